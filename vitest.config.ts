@@ -10,8 +10,6 @@ export default defineConfig(({ mode }) => {
     testTimeout: 120_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 60_000 } },
-    // typebox consists of hundreds of small modules, which each process would load on its own: 0.4 s of CPU time.
-    deps: { optimizer: { ssr: { enabled: true, include: ['typebox', 'typebox/schema'] } } },
     // On two cores: many tests wait for other processes most of the time. More workers only make each other late.
     maxWorkers: 3,
   }
@@ -31,6 +29,8 @@ export default defineConfig(({ mode }) => {
         },
       ],
       sequence: { sequencer: SlowFirst },
+      // Time for a process of tests to end.
+      teardownTimeout: 60_000,
       reporters: ['default', new SkipReporter()],
       globalSetup: ['test/helpers/global-setup.ts'],
     },

@@ -36,7 +36,7 @@ type DemoMessage = Pick<DemoServer, 'address' | 'rcon' | 'query' | 'management'>
 type Settings = Readonly<Record<string, string>>
 
 /** A server in a separate process. */
-interface Contestant {
+export interface Contestant {
   readonly url: string
   readonly pid: number
   end(): void
@@ -49,17 +49,17 @@ interface Result {
   readonly cost: number
 }
 
-/** CPU seconds used by a process; only on Linux, with a resolution of 10 ms. */
-async function cpu(pid: number): Promise<number> {
+/** CPU seconds used by a process, all its threads; only on Linux, with a resolution of 10 ms. */
+export async function cpu(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   const [user, system] = text.slice(text.lastIndexOf(')')).split(' ').slice(12, 14).map(Number)
   return ((user ?? Number.NaN) + (system ?? Number.NaN)) / 100
 }
 
-const main = join(import.meta.dirname, '..', 'dist', 'src', 'main.js')
+export const main = join(import.meta.dirname, '..', 'dist', 'src', 'main.js')
 
 /** A demo server in a separate process, and the settings to watch it with all its sources. */
-async function startDemo(): Promise<{ readonly settings: Settings; end(): void }> {
+export async function startDemo(): Promise<{ readonly settings: Settings; end(): void }> {
   const child = endWithParent(fork(join(import.meta.dirname, 'demo-server.ts')))
   const { address, rcon, query, management } = await nextMessage<DemoMessage>(child)
   const text = ({ host, port }: HostPort) => `${host}:${port}`
@@ -75,29 +75,41 @@ async function startDemo(): Promise<{ readonly settings: Settings; end(): void }
   }
 }
 
-/** The whole service, watching a demo server with all sources. */
-async function startService(path: string, more: Settings): Promise<Contestant> {
-  const demo = await startDemo()
-  const command = pinned(0, process.execPath, [main])
-  const env = { PATH: process.env.PATH, ...demo.settings, ...more, HOST: '127.0.0.1', PORT: '0' }
+/** Starts a program that logs its address; resolves at its first reply to `path`. */
+export async function startServer(args: readonly string[], settings: Settings, path: string): Promise<Contestant> {
+  const command = pinned(0, process.execPath, args)
+  const env = { PATH: process.env.PATH, ...settings, HOST: '127.0.0.1', PORT: '0' }
   const child = endWithParent(spawn(...command, { env, stdio: ['ignore', 'pipe', 'inherit'] }))
-  const end = () => {
-    child.kill()
-    demo.end()
-  }
+  const end = () => void child.kill()
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => {
     if (!address.test(output)) output += chunk
   })
-  const address = /listens on (http:[^" ]+)/
+  const address = /(?:listens on|listening at) (http:[^" ]+)/
   try {
-    await waitUntil('the service to listen', async () => address.test(output))
+    await waitUntil('the server to listen', async () => address.test(output))
     const url = `${address.exec(output)?.[1]}${path}`
     // The first poll and loading the data take a moment.
     await waitUntil(`a reply of ${path}`, async () => (await fetch(url)).ok)
     return { url, pid: child.pid ?? 0, end }
   } catch (error) {
     end()
+    throw error
+  }
+}
+
+/** The whole service, watching a demo server with all sources. */
+async function startService(path: string, more: Settings): Promise<Contestant> {
+  const demo = await startDemo()
+  try {
+    const service = await startServer([main], { ...demo.settings, ...more }, path)
+    const end = () => {
+      service.end()
+      demo.end()
+    }
+    return { ...service, end }
+  } catch (error) {
+    demo.end()
     throw error
   }
 }

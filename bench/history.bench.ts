@@ -13,7 +13,6 @@ const { levels } = await built<typeof import('../src/history/levels.ts')>('histo
 const { summarise } = await built<typeof import('../src/web/pictures/summary.ts')>('web/pictures/summary.js')
 const { drawBanner } = await built<typeof import('../src/web/pictures/banner.ts')>('web/pictures/banner.js')
 const { drawChart } = await built<typeof import('../src/web/pictures/chart.ts')>('web/pictures/chart.js')
-const { warmFonts } = await built<typeof import('../src/web/pictures/font.ts')>('web/pictures/font.js')
 const { themes } = await built<typeof import('../src/web/pictures/theme.ts')>('web/pictures/theme.js')
 
 const day = 86_400_000
@@ -117,7 +116,6 @@ export async function run({ quick = false }: { readonly quick?: boolean } = {}):
     const server = names[0] ?? ''
     const range = { names: ['players', 'latency'] as const, range: 7 * day, points: 1_000 }
     time('history of 7 days', () => history.range(server, range))
-    await warmFonts()
     const summary = summarise(snapshotOf(server))
     time('banner', () => drawBanner(summary, Buffer.alloc(8_000), 1_200, themes.dark))
     const values = history.range(server, { ...range, points: 400 })

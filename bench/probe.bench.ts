@@ -1,7 +1,6 @@
 import { type ChildProcess, execFile, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -10,6 +9,7 @@ import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { Pool } from 'undici'
 import type { DemoServer } from '../src/demo/demo-server.ts'
+import { freePort } from '../test/helpers/run-tool.ts'
 import type { ProberReply, ProberRequest } from './probe/prober.ts'
 import { record } from './results.ts'
 
@@ -51,14 +51,6 @@ function createClient(port: number, path: string) {
     },
     close: () => pool.destroy(),
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 /** blackcraft_exporter, a prober from PyPI, in a virtual environment in `folder`. @throws if it cannot be installed or started */

@@ -2,17 +2,20 @@ import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import util from 'minecraft-server-util'
 import type { DemoServer } from '../src/demo/demo-server.ts'
+import type { SourceContext, SourceSet } from '../src/game/sources/source.ts'
 import { silentLog } from '../src/util/log.ts'
 import { built } from './built.ts'
 import type { BenchOptions } from './main.ts'
 import { record } from './results.ts'
 import { endWithParent, nextMessage } from './wait.ts'
 
-const { createStatusSource } = await built<typeof import('../src/game/sources/status/index.ts')>('game/sources/status/index.js')
-const { createWatcher } = await built<typeof import('../src/game/watcher/index.ts')>('game/watcher/index.js')
+const { StatusSource } = await built<typeof import('../src/game/sources/status/index.ts')>('game/sources/status/index.js')
+const { createSources } = await built<typeof import('../src/game/sources/create-sources.ts')>('game/sources/create-sources.js')
+const { SourceWatcher } = await built<typeof import('../src/game/watcher/index.ts')>('game/watcher/index.js')
 const { systemClock } = await built<typeof import('../src/util/clock.ts')>('util/clock.js')
 
-const efforts = { full: { rounds: 5, pollsPerRound: 1_600 }, quick: { rounds: 1, pollsPerRound: 32 } }
+/** Many short rounds, because the load of the machine changes. */
+const efforts = { full: { rounds: 40, pollsPerRound: 400 }, quick: { rounds: 1, pollsPerRound: 32 } }
 /** Number of servers watched concurrently; a single one shows the cost of waking up for each reply. */
 const sizes = [16, 1]
 
@@ -40,25 +43,25 @@ export async function run({ quick }: BenchOptions): Promise<void> {
   // The server is a separate process, so that only the client is measured.
   const child = endWithParent(fork(fileURLToPath(new URL('demo-server.ts', import.meta.url))))
   const { address } = await nextMessage<Pick<DemoServer, 'address'>>(child)
-  const watchers = Array.from({ length: Math.max(...sizes) }, () =>
-    createWatcher({
-      server: 'bench',
-      settings: { interval: 5_000, timeout: 5_000, staleAfter: 15_000 },
-      clock: systemClock,
-      log: silentLog,
-      random: Math.random,
-      sources(push) {
-        const source = createStatusSource(address, { clock: systemClock, log: silentLog, random: Math.random, push })
-        return { list: () => [source], close: () => source.close() }
-      },
-    }),
-  )
+  const context = { clock: systemClock, log: silentLog, random: Math.random }
+  const settings = { interval: 5_000, timeout: 5_000, staleAfter: 600_000 }
+  const watch = (sources: (context: SourceContext) => SourceSet) =>
+    Array.from(
+      { length: Math.max(...sizes) },
+      () => new SourceWatcher({ server: 'bench', settings, ...context, sources: (push) => sources({ ...context, push }) }),
+    )
+  const watchers = watch((own) => createSources({ name: 'bench', sources: { status: { address } } }, own))
+  const bare = watch((own) => {
+    const source = new StatusSource(address, own)
+    return { list: () => [source], close: () => source.close() }
+  })
   try {
     const theirs = () => util.status(address.host, address.port, { timeout: 5_000, enableSRV: false })
     for (const size of sizes) {
       const contestants = {
         'minecraft-server-util status()': Array.from({ length: size }, () => theirs),
         'watcher with status': watchers.slice(0, size).map((watcher) => () => watcher.poll()),
+        'the same, slow readings not measured': bare.slice(0, size).map((watcher) => () => watcher.poll()),
       }
       const times = new Map<string, number[]>()
       for (let round = 0; round <= rounds; round++) {
@@ -69,7 +72,14 @@ export async function run({ quick }: BenchOptions): Promise<void> {
         }
       }
       const rows = [...times].map(([name, all]) => ({ name, cpu: median(all) }))
+      const [, measured = [], unmeasured = []] = [...times.values()]
       console.log(`${size} at once:`)
+      record(
+        `poll of status, ${size} at once: CPU, slow readings measured / not measured`,
+        median(measured.map((time, round) => time / (unmeasured[round] ?? Number.NaN))),
+        'ratio',
+        'at most 1.02',
+      )
       record(`poll of status, ${size} at once`, rows[1]?.cpu ?? Number.NaN, 'µs CPU')
       record(
         `poll of status, ${size} at once: CPU, ours / minecraft-server-util`,
@@ -77,12 +87,12 @@ export async function run({ quick }: BenchOptions): Promise<void> {
         'ratio',
       )
       for (const { name, cpu } of rows) {
-        console.log(`${name.padEnd(32)}${cpu.toFixed(0).padStart(5)} µs CPU per poll (${(cpu / (rows[0]?.cpu ?? 1)).toFixed(2)})`)
+        console.log(`${name.padEnd(37)}${cpu.toFixed(0).padStart(5)} µs CPU per poll (${(cpu / (rows[0]?.cpu ?? 1)).toFixed(2)})`)
       }
     }
-    if (watchers.some((watcher) => watcher.snapshot().up !== true)) throw new Error('the poll of the server failed')
+    if ([...watchers, ...bare].some((watcher) => watcher.snapshot().up !== true)) throw new Error('the poll of the server failed')
   } finally {
-    for (const watcher of watchers) watcher.close()
+    for (const watcher of [...watchers, ...bare]) watcher.close()
     child.disconnect()
   }
 }

@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 
 /** Maximum wait for another process, in milliseconds. */
-const maxWait = 30_000
+const maxWait = 120_000
 
 /**
  * Waits until `isReady` returns true; an error that it throws means "not yet".
- * @throws Error after 30 s
+ * @throws Error after two minutes
  */
 export async function waitUntil(what: string, isReady: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + maxWait
@@ -25,7 +25,7 @@ export async function waitUntil(what: string, isReady: () => Promise<boolean>): 
 
 /**
  * The next message of a child process.
- * @param maxWaitMs default 30 s
+ * @param maxWaitMs default two minutes
  * @throws Error when it exits first, or after `maxWaitMs`
  */
 export async function nextMessage<T>(child: ChildProcess, maxWaitMs = maxWait): Promise<T> {

@@ -22,7 +22,7 @@ export interface FleetText {
 const serversPerPart = 20
 const empty = Buffer.alloc(0)
 /** What `FamilyText` writes before the labels of a family without the label `server`. */
-const noLabel = Buffer.from('{')
+const noLabel = '{'
 
 /**
  * The format requires the lines of a family to be adjacent. They are rendered server by server: to read all servers once per
@@ -50,7 +50,7 @@ export function createFleetText(
       const seen = new Set<string>()
       for (const snapshot of snapshots) {
         server.number++
-        server.label = Buffer.from(`{server="${escapeLabel(snapshot.server, Number.POSITIVE_INFINITY)}"`)
+        server.label = `{server="${escapeLabel(snapshot.server, Number.POSITIVE_INFINITY)}"`
         const group = groupOf(snapshot.server)
         for (const { family, text } of labelled) family.read(snapshot, text.add, group)
         const identity = unlabelled?.identity(snapshot)

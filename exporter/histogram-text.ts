@@ -18,7 +18,7 @@ interface HistogramFamily {
 }
 
 export const nameLookupFamily: HistogramFamily = {
-  name: 'tickwarden_name_lookup_seconds',
+  name: 'tickwarden_name_lookup_duration_seconds',
   type: 'histogram',
   help: 'Duration of name lookups that the cache could not serve, including failed ones and time spent waiting for other lookups, in seconds.',
 }

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
-import { type Static, Type } from 'typebox'
 import { type Fleet, perServers } from '../src/game/fleet.ts'
 import { addressOf, type ServerSettings } from '../src/game/server-settings.ts'
 import { security } from '../src/http/openapi/docs.ts'
 import { problems } from '../src/http/replies/problem.ts'
 import { type PreparedReply, prepareJson, sendPrepared } from '../src/http/replies/reply.ts'
 import { json, preparedReplies } from '../src/http/replies/responses.ts'
+import { type Static, Type } from '../src/util/schema.ts'
 import { targetsOf } from './probe/target.ts'
 
 const TargetGroups = Type.Array(

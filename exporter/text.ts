@@ -36,12 +36,18 @@ export function formatValue(value: number): string {
 export const formatBound = (bound: number, format: Format): string =>
   format === 'openmetrics' && Number.isInteger(bound) ? bound.toFixed(1) : formatValue(bound)
 
-/** The HELP and TYPE lines. */
+/** The units of OpenMetrics that end the names of our families. */
+const unitOf = (family: string): string | undefined => /_(seconds|bytes|ratio)$/.exec(family)?.[1]
+
+/** The HELP and TYPE lines, in OpenMetrics also the UNIT line. */
 export function familyHeader({ name, type, help }: { name: string; type: string; help: string }, format: Format): string {
   // OpenMetrics names a counter's family without the suffix that its samples carry.
   const family = format === 'openmetrics' && type === 'counter' ? name.replace(/_total$/, '') : name
   const escaped = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
-  return `# HELP ${family} ${format === 'openmetrics' ? escaped.replaceAll('"', '\\"') : escaped}\n# TYPE ${family} ${type}\n`
+  if (format === 'prometheus') return `# HELP ${family} ${escaped}\n# TYPE ${family} ${type}\n`
+  const unit = unitOf(family)
+  const unitLine = unit === undefined ? '' : `# UNIT ${family} ${unit}\n`
+  return `# HELP ${family} ${escaped.replaceAll('"', '\\"')}\n# TYPE ${family} ${type}\n${unitLine}`
 }
 
 /** The value as a number; undefined if it is unknown. */

@@ -108,7 +108,7 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
 
   const { host, runs, scripts } = config
   const data = await createDataService({
-    config: { host, data: config.data, runs, scripts },
+    config: { host, data: config.data, databases: config.databases, runs, scripts },
     runToken: () => tokens.current().runs,
     ...{ clock, log, sharedLocks: replica?.locks },
   })
@@ -118,6 +118,7 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
   const history = await openHistory({
     ...{ fleet, clock, log },
     ...(historyFolder && unlockHistory && { folder: historyFolder }),
+    recordsPlayers: config.history.historyPlayers !== 'false',
   })
   app.addHook('onClose', async () => {
     await history.close()
@@ -148,7 +149,8 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
   })
   registerStatusApi(app, { fleet, clock, icons, ...(discovery && { discovery }) })
   registerLive(app, { fleet, hub: events })
-  registerHistory(app, { fleet, history })
+  const playersOff = config.history.historyPlayers === 'false' ? 'HISTORY_PLAYERS' : isPublic ? undefined : 'PAGE_PUBLIC'
+  registerHistory(app, { fleet, history, ...(playersOff && { playersOff }) })
   registerPictures(app, {
     ...{ fleet, clock, history, log: app.log },
     icon: async ({ server, fields }) => (await icons.get(server, fields.favicon?.value)).png,

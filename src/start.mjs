@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --v8-pool-size=1
 // The command `tickwarden`. Checked here too, because the service may not have been built.
 import './check-node.mjs'
 

@@ -6,7 +6,7 @@ import { loadConfig } from '../src/config/config.ts'
 import { SourceError } from '../src/game/errors.ts'
 import type { Fields } from '../src/game/fields.ts'
 import { createFleet } from '../src/game/fleet.ts'
-import { createMainThreadTracker } from '../src/game/sources/main-thread-activity.ts'
+import { MainThreadTracker } from '../src/game/sources/main-thread-activity.ts'
 import type { Source } from '../src/game/sources/source.ts'
 import type { EventSink } from '../src/live/client.ts'
 import { createEventHub } from '../src/live/hub.ts'
@@ -51,7 +51,7 @@ type Mode = 'ok' | 'silent' | 'refused' | 'closed'
 /** A server that runs 20 ticks per second, and two sources that are cut off from it at random, and count players differently. */
 function createWorld(clock: ReturnType<typeof manualClock>) {
   const world = { ticks: 1_000, players: 0, isHung: false, version: '1.21.10', run: {}, status: 'ok' as Mode, rcon: 'ok' as Mode }
-  const thread = createMainThreadTracker(1_000)
+  const thread = new MainThreadTracker(1_000)
   /** Tick counters that the current run and connection have shown since the last failure. */
   let connection: object | undefined
   let lastRun: object | undefined

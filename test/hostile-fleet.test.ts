@@ -9,8 +9,8 @@ import { until } from './helpers/until.ts'
 
 const honestCount = 50
 const intervalMs = 3_000
-/** For a busy machine. The replies of one round once took longer than this to read. */
-const maxWaitMs = 4_000
+/** Longer than a busy machine delays a request; one reply once took 29 s to read. */
+const maxWaitMs = 15_000
 const maxMemory = 700_000_000
 
 it('a fleet of hostile servers does not delay the service and the polls of the others', async () => {
@@ -53,5 +53,8 @@ it('a fleet of hostile servers does not delay the service and the polls of the o
   expect(Math.max(...waits)).toBeLessThan(maxWaitMs)
   const gaps = honestPolls().flatMap((times) => times.slice(1).map((at, index) => at - times[index]!))
   expect(Math.max(...gaps)).toBeLessThan(intervalMs + maxWaitMs)
+  // By processor time, which other work on the machine does not change. A few for garbage collections.
+  const slow = /^tickwarden_slow_work_total\{part="status"\} (\d+)$/m.exec(await (await service.get('/metrics')).text())?.[1]
+  expect(Number(slow)).toBeLessThan(5)
   expect(await service.metric('process_resident_memory_bytes')).toBeLessThan(maxMemory)
 }, 120_000)

@@ -1,131 +1,84 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { ensure } from './tools/ensure.mjs'
 
 const root = resolve(import.meta.dirname, '..')
 
-interface Imported {
-  /** Path of the importing file, relative to the root of the project. */
-  readonly file: string
-  /** Path relative to the root for files of the project, else the package name. */
-  readonly target: string
-  readonly own: boolean
+/** One file for each way to break a rule, and the rule. */
+const broken: Readonly<Record<string, readonly [text: string, rule: string]>> = {
+  'src/main.ts': ["import { a } from './util/clock.ts'", 'typescript-is-read'],
+  'src/util/clock.ts': ["import type { A } from '../game/type.ts'", 'only-below-src/util'],
+  // A circle is reported once.
+  'src/game/again.ts': ["export type B = import('./type.ts').B", 'no-circles'],
+  'src/game/type.ts': ["import type { B } from './again.ts'\nexport type { B }", ''],
+  'src/game/metrics.ts': ["import client from 'prom-client'", 'prom-client-in-exporter'],
+  'src/game/server.ts': ["const server = await import('fastify')", 'game-serves-nothing'],
+  'src/game/environment.ts': ["import process from 'node:process'", 'process-in-config'],
+  'src/game/protocol/packet.ts': ["import '../socket.ts'", 'protocol-is-pure'],
+  'src/game/socket.ts': ["import '../../test/helper.ts'", 'no-tests-in-the-service'],
+  'src/live/events.ts': ["export * from '../history/rows.ts'", 'no-other-served-part-from-src/live'],
+  'src/history/rows.ts': ["import {\n  a,\n} from '../live/events.ts'", 'only-below-src/history'],
+  'src/web/page.ts': ["import '../history/rows.ts'\nimport '../live/events.ts'", ''],
+  'src/new-part/new.ts': ["import '../game/type.ts'", 'every-part-has-a-place'],
+  'test/helper.ts': ['export {}', ''],
 }
-
-function sources(): string[] {
-  return ['src', 'exporter'].flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((path) => path.endsWith('.ts'))
-      .map((path) => join(folder, path)),
-  )
-}
-
-const importing =
-  /(?:^|\n)\s*(?:import|export)\s[^'"]*?from\s*['"]([^'"]+)['"]|(?:^|\n)\s*import\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g
-
-function importsOf(file: string, text: string): Imported[] {
-  return [...text.matchAll(importing)].map((match) => {
-    const given = match[1] ?? match[2] ?? match[3] ?? ''
-    const own = given.startsWith('.')
-    return { file, target: own ? relative(root, resolve(root, dirname(file), given)) : given, own }
-  })
-}
-
-const files = sources()
-const imports = files.flatMap((file) => importsOf(file, readFileSync(join(root, file), 'utf8')))
-const within =
-  (...folders: string[]) =>
-  (path: string) =>
-    folders.some((folder) => path === folder || path.startsWith(`${folder}/`))
-const shown = (found: readonly Imported[]) => found.map(({ file, target }) => `${file} imports ${target}`)
 
 describe('the import rules', () => {
-  it('are read from real imports', () => {
-    const text =
-      "import a from 'x'\nimport {\n  b,\n} from './b.ts'\nexport * from \"../c.ts\"\nimport './d.ts'\nconst e = import('./e.ts')"
-    expect(importsOf('src/game/z.ts', text).map(({ target }) => target)).toEqual([
-      'x',
-      'src/game/b.ts',
-      'src/c.ts',
-      'src/game/d.ts',
-      'src/game/e.ts',
-    ])
-    expect(imports.length).toBeGreaterThan(files.length)
-  })
-
-  it('each part imports only parts below it', () => {
-    const order = [
-      ...['src/util', 'src/settings', 'src/secrets', 'src/game', 'src/demo', 'src/discovery', 'src/http'],
-      ...['src/history', 'src/live', 'src/status-api', 'exporter', 'src/web', 'src/cluster', 'src/data'],
-      ...['src/config', 'src/app.ts', 'src/library', 'src/commands', 'src/main.ts'],
-    ]
-    const floorOf = (path: string) => order.findIndex((part) => within(part)(path))
-    expect(files.filter((file) => floorOf(file) === -1)).toEqual([])
-    expect(shown(imports.filter(({ file, target, own }) => own && floorOf(target) > floorOf(file)))).toEqual([])
-  })
-
-  it('game/protocol imports nothing else of the project, except src/util', () => {
-    const inside = within('src/game/protocol', 'src/util')
-    expect(shown(imports.filter(({ file, target, own }) => inside(file) && own && !inside(target)))).toEqual([])
-  })
-
-  it('game does not import the served parts, fastify and prom-client', () => {
-    const forbidden = within(
-      'src/status-api',
-      'src/data',
-      'src/history',
-      'src/live',
-      'src/web',
-      'src/cluster',
-      'src/http',
-      'exporter',
-      'fastify',
-      '@fastify',
-      'prom-client',
-    )
-    expect(shown(imports.filter(({ file, target }) => within('src/game')(file) && forbidden(target)))).toEqual([])
-  })
-
-  it('the served parts never import each other, except that web imports history and live', () => {
-    const parts = ['src/status-api', 'exporter', 'src/data', 'src/history', 'src/live', 'src/web', 'src/cluster']
-    const isAllowed = (from: string, to: string) => from === 'src/web' && ['src/history', 'src/live'].includes(to)
-    const crossing = imports.filter(({ file, target, own }) => {
-      const from = parts.find((part) => within(part)(file))
-      const to = parts.find((part) => within(part)(target))
-      return own && from !== undefined && to !== undefined && from !== to && !isAllowed(from, to)
+  it('refuse each kind of import that they forbid', async () => {
+    await ensure('test/tools')
+    const folder = mkdtempSync(join(tmpdir(), 'tickwarden-imports-'))
+    for (const [path, [text]] of Object.entries(broken)) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true })
+      writeFileSync(join(folder, path), `${text}\n`)
+    }
+    const args = ['--config', join(root, '.dependency-cruiser.mjs'), '--output-type', 'json', 'src']
+    const output = await new Promise<string>((done) => {
+      execFile(join(root, 'test/tools/node_modules/.bin/depcruise'), args, { cwd: folder }, (_, stdout) => done(stdout))
     })
-    expect(shown(crossing)).toEqual([])
+    rmSync(folder, { recursive: true })
+    const { violations } = (JSON.parse(output) as { summary: { violations: { from: string; rule: { name: string } }[] } }).summary
+    for (const [path, [, rule]] of Object.entries(broken)) {
+      const names = violations.filter(({ from }) => from === path).map(({ rule: { name } }) => name)
+      if (rule === '') expect(names, path).toEqual([])
+      else expect(names, path).toContain(rule)
+    }
   })
+})
 
-  it('only the exporter imports prom-client', () => {
-    expect(shown(imports.filter(({ file, target }) => target === 'prom-client' && !within('exporter')(file)))).toEqual([])
-  })
+describe('what only one place does', () => {
+  const files = ['src', 'exporter'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts') && !join(folder, path).startsWith('src/web/client/'))
+      .map((path) => join(folder, path)),
+  )
+  const filesWith = (pattern: RegExp) => files.filter((file) => pattern.test(readFileSync(join(root, file), 'utf8'))).sort()
 
   it('only config.ts reads the environment', () => {
-    const readers = files.filter((file) =>
-      /process\s*\.\s*env\b|from 'node:process'/.test(readFileSync(join(root, file), 'utf8')),
-    )
-    expect(readers).toEqual(['src/config/config.ts'])
+    expect(filesWith(/process\s*\.\s*env\b/)).toEqual(['src/config/config.ts'])
   })
 
-  const filesWith = (pattern: RegExp) =>
-    files.filter((file) => !within('src/web/client')(file) && pattern.test(readFileSync(join(root, file), 'utf8')))
-
   it('only parseJson() parses JSON, except for files of the package and single strings', () => {
-    const expected = [
-      ...['src/commands/record/anonymiser.ts', 'src/secrets/masked-log.ts', 'src/util/json.ts', 'src/util/package.ts'],
+    expect(filesWith(/\bJSON\.parse\(|\.json\(\)/)).toEqual([
+      'src/commands/record/anonymiser.ts',
+      'src/secrets/masked-log.ts',
+      'src/util/json.ts',
+      'src/util/package.ts',
       'src/web/assets.ts',
-    ]
-    expect(filesWith(/\bJSON\.parse\(|\.json\(\)/).sort()).toEqual(expected.sort())
+    ])
   })
 
   it('only files.ts reads whole files, except for those of the package and the kernel', () => {
-    const expected = ['src/util/package.ts', 'src/web/assets.ts', 'src/web/pictures/font.ts']
-    expect(filesWith(/\breadFile(?:Sync)?\(|\bcreateReadStream\(|\breadFile(?:Sync)?\b.*from 'node:fs/).sort()).toEqual(expected)
+    expect(filesWith(/\breadFile(?:Sync)?\(|\bcreateReadStream\(|\breadFile(?:Sync)?\b.*from 'node:fs/)).toEqual([
+      'src/util/package.ts',
+      'src/web/assets.ts',
+      'src/web/pictures/font.ts',
+    ])
   })
 
   it('only program.ts ends the process', () => {
-    const enders = files.filter((file) => /process\s*\.\s*(exit|exitCode|argv)\b/.test(readFileSync(join(root, file), 'utf8')))
-    expect(enders).toEqual(['src/commands/program.ts'])
+    expect(filesWith(/process\s*\.\s*(exit|exitCode|argv)\b/)).toEqual(['src/commands/program.ts'])
   })
 })

@@ -7,9 +7,9 @@ import { loadConfig } from '../src/config/config.ts'
 import { parseServerFile, readServerValues } from '../src/config/parse-servers.ts'
 import { createDiscovery } from '../src/discovery/discovery.ts'
 import { systemNetwork } from '../src/game/network.ts'
-import { createFrameReader } from '../src/game/protocol/status/frames.ts'
+import { FrameReader } from '../src/game/protocol/status/frames.ts'
 import { addressOf, type ServerSettings } from '../src/game/server-settings.ts'
-import { createStatusSource } from '../src/game/sources/status/index.ts'
+import { StatusSource } from '../src/game/sources/status/index.ts'
 import { parseWatchOptions } from '../src/library/options.ts'
 import { systemClock } from '../src/util/clock.ts'
 import { silentLog } from '../src/util/log.ts'
@@ -112,7 +112,7 @@ it('are accepted as targets of /probe, and in its allow list', () => {
 it('are resolved and sent in the handshake in Punycode', async () => {
   const hosts: string[] = []
   await using server = await hostileServer((socket) => {
-    const frames = createFrameReader()
+    const frames = new FrameReader()
     socket.on('data', (chunk: Buffer) => {
       frames.push(chunk)
       hosts.push(frames.next()?.body.toString('latin1') ?? '')
@@ -130,7 +130,7 @@ it('are resolved and sent in the handshake in Punycode', async () => {
   const { servers } = loadConfig({ env: { MC_SERVER: `münchen.example:${server.port}` } })
   const found = addressOf(servers[0]!)!
   const context = { clock: systemClock, log: silentLog, random: () => 0, push() {}, network }
-  await createStatusSource(found, context).poll(never())
+  await new StatusSource(found, context).poll(never())
   expect(resolved).toEqual([ascii])
   expect(hosts[0]).toContain(ascii)
 })

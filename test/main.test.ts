@@ -66,7 +66,7 @@ describe('tickwarden', () => {
       .poll(async () => (await fetch(`${url}/api/v1/getall`)).json())
       .toMatchObject({ SERVER_NAME: 'demo', SERVER_IP: '127.0.0.1' })
     const [first = ''] = running.output().split('\n')
-    expect(JSON.parse(first).msg).toMatch(/^Demo data: Tickwarden listens on http.* no server is configured; set MC_SERVER/)
+    expect(JSON.parse(first).msg).toMatch(/^Demo data: Tickwarden .* listens on http.* no server is configured; set MC_SERVER/)
     expect(running.output().match(/demo server/g)).toHaveLength(1)
     const metrics = await (await fetch(`${url}/metrics`)).text()
     expect(metrics).toContain('minecraft_up{server="demo"} 1')
@@ -159,11 +159,11 @@ describe('tickwarden', () => {
 
   it.each([
     [['--no-such-flag'], /unknown option '--no-such-flag'\nUse --help for a list of commands and options/],
-    [['no-such-command'], /unknown command.*; the commands are serve, demo, update, record, authorise\nUse --help/],
+    [['no-such-command'], /unknown command.*; the commands are serve, status, check, .*\nUse --help/],
     [['servee'], /unknown command.*; did you mean serve\?\nUse --help/],
     [['--mc-sever', 'x'], /unknown option '--mc-sever'; did you mean --mc-server\?\nUse --help/],
     [['--mc-rcon-pasword-file=Sekret9'], /; did you mean --mc-rcon-password-file\?\n/],
-    [['update', 'projects', '--ful'], /unknown option '--ful'\n\(Did you mean --full\?\)/],
+    [['update', 'projects', '--ful'], /unknown option '--ful'; did you mean --full\?\n/],
     [['demo', 'more'], /too many arguments for 'demo'.*\nUse --help/],
   ])('refuses %j with exit code 2', async (args, message) => {
     const running = run(args)
@@ -292,7 +292,9 @@ describe('tickwarden', () => {
     await expect.poll(async () => (await fetch(`${url}/api/v1/minecraftversion`)).text()).toBe('["26.1"]')
     expect(service.output()).not.toMatch(/demo/i)
     const [first = ''] = service.output().split('\n')
-    expect(JSON.parse(first).msg).toBe(`Tickwarden listens on ${url} and watches mine (${address})`)
+    expect(JSON.parse(first).msg).toBe(
+      `Tickwarden ${version} (Node.js ${process.versions.node}) listens on ${url} and watches mine (${address})`,
+    )
     // The data service is not configured.
     expect(service.output()).not.toContain('snapshot')
     expect((await fetch(`${url}/api/v1/getall`)).headers.get('x-demo')).toBeNull()
@@ -338,8 +340,8 @@ describe('tickwarden', () => {
     expect(running.output()).toBe(`${version}\n`)
   })
 
-  it('prints every setting with --help', async () => {
-    const running = run(['--help'])
+  it('prints every setting with --help all, the data service last', async () => {
+    const running = run(['--help', 'all'])
     expect(await running.exit).toBe(0)
     for (const { env, meaning } of allSettings) expect(running.output()).toMatch(new RegExp(`${env} +${meaning.slice(0, 20)}`))
   })

@@ -1,12 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ensure } from '../../test/tools/ensure.mjs'
 import { routeTable } from './api-tables.ts'
+import { commandSections } from './command-line.ts'
 import { errorCodeSections } from './error-codes.ts'
 import { layerDiagram } from './layer-diagram.ts'
 import { metricsTable } from './metrics-table.ts'
 import { serverSoftwareTable } from './server-software.ts'
 import { readSelfDescription, type SelfDescription } from './service.ts'
 import {
+  composeSettings,
   databaseTable,
   fieldTable,
   providerTable,
@@ -21,9 +24,10 @@ const root = join(import.meta.dirname, '..', '..')
 
 type Make = (service: SelfDescription) => string
 
-/** The text between `<!-- generated: NAME -->` and `<!-- end -->`, by file and name. */
+/** The text between `<!-- generated: NAME -->` and `<!-- end -->`, or the same as comments of YAML, by file and name. */
 const parts: Readonly<Record<string, Readonly<Record<string, Make>>>> = {
   'docs/settings.md': { 'server settings': serverSettingTable, 'service settings': serviceSettingTable },
+  'compose.yaml': { settings: composeSettings },
   'docs/sources.md': { sources: sourceTable },
   'docs/discovery.md': { providers: providerTable },
   'docs/fields.md': { fields: fieldTable },
@@ -43,18 +47,21 @@ const parts: Readonly<Record<string, Readonly<Record<string, Make>>>> = {
 
 /** @throws RangeError if the text has no such markers */
 function replaced(text: string, name: string, content: string): string {
-  const begin = `<!-- generated: ${name} -->\n`
-  const start = text.indexOf(begin)
-  const end = text.indexOf('\n<!-- end -->', start)
-  if (start < 0 || end < 0) throw new RangeError(`no "${begin.trim()}" with an "<!-- end -->"`)
-  return `${text.slice(0, start + begin.length)}\n${content}\n${text.slice(end)}`
+  const found = new RegExp(
+    `( *# generated: ${name}\\n|<!-- generated: ${name} -->\\n\\n)[^]*?(\\n *# end\\n|\\n\\n<!-- end -->)`,
+  ).exec(text)
+  if (found === null) throw new RangeError(`no "generated: ${name}" with an "end"`)
+  const [{ length }, begin = '', end = ''] = found
+  return text.slice(0, found.index) + begin + content + end + text.slice(found.index + length)
 }
 
 /** The pages with their generated parts, by path relative to the root of the project. */
 export async function generatePages(): Promise<Readonly<Record<string, string>>> {
-  const service = await readSelfDescription()
+  await ensure('test/tools')
+  const [service, commands] = await Promise.all([readSelfDescription(), commandSections()])
+  const all: typeof parts = { ...parts, 'docs/command-line.md': { commands: () => commands } }
   return Object.fromEntries(
-    Object.entries(parts).map(([path, made]) => [
+    Object.entries(all).map(([path, made]) => [
       path,
       Object.entries(made).reduce(
         (text, [name, make]) => replaced(text, name, make(service)),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createFrameReader } from '../../src/game/protocol/status/frames.ts'
+import { FrameReader } from '../../src/game/protocol/status/frames.ts'
 import { decodeStatus } from '../../src/game/protocol/status/status.ts'
 import { parseStatusReply } from '../../src/game/protocol/status/status-reply.ts'
 import { decodeUnconnectedPong } from '../../src/game/protocol/status/unconnected-ping.ts'
@@ -41,7 +41,7 @@ function readStatus(json: string): Sent {
 }
 
 function decodeFrame(bytes: Buffer): string {
-  const frames = createFrameReader()
+  const frames = new FrameReader()
   frames.push(bytes)
   const frame = frames.next()
   if (frame === undefined) throw new RangeError('the recorded status is not complete')

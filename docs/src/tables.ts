@@ -1,6 +1,6 @@
 import { loadConfig } from '../../src/config/config.ts'
 import { allSettings, settings, settingsOfServer } from '../../src/config/settings.ts'
-import { databases } from '../../src/data/databases.ts'
+import { databases } from '../../src/data/databases/index.ts'
 import { scripts } from '../../src/data/scripts/index.ts'
 import { type ScriptSettings, scriptSettings } from '../../src/data/scripts/script.ts'
 import { scenarios } from '../../src/demo/scenarios.ts'
@@ -43,6 +43,17 @@ export const sourceTable = (): string =>
 
 /** The settings of scripts without values. */
 const withoutSettings = (): ScriptSettings => scriptSettings(loadConfig({ env: {}, file: '/dev/null', watches: false }))
+
+/** Settings whose values in `compose.yaml` belong to the container. */
+const ofContainer = ['HOST', 'PORT', 'HISTORY_DIR']
+
+/** Every other setting, as a variable that is passed on. */
+export const composeSettings = (): string =>
+  allSettings
+    .flatMap(environmentOf)
+    .filter((name) => !ofContainer.includes(name))
+    .map((name) => `      ${name}:`)
+    .join('\n')
 
 const fallbackOf = ({ default: text, otherwise }: Setting<unknown>): string => text ?? otherwise ?? 'none'
 

@@ -1,5 +1,5 @@
+import { currentFields } from '../../src/game/current-fields.ts'
 import type { Dimension } from '../../src/game/fields.ts'
-import { currentFields } from '../../src/game/snapshot.ts'
 import type { ServerFamily } from './family.ts'
 
 /** A modded server has a few dozen. The limit protects the scraper's database from a server that sends thousands. */

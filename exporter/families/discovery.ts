@@ -19,6 +19,13 @@ function combined(values: readonly (number | undefined)[], combine: (known: read
   return known.length < values.length ? undefined : combine(known)
 }
 
+/** The configuration file, if there is one: it is a list of servers too. */
+const configOf = (discovery: DiscoveryView): ListStatus | undefined =>
+  discovery.status().find(({ provider, state }) => provider === 'config' && state !== 'pending')
+
+const secondsOf = (milliseconds: number | undefined): number | undefined =>
+  milliseconds === undefined ? undefined : milliseconds / 1000
+
 export const discovery: readonly DiscoveryFamily[] = [
   {
     name: 'tickwarden_discovery_up',
@@ -59,5 +66,19 @@ export const discovery: readonly DiscoveryFamily[] = [
         (times) => Math.min(...times) / 1000,
       ),
     ),
+  },
+  {
+    name: 'tickwarden_config_last_reload_successful',
+    type: 'gauge',
+    help: '1 if the last read of the configuration file succeeded, 0 if it failed and the previous configuration remains; absent without a file.',
+    labels: [],
+    read: (discovery, add) => add(configOf(discovery) && configOf(discovery)?.state !== 'failed'),
+  },
+  {
+    name: 'tickwarden_config_last_reload_success_timestamp_seconds',
+    type: 'gauge',
+    help: 'Unix time of the last successful read of the configuration file, in seconds; it is read when it changes.',
+    labels: [],
+    read: (discovery, add) => add(secondsOf(configOf(discovery)?.readAt)),
   },
 ]

@@ -1,5 +1,5 @@
+import { currentFields } from '../../src/game/current-fields.ts'
 import type { GarbageCollector, MemoryPool } from '../../src/game/protocol/jolokia.ts'
-import { currentFields } from '../../src/game/snapshot.ts'
 import type { ServerFamily } from './family.ts'
 
 const byPool =

@@ -1,4 +1,4 @@
-import { currentFields } from '../../src/game/snapshot.ts'
+import { currentFields } from '../../src/game/current-fields.ts'
 import type { ServerFamily } from './family.ts'
 
 export const polls: readonly ServerFamily[] = [

@@ -11,7 +11,7 @@ export interface Probed {
 
 export const probed: readonly Family<Probed>[] = [
   {
-    name: 'minecraft_source_phase_seconds',
+    name: 'minecraft_source_phase_duration_seconds',
     type: 'gauge',
     help: 'Duration of a phase of polling the source, in seconds; absent for phases that the source does not have or has not reached.',
     labels: ['source', 'phase'],

@@ -1,4 +1,5 @@
-import { currentFields, isAsleep, type KnownField } from '../../src/game/snapshot.ts'
+import { currentFields } from '../../src/game/current-fields.ts'
+import { isAsleep, type KnownField } from '../../src/game/snapshot.ts'
 import type { ServerFamily } from './family.ts'
 
 export const state: readonly ServerFamily[] = [
@@ -35,7 +36,7 @@ export const state: readonly ServerFamily[] = [
     read: ({ mainThread }, add) => add(mainThread?.delay),
   },
   {
-    name: 'minecraft_world_upgrade_progress',
+    name: 'minecraft_world_upgrade_ratio',
     type: 'gauge',
     help: 'Progress of the world upgrade, 0 to 1; only while the server upgrades its world.',
     labels: [],

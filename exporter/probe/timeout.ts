@@ -1,9 +1,8 @@
 import { shown } from '../../src/http/parameters.ts'
 import { invalidParameter } from '../../src/util/errors.ts'
 
-/** The reply must arrive before the timeout of Prometheus. */
+/** The reply must arrive before the timeout of Prometheus. At most half of a short timeout is kept for that. */
 const marginMs = 500
-const minTimeoutMs = 50
 const maxTimeoutMs = 10_000
 
 /**
@@ -19,5 +18,5 @@ export function probeTimeout(header: string | readonly string[] | undefined, def
     const given = shown(String(header))
     throw invalidParameter(`The header X-Prometheus-Scrape-Timeout-Seconds is ${given}; expected a number of seconds above 0.`)
   }
-  return Math.min(maxTimeoutMs, Math.max(minTimeoutMs, seconds * 1000 - marginMs))
+  return Math.min(maxTimeoutMs, Math.max(seconds * 500, seconds * 1000 - marginMs))
 }

@@ -3,7 +3,7 @@ import { alerts, keepFiringFor } from './alerts.ts'
 const plain = (template: string): string =>
   template
     .replaceAll(/\{\{ if gt \$value 0\.0 \}\}(.*?)\{\{ else \}\}.*?\{\{ end \}\}/g, '$1')
-    .replaceAll(/\{\{ if \$labels\.instance \}\}.*?\{\{ end \}\}/g, '')
+    .replaceAll(/\{\{ if \$labels\.job \}\}.*?\{\{ end \}\}/g, '')
     .replaceAll(/\{\{ if \$labels\.server \}\}(.*?)\{\{ else \}\}.*?\{\{ end \}\}/g, '$1')
     .replaceAll(/\{\{ (?:or )?\$labels\.(server|source|database|script|provider|difference|instance)[^}]*\}\}/g, '_$1_')
     .replaceAll(/\{\{ \$value[^}]*\}\}/g, '_value_')
@@ -21,7 +21,28 @@ that sends the alerts to Discord. For Grafana's own alerting, put the files of \
 \`/etc/grafana/provisioning/alerting\` instead. Use only one of the two, or each alert is sent twice.
 
 One cause raises one alert: an alert does not fire if a more severe alert of the same server explains it. An alert is resolved
-${keepFiringFor.replace(/m$/, ' minutes')} after its cause has ended, so that a restart of Tickwarden does not resolve it.
+${keepFiringFor.replace(/m$/, ' minutes')} after its cause has ended, so that a restart of Tickwarden does not resolve it. Alerts about a server have no label \`instance\`: with
+replicas, an alert goes on when another replica takes over the server. Tickwardens that are no replicas of each other need a job each in
+Prometheus.
+
+Names, thresholds and links come from \`grafana/config.yaml\`; \`npm run dashboards\` writes the files again after a change. There an
+availability objective adds alerts for servers that are down too often.
+
+## Messages from Grafana
+
+\`contact-points.yaml\` is a contact point for Discord. Alerts reach it by a notification policy. Add one under Alerting > Notification
+policies, with the matcher \`grafana_folder = Tickwarden\` and the contact point \`tickwarden\`. Do not provision policies from a file unless
+all of them are in it: Grafana replaces the whole tree of the organisation by what the file says. As part of such a file:
+
+\`\`\`text
+routes:
+  - receiver: tickwarden
+    object_matchers: [[grafana_folder, "=", Tickwarden]]
+    group_by: [alertname, job, server, target]
+    group_wait: 30s
+    group_interval: 5m
+    repeat_interval: 12h
+\`\`\`
 
 ${alerts
   .map(

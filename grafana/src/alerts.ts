@@ -1,48 +1,40 @@
+import type { Alert } from './alert.ts'
+import { burnRateAlerts } from './availability.ts'
+import { config } from './config.ts'
 import {
   downOnPurpose,
   hung,
-  laggingBelow,
-  littleHeadroomAbove,
+  perServer,
   serverLabels,
   tickingOffTarget,
-  tickRateRatioOfRunning,
-  tickTimeRatio,
+  tickRateRatioBelow,
+  tickTimeRatioAbove,
 } from './promql.ts'
+import { probedJobs } from './recording-rules.ts'
 
-/** One alert, from which the rules for Prometheus and those for Grafana are made. */
-export interface Alert {
-  readonly name: string
-  readonly severity: 'critical' | 'warning' | 'info'
-  /** Returns a series for each firing instance. */
-  readonly expr: string
-  /** How long the expression must be true, as a Prometheus duration. */
-  readonly for: string
-  /** Set for the alert that fires without Tickwarden; the others keep firing for {@link keepFiringFor}. */
-  readonly resolvesAtOnce?: true
-  /** Prometheus templates. */
-  readonly summary: string
-  readonly description: string
-  readonly action: string
-}
+const { job, selector, thresholds } = config
 
-const server = '{{ or $labels.server $labels.instance }}'
+const server = '{{ or $labels.server $labels.target }}'
+/** The dashboard of the server; a target of /probe has no label for it. */
+const serverDashboard = '/d/tickwarden-server{{ if $labels.server }}?var-server={{ $labels.server | urlquery }}{{ end }}'
+const internalsDashboard = '/d/tickwarden-internals'
 /** Path that shows the last error of a server: by its name on /metrics, else by the target of /probe. */
 const lastError =
-  '{{ if $labels.server }}/api/v1/servers/{{ $labels.server | urlquery | reReplaceAll `[+]` `%20` }}/sources{{ else }}/probe?target={{ $labels.instance | urlquery }}&debug=true{{ end }}'
+  '{{ if $labels.server }}/api/v1/servers/{{ $labels.server | urlquery | reReplaceAll `[+]` `%20` }}/sources{{ else }}/probe?target={{ $labels.target | urlquery }}&debug=true{{ end }}'
 
 /** Scrape targets that have been Tickwarden's /metrics, or are by the name of their job. */
-const tickwarden = 'up and on (job, instance) last_over_time(tickwarden_build_info[7d]) or up{job="tickwarden"}'
-/** Scrape targets that have been Tickwarden's /probe, one for each server. */
-const probed =
-  '(up and on (job, instance) last_over_time(minecraft_up[7d])) unless on (job, instance) last_over_time(tickwarden_build_info[7d])'
+const tickwarden = `up and on (job, instance) last_over_time(tickwarden_build_info[7d]) or up{job="${job}"}`
+/** Targets of the jobs that scrape Tickwarden's /probe, one target for each server. */
+const probed = `up and on (job) last_over_time(${probedJobs.name}[7d])`
 
-const isUp = `and on (${serverLabels}) minecraft_up == 1`
-const lagging = `(${tickRateRatioOfRunning()}) < ${laggingBelow}`
-const isHung = `${hung()} ${isUp}`
+const isUp = `and on (${serverLabels}) minecraft_up${selector} == 1`
+const lagging = `(${tickRateRatioBelow(thresholds.laggingBelow, selector)}) unless on (${serverLabels}) ${tickingOffTarget(selector)} unless on (${serverLabels}) (${hung(selector)})`
+const isHung = `${hung(selector)} ${isUp}`
+const isFull = `minecraft_players_online${selector} >= minecraft_players_max${selector} and minecraft_players_max${selector} > 0`
 
 /**
  * How long an alert keeps firing once its expression is no longer true. Longer than TickwardenDown takes to fire, so that no alert
- * is reported as resolved because Tickwarden restarts or fails.
+ * is reported as resolved because Tickwarden restarts or fails, or because another replica takes over.
  */
 export const keepFiringFor = '3m'
 
@@ -51,24 +43,40 @@ export const alerts: readonly Alert[] = [
   {
     name: 'TickwardenDown',
     severity: 'critical',
+    dashboard: internalsDashboard,
     expr: [
-      `(${tickwarden}) == 0`,
-      // Each probe is a separate target and may fail alone: the service is down if all targets of a job fail.
-      `label_replace(max by (job) (${probed}) == 0, "instance", "/probe", "", "")`,
+      // A replica that fails, or a probe of one server, is not the whole service: all targets of a job must fail.
+      `max by (job) (${tickwarden} or ${probed}) == 0`,
       `absent(${tickwarden} or ${probed})`,
     ].join('\nor\n'),
     for: '2m',
     resolvesAtOnce: true,
     summary: 'Tickwarden is down, and the state of its servers is unknown',
     description:
-      'Prometheus has not been able to scrape Tickwarden{{ if $labels.instance }} ({{ $labels.instance }}){{ end }} for 2 minutes. No other Tickwarden alert can fire until it is back.',
+      'Prometheus has not been able to scrape Tickwarden{{ if $labels.job }} (job {{ $labels.job }}){{ end }} for 2 minutes. No other Tickwarden alert can fire until it is back.',
     action:
       'Check that the process is running and that /healthz answers. The log shows why it stopped. Prometheus shows the scrape error under Status > Target health.',
   },
   {
+    name: 'ReplicaDown',
+    severity: 'warning',
+    dashboard: internalsDashboard,
+    expr: `(${tickwarden}) == 0 and on (job) max by (job) (${tickwarden}) == 1`,
+    for: '2m',
+    resolvesAtOnce: true,
+    summary: 'The replica {{ $labels.instance }} is down',
+    description:
+      'Prometheus has not been able to scrape the replica {{ $labels.instance }} for 2 minutes. The other replicas have taken over its servers.',
+    action:
+      'Check that the process is running and that /healthz answers. If it is not a replica of the others but watches servers of its own, give it a job of its own in Prometheus: otherwise the state of its servers is unknown without an alert.',
+  },
+  {
     name: 'TickwardenStale',
     severity: 'critical',
-    expr: `(time() - minecraft_last_poll_timestamp_seconds) > on (job, instance) group_left () 5 * tickwarden_poll_interval_seconds unless on (${serverLabels}) minecraft_up == 0`,
+    dashboard: serverDashboard,
+    expr: perServer(
+      `time() - minecraft_last_poll_timestamp_seconds${selector} > on (job, instance) group_left () 5 * tickwarden_poll_interval_seconds unless on (${serverLabels}) minecraft_up${selector} == 0`,
+    ),
     for: '1m',
     summary: `Tickwarden no longer polls ${server}`,
     description: `The last poll of ${server} ended {{ $value | humanizeDuration }} ago, more than five poll intervals. Its values may be out of date.`,
@@ -77,16 +85,31 @@ export const alerts: readonly Alert[] = [
   {
     name: 'ServerDown',
     severity: 'critical',
-    expr: `minecraft_up == 0 unless on (${serverLabels}) ${downOnPurpose()}`,
+    dashboard: serverDashboard,
+    expr: perServer(`minecraft_up${selector} == 0 unless on (${serverLabels}) ${downOnPurpose(selector)}`),
     for: '2m',
     summary: `${server} is down`,
     description: `No source of ${server} has answered for 2 minutes.`,
     action: `The last error is at ${lastError}. refused: the server is not running or the port is wrong; timeout: a firewall drops the packets or the machine hangs; dns: the host name does not resolve. Then check the server log.`,
   },
   {
+    name: 'ServerUnstable',
+    severity: 'warning',
+    dashboard: serverDashboard,
+    // A server behind a proxy that stops and starts it as players come and go is not unstable.
+    expr: perServer(
+      `resets(minecraft_up${selector}[15m]) >= ${thresholds.outagesIn15Minutes} unless on (${serverLabels}) minecraft_asleep${selector}`,
+    ),
+    for: '0m',
+    summary: `${server} goes down again and again`,
+    description: `${server} has gone down {{ $value }} times within 15 minutes.`,
+    action: `It may crash at the start and be restarted, or lose its network. The end of its log and its crash-reports folder show why it stopped; the last error of a poll is at ${lastError}.`,
+  },
+  {
     name: 'ServerHung',
     severity: 'critical',
-    expr: isHung,
+    dashboard: serverDashboard,
+    expr: perServer(isHung),
     for: '2m',
     summary: `${server} is hung`,
     description: `${server} accepts connections, but its main thread has not responded for 2 minutes. Players cannot do anything.`,
@@ -96,7 +119,8 @@ export const alerts: readonly Alert[] = [
   {
     name: 'ServerLagging',
     severity: 'warning',
-    expr: lagging,
+    dashboard: serverDashboard,
+    expr: perServer(lagging),
     for: '2m',
     summary: `${server} ticks too slowly`,
     description: `${server} has reached only {{ $value | humanizePercentage }} of its target tick rate for 2 minutes.`,
@@ -106,13 +130,16 @@ export const alerts: readonly Alert[] = [
   {
     name: 'TickTimeHigh',
     severity: 'warning',
-    expr: [
-      `${tickTimeRatio('p95')} > ${littleHeadroomAbove}`,
-      `unless on (${serverLabels}) (${lagging})`,
-      `unless on (${serverLabels}) (${isHung})`,
-      // A paused server keeps the tick times from before the pause.
-      `unless on (${serverLabels}) ${tickingOffTarget()}`,
-    ].join('\n'),
+    dashboard: serverDashboard,
+    expr: perServer(
+      [
+        `(${tickTimeRatioAbove(thresholds.littleHeadroomAbove, selector)})`,
+        `unless on (${serverLabels}) (${lagging})`,
+        `unless on (${serverLabels}) (${isHung})`,
+        // A paused server keeps the tick times from before the pause.
+        `unless on (${serverLabels}) ${tickingOffTarget(selector)}`,
+      ].join('\n'),
+    ),
     for: '5m',
     summary: `${server} has little headroom`,
     description: `5 % of the ticks of ${server} take more than {{ $value | humanizePercentage }} of the time available per tick (50 ms at 20 ticks per second).`,
@@ -122,7 +149,8 @@ export const alerts: readonly Alert[] = [
   {
     name: 'ServerFull',
     severity: 'info',
-    expr: 'minecraft_players_online >= minecraft_players_max and minecraft_players_max > 0',
+    dashboard: serverDashboard,
+    expr: perServer(isFull),
     for: '5m',
     summary: `${server} is full`,
     description: `{{ $value }} players have been on ${server} for 5 minutes, which is its maximum.`,
@@ -131,15 +159,18 @@ export const alerts: readonly Alert[] = [
   {
     name: 'SourceFailing',
     severity: 'warning',
-    expr: `minecraft_source_up == 0 ${isUp} unless on (${serverLabels}) (${hung()})`,
+    dashboard: serverDashboard,
+    expr: perServer(`minecraft_source_up${selector} == 0 ${isUp} unless on (${serverLabels}) (${hung(selector)})`, ['source']),
     for: '10m',
     summary: `Source {{ $labels.source }} of ${server} fails`,
     description: `${server} is up, but its source {{ $labels.source }} has failed for 10 minutes. Values that only this source provides are unknown.`,
     action: `The error is at ${lastError}. auth: the password or secret differs from server.properties; refused: it is not enabled in server.properties, or the port is wrong.`,
   },
+  ...burnRateAlerts,
   {
     name: 'DiscoveryFailing',
     severity: 'warning',
+    dashboard: internalsDashboard,
     expr: 'tickwarden_discovery_up == 0 or tickwarden_discovery_refused_servers > 0',
     for: '5m',
     summary: 'Some servers of {{ $labels.provider }} may not be watched',
@@ -151,6 +182,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'SharedStateUnavailable',
     severity: 'warning',
+    dashboard: internalsDashboard,
     expr: 'tickwarden_replica_state_up == 0',
     for: '2m',
     summary: 'The replica {{ $labels.instance }} cannot use the shared state',
@@ -162,6 +194,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'ReplicaServersUnknown',
     severity: 'critical',
+    dashboard: internalsDashboard,
     expr: 'tickwarden_replica_unknown_servers > 0 unless on (job, instance) tickwarden_replica_state_up == 0',
     for: '2m',
     summary: 'No replica seems to poll some servers',
@@ -173,6 +206,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'SnapshotFailing',
     severity: 'warning',
+    dashboard: internalsDashboard,
     expr: 'tickwarden_snapshot_up == 0',
     for: '10m',
     summary: 'The {{ $labels.database }} database has no valid snapshot',
@@ -184,6 +218,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'SnapshotStale',
     severity: 'warning',
+    dashboard: internalsDashboard,
     expr: 'time() - tickwarden_snapshot_last_update_timestamp_seconds > 36 * 3600',
     for: '10m',
     summary: 'The {{ $labels.database }} data is old',
@@ -194,6 +229,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'ScriptFailing',
     severity: 'warning',
+    dashboard: internalsDashboard,
     // Only outcomes that need attention: not rate_limited, which is temporary (SnapshotStale covers old data), nor
     // not_configured, a script without its settings. The second part covers runs before the first scrape of a new service, which
     // are not an increase.
@@ -214,6 +250,7 @@ unless on (job, instance, script) time() - tickwarden_script_last_success_timest
   {
     name: 'ScriptAuthorisationExpiring',
     severity: 'warning',
+    dashboard: internalsDashboard,
     expr: 'tickwarden_script_authorisation_expires_timestamp_seconds - time() < 14 * 86400',
     for: '5m',
     summary: '{{ $labels.script }} needs a new authorisation soon',

@@ -1,15 +1,15 @@
 import { RowBuilder } from '@grafana/grafana-foundation-sdk/dashboard'
 import { alerts } from './alerts.ts'
-import { dashboard, linkToOthers } from './dashboard.ts'
+import { dashboard, linkToOthers, withServers, withTop } from './dashboard.ts'
 import { labelTable } from './panels/label-table.ts'
 import { valueMap } from './panels/panel.ts'
 import { stat } from './panels/stat.ts'
 import { table } from './panels/table.ts'
 import { timeline } from './panels/timeline.ts'
 import { timeseries } from './panels/timeseries.ts'
-import { rulesLoaded } from './prometheus-rules.ts'
 import {
   attention,
+  downOnPurpose,
   failingSources,
   serverLabels,
   serversDown,
@@ -20,11 +20,21 @@ import {
   tickRateRatioOfRunning,
   tickTimeRatio,
 } from './promql.ts'
-import { servicePanels, serviceRow } from './service.ts'
+import { rulesLoaded } from './recording-rules.ts'
 
 const chosen = '{server=~"$server"}'
+/** The series of the chosen servers that are in the chosen groups, or only probed: those have no group. */
+const inGroups = (expr: string) => `(${expr}) unless on (server) minecraft_server_info{group!~"$group"}`
+/** One value per chosen server. */
+const each = (expr: string) => inGroups(`max by (server) (${expr})`)
+/** The lines of a panel: those of the servers with the highest (or lowest) values in the time range, the same at every time. */
+const top = (expr: string, rank: string, select: 'topk' | 'bottomk' = 'topk') =>
+  `${each(expr)} and on (server) ${select}($top, ${each(rank)})`
+const inRange = '[$__range] @ end()'
 const stateTexts = valueMap(Object.fromEntries(states.map(({ value, text, colour }) => [value, [text, colour]])))
 const firing = `ALERTS{alertstate="firing",alertname=~"${alerts.map(({ name }) => name).join('|')}",server=~"$server|"}`
+const players = `minecraft_players_online${chosen}`
+const mostPlayers = top(players, `max_over_time(${players}${inRange})`)
 const rateSteps = [{ colour: 'red' }, { from: 0.9, colour: 'yellow' }, { from: 0.98, colour: 'green' }] as const
 const timeSteps = [{ colour: 'green' }, { from: 0.8, colour: 'yellow' }, { from: 1, colour: 'red' }] as const
 
@@ -34,15 +44,15 @@ export const fleet = () => {
     uid: 'tickwarden-fleet',
     title: 'Tickwarden / Fleet',
     description: 'All watched Minecraft servers at a glance: state, players, tick rate, and which server needs attention first.',
-    manyServers: true,
   })
-    .link(linkToOthers('One server'))
+  return withTop(withServers(board, { many: true }))
+    .link(linkToOthers('Other dashboards'))
     .withPanel(
       stat({
         title: 'Servers up',
         description: 'Servers that the last poll reached.',
         unit: 'short',
-        queries: [{ expr: `sum(minecraft_up${chosen})`, legend: 'up' }],
+        queries: [{ expr: `sum(${each(`minecraft_up${chosen}`)})`, legend: 'up' }],
       }),
     )
     .withPanel(
@@ -50,7 +60,7 @@ export const fleet = () => {
         title: 'Servers down',
         description: 'Servers that the last poll could not reach, except those that are asleep or upgrading their world.',
         unit: 'short',
-        queries: [{ expr: serversDown(chosen), legend: 'down' }],
+        queries: [{ expr: serversDown(inGroups, chosen), legend: 'down' }],
         thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }],
       }),
     )
@@ -59,7 +69,7 @@ export const fleet = () => {
         title: 'Players online',
         description: 'Players on all selected servers.',
         unit: 'short',
-        queries: [{ expr: `sum(minecraft_players_online${chosen})`, legend: 'players' }],
+        queries: [{ expr: `sum(${each(`minecraft_players_online${chosen}`)})`, legend: 'players' }],
       }),
     )
     .withPanel(
@@ -69,7 +79,7 @@ export const fleet = () => {
           'The lowest tick rate relative to its target, except for paused, frozen, sprinting and hung servers. Requires a source of the tick rate, such as RCON.',
         unit: 'percentunit',
         decimals: 0,
-        queries: [{ expr: `min(${tickRateRatioOfRunning(chosen)})`, legend: 'slowest' }],
+        queries: [{ expr: `min(${each(tickRateRatioOfRunning(chosen))})`, legend: 'slowest' }],
         thresholds: rateSteps,
       }),
     )
@@ -82,7 +92,7 @@ export const fleet = () => {
         decimals: 0,
         queries: [
           {
-            expr: `max(${tickTimeRatio('p99', chosen)} unless on (${serverLabels}) ${tickingOffTarget(chosen)})`,
+            expr: `max(${each(`${tickTimeRatio('p99', chosen)} unless on (${serverLabels}) ${tickingOffTarget(chosen)}`)})`,
             legend: 'longest',
           },
         ],
@@ -96,7 +106,7 @@ export const fleet = () => {
         unit: 'short',
         queries: [
           {
-            expr: `sum(${failingSources(chosen)})`,
+            expr: `sum(${inGroups(failingSources(chosen))})`,
             legend: 'failing',
           },
         ],
@@ -114,54 +124,55 @@ export const fleet = () => {
         columns: [
           {
             title: 'Attention',
-            expr: attention(chosen),
+            expr: inGroups(attention(chosen)),
             unit: 'short',
             decimals: 1,
             thresholds: [{ colour: 'green' }, { from: 1, colour: 'orange' }, { from: 100, colour: 'red' }],
           },
           {
             title: 'State',
-            expr: state(chosen),
+            expr: inGroups(state(chosen)),
             unit: 'short',
             mappings: [stateTexts],
             thresholds: [{ colour: 'text' }],
           },
           {
             title: 'Available',
-            expr: `avg by (server) (avg_over_time(minecraft_up${chosen}[$__range]))`,
+            // Only of servers that are watched now, and without the time in which they were down on purpose.
+            expr: `avg_over_time((${each(`minecraft_up${chosen} unless on (${serverLabels}) ${downOnPurpose(chosen)}`)})[$__range:$__interval]) and on (server) minecraft_up`,
             unit: 'percentunit',
             decimals: 2,
             thresholds: [{ colour: 'red' }, { from: 0.99, colour: 'yellow' }, { from: 0.999, colour: 'green' }],
           },
-          { title: 'Players', expr: `max by (server) (minecraft_players_online${chosen})`, unit: 'short' },
-          { title: 'Places', expr: `max by (server) (minecraft_players_max${chosen})`, unit: 'short' },
-          { title: 'Tick rate', expr: `max by (server) (minecraft_tick_rate${chosen})`, unit: 'short', decimals: 1 },
+          { title: 'Players', expr: each(`minecraft_players_online${chosen}`), unit: 'short' },
+          { title: 'Places', expr: each(`minecraft_players_max${chosen}`), unit: 'short' },
+          { title: 'Tick rate', expr: each(`minecraft_tick_rate${chosen}`), unit: 'short', decimals: 1 },
           {
             title: 'Of target',
-            expr: `max by (server) (${tickRateRatio(chosen)})`,
+            expr: each(tickRateRatio(chosen)),
             unit: 'percentunit',
             decimals: 0,
             thresholds: rateSteps,
           },
           {
             title: 'Tick time p99',
-            expr: `max by (server) (minecraft_tick_duration_p99_seconds${chosen})`,
+            expr: each(`minecraft_tick_duration_p99_seconds${chosen}`),
             unit: 's',
           },
           {
             title: 'Tick budget used',
-            expr: `max by (server) (${tickTimeRatio('p99', chosen)})`,
+            expr: each(tickTimeRatio('p99', chosen)),
             unit: 'percentunit',
             decimals: 0,
             thresholds: timeSteps,
           },
           {
             title: 'Failing sources',
-            expr: failingSources(chosen),
+            expr: inGroups(failingSources(chosen)),
             unit: 'short',
             thresholds: [{ colour: 'green' }, { from: 1, colour: 'orange' }],
           },
-          { title: 'Latency', expr: `max by (server) (minecraft_status_latency_seconds${chosen})`, unit: 's' },
+          { title: 'Latency', expr: each(`minecraft_status_latency_seconds${chosen}`), unit: 's' },
         ],
         link: {
           title: 'This server',
@@ -177,9 +188,14 @@ export const fleet = () => {
     .withPanel(
       timeline({
         title: 'State',
-        description: 'The state of each server over time, with gaps where it is unknown.',
+        description: 'The state over time of the servers that were down the longest, with gaps where it is unknown.',
         unit: 'short',
-        queries: [{ expr: state(chosen), legend: '{{server}}' }],
+        queries: [
+          {
+            expr: `${inGroups(state(chosen))} and on (server) topk($top, 1 - ${each(`avg_over_time(minecraft_up${chosen}${inRange})`)})`,
+            legend: '{{server}}',
+          },
+        ],
         mappings: [stateTexts],
       }),
     )
@@ -188,7 +204,7 @@ export const fleet = () => {
         title: 'Alerts firing',
         description: 'Firing alerts of Tickwarden. Needs the rules in grafana/alerts.',
         unit: 'short',
-        queries: [{ expr: `count(${firing}) or 0 * ${rulesLoaded}`, legend: 'firing' }],
+        queries: [{ expr: `count(${firing}) or 0 * ${rulesLoaded.name}`, legend: 'firing' }],
         thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }],
         whenUnknown: 'load grafana/alerts',
         height: 8,
@@ -208,7 +224,7 @@ export const fleet = () => {
       labelTable({
         title: 'Versions',
         description: 'Version and software of each server, while it is up.',
-        expr: `minecraft_version_info${chosen}`,
+        expr: inGroups(`minecraft_version_info${chosen}`),
         labels: { server: 'Server', version: 'Version', software: 'Software', loader: 'Loader', edition: 'Edition' },
         width: 10,
       }),
@@ -217,22 +233,30 @@ export const fleet = () => {
     .withPanel(
       timeseries({
         title: 'Players',
-        description: 'Players on each server.',
+        description: 'Players on the servers with the most players, and on all others together.',
         unit: 'short',
         min: 0,
         stacked: true,
-        queries: [{ expr: `max by (server) (minecraft_players_online${chosen})`, legend: '{{server}}' }],
+        queries: [
+          { expr: mostPlayers, legend: '{{server}}' },
+          { expr: `sum(${each(players)}) - sum(${mostPlayers}) > 0`, legend: 'all others' },
+        ],
       }),
     )
     .withPanel(
       timeseries({
         title: 'Tick rate',
         description:
-          'Measured ticks per second: 20 is full speed, unless /tick rate changed it. Unknown while a server is paused.',
+          'Measured ticks per second of the slowest servers: 20 is full speed, unless /tick rate changed it. Unknown while a server is paused.',
         unit: 'short',
         min: 0,
         decimals: 1,
-        queries: [{ expr: `max by (server) (minecraft_tick_rate${chosen})`, legend: '{{server}}' }],
+        queries: [
+          {
+            expr: top(`minecraft_tick_rate${chosen}`, `min_over_time(minecraft_tick_rate${chosen}${inRange})`, 'bottomk'),
+            legend: '{{server}}',
+          },
+        ],
       }),
     )
     .withPanel(
@@ -244,7 +268,12 @@ export const fleet = () => {
         min: 0,
         line: true,
         thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }],
-        queries: [{ expr: `max by (server) (${tickTimeRatio('p99', chosen)})`, legend: '{{server}}' }],
+        queries: [
+          {
+            expr: top(tickTimeRatio('p99', chosen), `max_over_time(minecraft_tick_duration_p99_seconds${chosen}${inRange})`),
+            legend: '{{server}}',
+          },
+        ],
       }),
     )
     .withPanel(
@@ -254,10 +283,15 @@ export const fleet = () => {
           'Round-trip time of the status ping. It depends on the network and the server’s network thread, not on its ticks.',
         unit: 's',
         min: 0,
-        queries: [{ expr: `max by (server) (minecraft_status_latency_seconds${chosen})`, legend: '{{server}}' }],
+        queries: [
+          {
+            expr: top(
+              `minecraft_status_latency_seconds${chosen}`,
+              `max_over_time(minecraft_status_latency_seconds${chosen}${inRange})`,
+            ),
+            legend: '{{server}}',
+          },
+        ],
       }),
     )
-    .withRow(serviceRow())
-  for (const panel of servicePanels()) board.withPanel(panel)
-  return board
 }

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import { stringify } from 'yaml'
+import { annotationsOf } from './alert.ts'
 import { alerts, keepFiringFor } from './alerts.ts'
 
 const head = `# The same alert rules for Grafana's own alerting, instead of those for Prometheus: put this file into /etc/grafana/provisioning/alerting.
 # Made by grafana/src/alerts.ts (npm run dashboards). The data source must have the uid "prometheus", as in provisioning/datasources.
+# Prometheus must still load the recording rules of grafana/alerts, which TickwardenDown needs for /probe.
 `
 
 /** Grafana passes the values of all queries to a template: A is the query with the number. */
@@ -36,27 +38,25 @@ export const grafanaRules = (): string =>
           name: 'tickwarden',
           folder: 'Tickwarden',
           interval: '30s',
-          rules: alerts.map(({ name, severity, expr, for: duration, resolvesAtOnce, summary, description, action }) => ({
-            uid: uidOf(name),
-            title: name,
+          rules: alerts.map((alert) => ({
+            uid: uidOf(alert.name),
+            title: alert.name,
             condition: 'B',
-            for: duration,
-            ...(!resolvesAtOnce && { keepFiringFor }),
+            for: alert.for,
+            ...(!alert.resolvesAtOnce && { keepFiringFor }),
             // No series is the normal state of an alert; a failing query is not.
             noDataState: 'OK',
             execErrState: 'Error',
-            labels: { severity },
-            annotations: {
-              summary: forGrafana(summary),
-              description: forGrafana(description),
-              action: forGrafana(action),
-            },
+            labels: { severity: alert.severity },
+            annotations: Object.fromEntries(
+              Object.entries(annotationsOf(alert)).map(([name, template]) => [name, forGrafana(template)]),
+            ),
             data: [
               {
                 refId: 'A',
                 datasourceUid: 'prometheus',
                 relativeTimeRange: { from: 600, to: 0 },
-                model: { refId: 'A', expr, instant: true, range: false },
+                model: { refId: 'A', expr: alert.expr, instant: true, range: false },
               },
               hasValue,
             ],

@@ -1,3 +1,5 @@
+import { config } from './config.ts'
+
 /**
  * The PromQL shared by dashboards and alert rules. Each function takes a selector such as `{server=~"$server"}`, or an empty
  * string for every server; the results keep the labels job, instance and server.
@@ -6,8 +8,20 @@
 /** The labels that identify a server: `server` on /metrics, `instance` on /probe. */
 export const serverLabels = 'job, instance, server'
 
-/** Target tick rate in ticks per second, for each server that has `series`: 20 unless `/tick rate` changed it. */
-const targetFor = (series: string, selector: string) => `(minecraft_tick_rate_target${selector} or ${series}${selector} * 0 + 20)`
+/**
+ * One series per server, whichever replica reports it, so that an alert goes on when another replica is scraped: without the label
+ * `instance`, but for a target of /probe, which has no label `server`, with its instance as `target`. The largest value counts.
+ * @param labels further labels to keep
+ */
+export const perServer = (expr: string, labels: readonly string[] = []): string =>
+  `max by (${['job', 'server', 'target', ...labels].join(', ')}) (label_replace(label_join(${expr}, "target", ";", "server", "instance"), "target", "$1", "target", ";(.+)|.*"))`
+
+/** Ticks per second of a server whose target is not known. */
+const usualTarget = 20
+
+/** Target tick rate in ticks per second, for each server that has `series`: the usual one unless `/tick rate` changed it. */
+const targetFor = (series: string, selector: string) =>
+  `(minecraft_tick_rate_target${selector} or ${series}${selector} * 0 + ${usualTarget})`
 
 /** Measured tick rate relative to the target: 1 is full speed. */
 export const tickRateRatio = (selector = '') => `minecraft_tick_rate${selector} / ${targetFor('minecraft_tick_rate', selector)}`
@@ -18,13 +32,26 @@ export const tickTimeRatio = (quantile: 'mean' | 'p50' | 'p95' | 'p99', selector
   return `${series}${selector} * ${targetFor(series, selector)}`
 }
 
+/** The tick rate relative to the target of the servers where it is lower. Faster for alerts, of which few servers are left. */
+export const tickRateRatioBelow = (limit: number, selector = '') =>
+  [
+    `minecraft_tick_rate${selector} / minecraft_tick_rate_target${selector} < ${limit}`,
+    `(minecraft_tick_rate${selector} < ${limit * usualTarget} unless minecraft_tick_rate_target${selector}) / ${usualTarget}`,
+  ].join(' or ')
+
+/** The p95 of the tick time relative to the time available per tick, of the servers where it is longer. */
+export const tickTimeRatioAbove = (limit: number, selector = '') => {
+  const p95 = `minecraft_tick_duration_p95_seconds${selector}`
+  const target = `minecraft_tick_rate_target${selector}`
+  return `${p95} * ${target} > ${limit} or (${p95} > ${limit / usualTarget} unless ${target}) * ${usualTarget}`
+}
+
 /** Servers that intentionally do not tick at their target rate. */
 export const tickingOffTarget = (selector = '') =>
   `(minecraft_tick_frozen${selector} == 1 or minecraft_tick_paused${selector} == 1 or minecraft_tick_sprinting${selector} == 1)`
 
 /** Servers that are down intentionally: a server that is asleep starts when a player joins. */
-export const downOnPurpose = (selector = '') =>
-  `(minecraft_asleep${selector} == 1 or minecraft_world_upgrade_progress${selector})`
+export const downOnPurpose = (selector = '') => `(minecraft_asleep${selector} == 1 or minecraft_world_upgrade_ratio${selector})`
 
 /** Servers that accept connections while their main thread does not answer. */
 export const hung = (selector = '') => `minecraft_main_thread_responsive${selector} == 0`
@@ -33,14 +60,13 @@ export const hung = (selector = '') => `minecraft_main_thread_responsive${select
 export const tickRateRatioOfRunning = (selector = '') =>
   `${tickRateRatio(selector)} unless ${tickingOffTarget(selector)} unless ${hung(selector)}`
 
-/** A server with a lower tick rate relative to its target is lagging. */
-export const laggingBelow = 0.9
-/** A server with a higher tick time relative to the available time has little headroom. */
-export const littleHeadroomAbove = 0.9
-
-/** Number of servers that are down, except those that are asleep or upgrading their world, as in the alert ServerDown. */
-export const serversDown = (selector: string) =>
-  `sum((minecraft_up${selector} == bool 0 unless on (${serverLabels}) ${downOnPurpose(selector)}) or minecraft_up${selector} * 0)`
+/**
+ * Number of servers that are down, except those that are asleep or upgrading their world, as in the alert ServerDown; no value if
+ * no server's state is known.
+ * @param select restricts an expression with one series per server
+ */
+export const serversDown = (select: (expr: string) => string, selector: string) =>
+  `sum(${select(`max by (server) ((minecraft_up${selector} == bool 0 unless on (${serverLabels}) ${downOnPurpose(selector)}) or minecraft_up${selector} * 0)`)})`
 
 /** States of a server, the first that applies. The number is the value of {@link state}. */
 export const states = [
@@ -63,14 +89,14 @@ export function state(selector: string): string {
   const when = (text: (typeof states)[number]['text'], condition: string) =>
     `max by (server) (minecraft_up${selector} * 0 + ${stateOf(text)} and on (${serverLabels}) (${condition}))`
   return [
-    when('upgrading its world', `minecraft_world_upgrade_progress${selector}`),
+    when('upgrading its world', `minecraft_world_upgrade_ratio${selector}`),
     when('asleep', `minecraft_asleep${selector} == 1`),
     when('down', `minecraft_up${selector} == 0`),
     when('hung', hung(selector)),
     when('frozen', `minecraft_tick_frozen${selector} == 1`),
     when('sprinting', `minecraft_tick_sprinting${selector} == 1`),
     when('paused', `minecraft_tick_paused${selector} == 1`),
-    when('lagging', `${tickRateRatio(selector)} < ${laggingBelow}`),
+    when('lagging', `${tickRateRatio(selector)} < ${config.thresholds.laggingBelow}`),
     `max by (server) (minecraft_up${selector})`,
   ].join(' or ')
 }
@@ -80,12 +106,12 @@ export const failingSources = (selector: string) =>
   `sum by (server) (minecraft_source_up${selector} == bool 0 and on (${serverLabels}) minecraft_up${selector} == 1)`
 
 /**
- * How much a server needs attention: 100 if down or hung, up to 50 for a low tick rate, 5 per failing source; no value if its
+ * How much a server needs attention: 100 if down without a reason or hung, up to 50 for a low tick rate, 5 per failing source; no value if its
  * state is unknown.
  */
 export function attention(selector: string): string {
   const zero = `0 * max by (server) (minecraft_up${selector})`
-  const unreachable = `100 * max by (server) (minecraft_up${selector} == bool 0 unless on (${serverLabels}) minecraft_asleep${selector} == 1)`
+  const unreachable = `100 * max by (server) (minecraft_up${selector} == bool 0 unless on (${serverLabels}) ${downOnPurpose(selector)})`
   const notAnswering = `100 * max by (server) (minecraft_main_thread_responsive${selector} == bool 0 and on (${serverLabels}) minecraft_up${selector} == 1)`
   const slow = `50 * clamp_min(1 - max by (server) (${tickRateRatioOfRunning(selector)}), 0)`
   return [unreachable, notAnswering, slow, `5 * ${failingSources(selector)}`].map((part) => `(${part} or ${zero})`).join(' + ')

@@ -6,6 +6,7 @@ import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
 import { formatServerAddress } from '../util/address.ts'
 import { systemClock } from '../util/clock.ts'
+import { commandName } from '../util/package.ts'
 import type { DemoCommandOptions } from './demo-options.ts'
 import { toListenError } from './listen.ts'
 
@@ -45,7 +46,7 @@ function introduce(demo: DemoServer, scenario: keyof typeof scenarios): string {
     '',
     'To see it in the game, add the status address to the server list. To watch it with Tickwarden, run in another terminal:',
     '',
-    `  ${all.flatMap(({ settings }) => settings?.assignments ?? []).join(' \\\n  ')} \\\n  npx tickwarden`,
+    `  ${all.flatMap(({ settings }) => settings?.assignments ?? []).join(' \\\n  ')} \\\n  ${commandName}`,
     '',
     'Press Ctrl+C to stop it; its passwords are then no longer valid.',
   ].join('\n')
@@ -75,7 +76,7 @@ const introduceBedrock = (address: string): string =>
   [
     'A demo Bedrock server is running, with status by RakNet (UDP) and NetherNet (HTTP). To watch it with Tickwarden, run:',
     '',
-    `  MC_SERVER=${address} npx tickwarden`,
+    `  MC_SERVER=${address} ${commandName}`,
     '',
     'Press Ctrl+C to stop it.',
   ].join('\n')

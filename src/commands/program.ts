@@ -1,182 +1,110 @@
-import closeWithGrace from 'close-with-grace'
-import { Argument, Command, Option } from 'commander'
-import { pino } from 'pino'
-import { type Config, ConfigError, type ConfigInput, loadConfig } from '../config/config.ts'
-import { allSettings } from '../config/settings.ts'
-import { scripts } from '../data/scripts/index.ts'
-import { musicServices } from '../data/scripts/liked-songs/services.ts'
-import { flagOf } from '../settings/setting.ts'
-import { version } from '../util/package.ts'
+import { parseServerAddress } from '../util/address.ts'
 import { UsageError } from '../util/usage-error.ts'
-import { commandLineError } from './command-line-error.ts'
-import { demoFlags, toDemoOptions } from './demo-options.ts'
-import { ListenError } from './listen.ts'
-import { settingsHelp } from './settings-help.ts'
+import type { Call, Command } from './command.ts'
+import { commands, loadCommands } from './definitions/index.ts'
+import { parseArguments } from './parse-arguments.ts'
 
-/** Exit codes: 0 success, 1 failure, 2 wrong settings or arguments; `update` adds 3 partly done and 4 not configured. */
+const advice = 'Use --help for a list of commands and options.'
 const wrongUsage = 2
-/** Milliseconds in which a process whose start has failed ends by itself. */
+/** Milliseconds in which a process whose command has failed ends by itself. */
 const maxEndMs = 1_000
 
-function withSettings(command: Command): Command {
-  command.addOption(new Option('--config <file>', 'settings file (TICKWARDEN_CONFIG)'))
-  for (const setting of allSettings) command.addOption(new Option(`${flagOf(setting)} <value>`, setting.meaning).hideHelp())
-  return command.addHelpText('after', settingsHelp)
+/** Whether a word is an address rather than a misspelt command. */
+const isAddress = (word: string): boolean =>
+  word.includes('://') || word === 'localhost' || (/[.:]/.test(word) && parseServerAddress(word) !== undefined)
+
+/** Splits the command line into the name of the command and its arguments. */
+async function route(argv: readonly string[]): Promise<readonly [name: string, args: readonly string[]]> {
+  const [first = '', ...rest] = argv
+  if (commands.has(first)) return [first, rest]
+  if (first === '' || first.startsWith('-')) return ['serve', argv]
+  if (isAddress(first)) return ['status', argv]
+  const { closestName } = await import('../settings/closest-name.ts')
+  const names = [...commands.keys()]
+  const [meant] = argv.flatMap((arg) => (arg.startsWith('-') ? [] : (closestName(arg.toLowerCase(), names, 2) ?? [])))
+  const hint = meant === undefined ? `the commands are ${names.join(', ')}` : `did you mean ${meant}?`
+  throw new UsageError(`unknown command, or a value without a flag; ${hint}`)
 }
 
-/** Creates a function that reads the settings of a command. It takes the path of the config file, if known. */
-function loaderOf(
-  command: Command,
-  { flags: given = {}, ...input }: Pick<ConfigInput, 'watches' | 'flags'> = {},
-): (path?: string) => Config {
-  const options: Readonly<Record<string, string | undefined>> = command.optsWithGlobals()
-  const flags = Object.fromEntries(
-    command.options
-      .filter(({ long }) => long !== '--config')
-      .map((option) => [option.name().toUpperCase().replaceAll('-', '_'), options[option.attributeName()]]),
-  )
-  return (path) => {
-    const file = path ?? options.config
-    return loadConfig({ ...input, flags: { ...flags, ...given }, ...(file !== undefined && { file }) })
-  }
+const helpFlag = /^(?:-h|--help(?:=(.*))?)$/
+
+/** The topic of `--help`, `-h` or `help`; undefined if no help was requested, '' without a topic. */
+function helpTopic(args: readonly string[]): string | undefined {
+  const at = args.findIndex((arg) => helpFlag.test(arg))
+  const end = args.indexOf('--')
+  if (at < 0 || (end >= 0 && end < at)) return undefined
+  const next = args[at + 1]
+  return helpFlag.exec(args[at] ?? '')?.[1] ?? (next === undefined || next.startsWith('-') ? '' : next)
 }
 
-/** Reads the settings of a command; prints every wrong one and exits if there are any. */
-function configOf(command: Command, input: Pick<ConfigInput, 'watches' | 'flags'> = {}): Config {
-  try {
-    return loaderOf(command, input)()
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    const count = error.problems.length === 1 ? 'One setting is' : `${error.problems.length} settings are`
-    console.error(`${count} wrong:\n${error.problems.map((problem) => `  - ${problem}`).join('\n')}\n--help lists all settings.`)
-    process.exit(wrongUsage)
-  }
+async function print(text: string | Promise<string>): Promise<number> {
+  process.stdout.write(await text)
+  return 0
 }
 
-async function createLogger(config: Config) {
-  const options = { level: config.log.logLevel }
-  if (!process.stdout.isTTY) return pino(options)
-  const { default: pretty } = await import('pino-pretty')
-  return pino(options, pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' }))
-}
-
-async function runServe(command: Command): Promise<void> {
-  const config = configOf(command)
-  const load = loaderOf(command)
-  const logger = await createLogger(config)
-  try {
-    const { serve } = await import('./serve.ts')
-    const service = await serve(config, logger, () => load(config.file))
-    process.on('SIGHUP', () => {
-      logger.info('SIGHUP: reading the configuration again')
-      void service.reload()
-    })
-    closeWithGrace({ delay: 5000, logger: false, skip: ['SIGHUP'] }, async ({ err, signal }) => {
-      if (err) logger.fatal({ err }, 'unexpected error, shutting down')
-      else logger.info(`${signal ?? 'stop requested'}: shutting down`)
-      await service.close()
-    })
-  } catch (error) {
-    const { message } = error as Error
-    const text = error instanceof ListenError ? message : `The service could not start: ${message}`
-    // Printed even if LOG_LEVEL is silent.
-    if (logger.isLevelEnabled('fatal')) logger.fatal(text)
-    else console.error(text)
-    process.exitCode = 1
-    // Only if something still keeps the process running.
-    setTimeout(() => process.exit(), maxEndMs).unref()
-  }
-}
-
-/** Aborted at the first Ctrl+C or SIGTERM; a second one ends the process immediately. */
 function stopSignal(): AbortSignal {
   const stop = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)))
+  for (const [name, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    // Not once(): a library that releases its locks at the end would take the process for one without a handler, and end it.
+    process.on(name, () => {
+      if (stop.signal.aborted) process.exit(code)
+      stop.abort(new Error(name))
+    })
+  }
   return stop.signal
 }
 
-/** Sets the exit code; prints the message of an error instead of throwing it. */
-async function runCommand(action: () => Promise<number>): Promise<void> {
-  try {
-    process.exitCode = await action()
-  } catch (error) {
-    console.error((error as Error).message)
-    process.exitCode = error instanceof UsageError ? wrongUsage : 1
-  }
+async function execute(command: Command, args: readonly string[]): Promise<number | undefined> {
+  if (command.isRaw) return await command.run({ command, loadCommands, args, flags: {}, settings: {}, stop: stopSignal() })
+  const parsed = await parseArguments(command, args)
+  // The service handles signals itself.
+  const stop = command.name === 'serve' ? new AbortController().signal : stopSignal()
+  const call: Call = { ...parsed, command, loadCommands, stop }
+  const code = await command.run(call)
+  // Something abandoned may still keep the process alive.
+  if (stop.aborted) setImmediate(() => process.exit(code))
+  return code
 }
 
-// Commands are imported when they run: loading the whole service takes most of a second.
-const program = new Command('tickwarden')
-  .description('Watches Minecraft servers from outside: JSON status API, Prometheus metrics, dashboards.')
-  .version(version)
-  .showHelpAfterError('Use --help for a list of commands and options.')
-  .configureOutput({ outputError: (text, write) => write(commandLineError(text, process.argv.slice(2))) })
-  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : wrongUsage))
+async function main(argv: readonly string[]): Promise<number | undefined> {
+  const [first] = argv
+  if (first === '-v' || first === '--version')
+    return await print(import('../util/package.ts').then(({ version }) => `${version}\n`))
+  if (first === 'help') return await print((await import('./help.ts')).helpText(argv[1] ?? ''))
+  const [name, args] = await route(argv)
+  const command = await commands.get(name)?.()
+  if (command === undefined) throw new RangeError(`no command ${name}`)
+  const topic = command.isRaw ? undefined : helpTopic(args)
+  if (topic !== undefined) {
+    const { helpText, commandHelp } = await import('./help.ts')
+    return await print(
+      name === 'serve' || topic !== '' ? helpText(topic === '' && first === 'serve' ? 'serve' : topic) : commandHelp(command),
+    )
+  }
+  return await execute(command, args)
+}
 
-withSettings(program.command('serve', { isDefault: true }).description('run the service (default command)')).action(
-  (_options, command: Command) => runServe(command),
-)
+// A reader such as `head` that has seen enough is no error.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit()
+    throw error
+  })
 
-const demo = program.command('demo').description('run only a demo game server, to try out dashboards or for tests')
-for (const { flag, meaning } of demoFlags) demo.option(flag, meaning)
-demo.action((values) =>
-  runCommand(async () => {
-    const { runDemo } = await import('./demo.ts')
-    await runDemo(toDemoOptions(values), stopSignal(), console.log)
-    return 0
-  }),
-)
-
-withSettings(program.command('update').description('run an update script and show its progress'))
-  .addArgument(new Argument('<script>').choices(scripts.map(({ name }) => name)))
-  .option('--full', 'read everything again, not only changes')
-  .option('--force', 'publish the result even if it looks broken')
-  .option('--dry-run', 'read from the upstreams, but change nothing')
-  .action((script, { full = false, force = false, dryRun = false }, command: Command) =>
-    runCommand(async () => {
-      const { runUpdate } = await import('./update.ts')
-      const [options, signal] = [{ script, full, force, dryRun }, stopSignal()]
-      const code = await runUpdate(options, configOf(command, { watches: false }), {
-        stdout: process.stdout,
-        stderr: process.stderr,
-        signal,
-      })
-      // An abandoned script may still have a timer that keeps the process alive.
-      if (signal.aborted) process.exit(code)
-      return code
-    }),
-  )
-
-withSettings(program.command('record').description('write the replies of a server to a folder, without names and secrets'))
-  .argument('<address>', 'address of the game server, as for MC_SERVER')
-  .option('--output <folder>', 'folder to write to', 'recording')
-  .action((address: string, { output }: { readonly output: string }, command: Command) =>
-    runCommand(async () => {
-      const { runRecord } = await import('./record.ts')
-      const config = configOf(command, { flags: { MC_SERVER: address } })
-      return await runRecord(config, { folder: output, print: console.log, signal: stopSignal() })
-    }),
-  )
-
-withSettings(program.command('authorise').description('get the Spotify refresh token or the Last.fm session key for likedsongs'))
-  .addArgument(new Argument('<service>').choices(musicServices))
-  .action((service, _options, command: Command) =>
-    runCommand(async () => {
-      const { runAuthorise } = await import('./authorise.ts')
-      const { createPrompt } = await import('./prompt.ts')
-      const { readLine, close } = createPrompt(process.stdin, process.stdout)
-      try {
-        return await runAuthorise(service, configOf(command, { watches: false }), {
-          print: console.log,
-          readLine,
-          signal: stopSignal(),
-        })
-      } finally {
-        close()
-      }
-    }),
-  )
-
-program.addHelpText('after', settingsHelp)
-
-await program.parseAsync()
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  const { message } = error as Error
+  if (error instanceof UsageError) {
+    console.error(message.includes('\n') ? message : `error: ${message}\n${advice}`)
+    process.exitCode = wrongUsage
+  } else {
+    console.error(message)
+    process.exitCode = 1
+  }
+}
+// Only if something still keeps a process running whose command has failed.
+if (process.exitCode) setTimeout(() => process.exit(), maxEndMs).unref()

@@ -4,7 +4,6 @@ import type { Config } from '../config/config.ts'
 import { parseServerFile, readServerValues } from '../config/parse-servers.ts'
 import { secretsOfConfig } from '../config/secrets.ts'
 import { createTokens } from '../config/tokens.ts'
-import { demoServerName, demoSettings, startDemoServer } from '../demo/demo-server.ts'
 import { createDiscovery, describeChange } from '../discovery/discovery.ts'
 import { isDiscoveryOn } from '../discovery/settings.ts'
 import { createFleet, type Fleet } from '../game/fleet.ts'
@@ -109,8 +108,10 @@ async function start({ config, logger, load, deferred, opened }: StartOptions): 
   const tokens = createTokens(config)
   const { stateUrl } = config.cluster
   const clock = stateUrl === undefined ? systemClock : sharedClock
-  const isDemo = config.servers.length === 0 && !isDiscoveryOn(config.discovery, config.file)
-  const demo = isDemo ? await startDemoServer({}) : undefined
+  const isWatching = config.servers.length > 0 || isDiscoveryOn(config.discovery, config.file)
+  const isDemo = !isWatching && config.data.dataOnly !== 'true'
+  const demoModule = isDemo ? await import('../demo/demo-server.ts') : undefined
+  const demo = await demoModule?.startDemoServer({})
   opened.demo = () => demo?.close()
   const discovery =
     demo === undefined
@@ -126,7 +127,10 @@ async function start({ config, logger, load, deferred, opened }: StartOptions): 
       : undefined
   opened.discovery = () => discovery?.close()
   if (discovery) await waitUpTo(discovery.firstRead, maxDiscoveryMs, clock)
-  servers = demo ? [{ ...demoSettings(demo, demoServerName), demo: true } as const] : (discovery?.servers() ?? [])
+  servers =
+    demo && demoModule
+      ? [{ ...demoModule.demoSettings(demo, demoModule.demoServerName), demo: true } as const]
+      : (discovery?.servers() ?? [])
   secretsChanged()
   const nameLookups = createHistogram()
   const pollDelays = createHistogram()

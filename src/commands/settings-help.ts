@@ -1,21 +1,56 @@
 import { allSettings, settings } from '../config/settings.ts'
 import { flagOf, type Setting } from '../settings/setting.ts'
+import { mainSettings, topics } from './setting-topics.ts'
 
 const fallback = ({ default: given, otherwise }: Setting<unknown>): string =>
   given ? ` [${given}]` : otherwise ? ` [${otherwise}]` : ''
 
-/** The list of settings in `--help`: environment name, meaning, default in brackets. */
-export function settingsHelp(): string {
+function rows(list: readonly Setting<unknown>[]): readonly string[] {
   const width = Math.max(...allSettings.map(({ env }) => env.length)) + 2
-  const rows = allSettings.map((setting) => `  ${setting.env.padEnd(width)}${setting.meaning}${fallback(setting)}`)
+  return list.map((setting) => `  ${setting.env.padEnd(width)}${setting.meaning}${fallback(setting)}`)
+}
+
+const introduction = [
+  'Settings, with their defaults in brackets. Each can be set as an environment variable or as a flag (MC_SERVER is',
+  '--mc-server). Most can also be set in tickwarden.yaml, or in the file that --config or TICKWARDEN_CONFIG names, which can',
+  'list many servers (see docs/many-servers.md); settings that begin with MC_ then apply to the first server. Flags take',
+  'precedence over the environment, the environment over the file. Passwords, secrets, tokens and keys have no flag: set the',
+  `variable, or set NAME_FILE (${flagOf(settings.runToken)}) to a file that contains the value.`,
+]
+
+/** Every setting by topic: environment name, meaning, default in brackets. The settings of the data service are last. */
+export function settingsHelp(): string {
+  const known = new Set(topics.flatMap((topic) => topic.settings.map(({ env }) => env)))
+  // A source or provider that a test adds is in no topic.
+  const others = allSettings.filter(({ env }) => !known.has(env))
+  const parts = [...topics, ...(others.length > 0 ? [{ name: 'other', title: 'Other', settings: others }] : [])]
   return [
     '',
-    'Settings, with their defaults in brackets. Each can be set as an environment variable or as a flag (MC_SERVER is',
-    '--mc-server). Most can also be set in tickwarden.yaml, or in the file that --config or TICKWARDEN_CONFIG names, which can',
-    'list many servers (see docs/many-servers.md); settings that begin with MC_ then apply to the first server. Flags take',
-    'precedence over the environment, the environment over the file. Passwords, secrets, tokens and keys have no flag: set the',
-    `variable, or set NAME_FILE (${flagOf(settings.runToken)}) to a file that contains the value.`,
-    '',
-    ...rows,
+    ...introduction,
+    ...parts.flatMap(({ name, title, settings }) => ['', `${title} (--help ${name}):`, ...rows(settings)]),
   ].join('\n')
+}
+
+/** The settings that most users need. */
+export function mainSettingsHelp(): string {
+  const list = mainSettings.flatMap((env) => allSettings.find((setting) => setting.env === env) ?? [])
+  return [
+    'The settings that most users need, as environment variables or flags (MC_SERVER is --mc-server):',
+    ...rows(list),
+    '',
+    'More: --help all, or --help with a topic:',
+    `  ${topics.map(({ name }) => name).join(', ')}`,
+  ].join('\n')
+}
+
+/** The settings of one topic; undefined if there is no such topic. `sources` are those of every source. */
+export function topicHelp(topic: string): string | undefined {
+  if (topic === 'all') return settingsHelp().trimStart()
+  const sourceTopics = topics.filter(({ settings }) => settings.some(({ env }) => env.startsWith('MC_')))
+  const found = topic === 'sources' ? sourceTopics : topics.filter(({ name }) => name === topic)
+  if (found.length === 0) return undefined
+  return found
+    .flatMap(({ title, settings }) => [`${title}:`, ...rows(settings), ''])
+    .join('\n')
+    .trimEnd()
 }

@@ -1,5 +1,8 @@
 import { addressOf, type ServerSettings } from '../game/server-settings.ts'
 import { formatServerAddress } from '../util/address.ts'
+import { version } from '../util/package.ts'
+
+const program = `Tickwarden ${version} (Node.js ${process.versions.node})`
 
 /** Maximum number of servers named in the first line; others are counted. */
 const maxNamed = 5
@@ -23,7 +26,7 @@ export function startLines(servers: readonly ServerSettings[]): (url: string) =>
     if (!isFirst) return `Tickwarden also listens on ${url}`
     isFirst = false
     if (isDemo)
-      return `Demo data: Tickwarden listens on ${url} and watches a built-in demo server (${named}), because no server is configured; set MC_SERVER=host:port to watch your own`
-    return `Tickwarden listens on ${url} and watches ${servers.length === 0 ? 'no servers yet' : `${named}${more}`}`
+      return `Demo data: ${program} listens on ${url} and watches a built-in demo server (${named}), because no server is configured; set MC_SERVER=host:port to watch your own`
+    return `${program} listens on ${url} and watches ${servers.length === 0 ? 'no servers yet' : `${named}${more}`}`
   }
 }

@@ -12,7 +12,7 @@ import { createRunDisplay, type Terminal } from './run-display.ts'
 export interface UpdateOptions {
   readonly script: string
   readonly full: boolean
-  readonly force: boolean
+  readonly force: boolean | string
   readonly dryRun: boolean
 }
 

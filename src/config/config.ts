@@ -1,3 +1,4 @@
+import type { DatabaseDeclaration } from '../data/databases/declaration.ts'
 import { isDiscoveryOn } from '../discovery/settings.ts'
 import { findShortStaleAfter, minStaleAfter, type PollSettings, type ServerSettings } from '../game/server-settings.ts'
 import { readSettings, type Texts } from '../settings/read.ts'
@@ -19,6 +20,8 @@ export interface Config extends Omit<Slices, 'listen' | 'poll'> {
   /** The servers of the config file and the environment. */
   readonly servers: readonly ServerSettings[]
   readonly poll: PollSettings
+  /** The databases of the config file. */
+  readonly databases: readonly DatabaseDeclaration[]
   /** Warnings to log at the start, such as ignored environment variables and settings without effect. */
   readonly warnings: readonly string[]
 }
@@ -45,6 +48,9 @@ export interface ConfigInput {
   readonly watches?: boolean
 }
 
+/** The environment of the process, and `.env` in the working directory; mistakes in it are added to `problems`. */
+export const environment = (problems: string[] = []): Texts => withEnvFile(process.env, problems)
+
 /** Reports duplicate names of servers, because names are part of API paths. */
 export function findSameNames(names: readonly (string | undefined)[], problems: string[]): void {
   const [seen, repeated] = [new Set<string>(), new Set<string>()]
@@ -65,7 +71,7 @@ function toSlices(values: SettingValues): Slices {
   return Object.fromEntries(entries) as Slices
 }
 
-const noFile: FileContents = { settings: new Map(), servers: [] }
+const noFile: FileContents = { settings: new Map(), servers: [], databases: [] }
 
 const isAny = (host: string): boolean => host === '0.0.0.0' || host === '::'
 
@@ -84,7 +90,7 @@ function findSameListen({ host, port, metricsListen }: SettingValues, from: stri
 export function loadConfig({ flags = {}, env: given, file, watches = true }: ConfigInput = {}): Config {
   const problems: string[] = []
   const warnings: string[] = []
-  const env = given ?? withEnvFile(process.env, problems)
+  const env = given ?? environment(problems)
   const path = file || env[configVariable] || findConfigFile(problems)
   checkVariables({ env, flags, file: path }, problems, warnings)
   const contents = path === undefined ? noFile : readConfigFile(path, problems)
@@ -97,7 +103,7 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
   const primary = readServer({ flags, env, file: first?.settings ?? new Map() }, problems)
   if (isReadable) problems.push(...findConflicts(primary, first?.place))
   warnings.push(...findUnproxied(primary))
-  const needsServer = first === undefined && !isDiscoveryOn(values, path)
+  const needsServer = first === undefined && !isDiscoveryOn(values, path) && values.dataOnly !== 'true'
   // An entry of the file without a server has been reported already.
   if (isReadable && watches && first === undefined) {
     problems.push(...findServerless(primary, needsServer ? path : undefined))
@@ -127,6 +133,7 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
   return {
     ...rest,
     ...(path !== undefined && { file: path }),
+    databases: contents?.databases ?? [],
     host: listen.host,
     port: listen.port,
     servers: [toServer(primary, first !== undefined), ...fromFile].filter((server) => server !== undefined),

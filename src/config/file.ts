@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { type DatabaseDeclaration, readDeclarations } from '../data/databases/declaration.ts'
 import type { Given } from '../settings/read.ts'
 import { readText } from '../settings/read-text.ts'
 import { parseHostPort } from '../util/address.ts'
@@ -13,6 +14,7 @@ export interface FileContents {
   readonly settings: ReadonlyMap<string, Given>
   /** Undefined for an entry that could not be read. */
   readonly servers: readonly (ServerEntry | undefined)[]
+  readonly databases: readonly DatabaseDeclaration[]
 }
 
 /** Splits `listen` into `host` and `port`. */
@@ -57,10 +59,11 @@ export function readConfigFile(path: string, problems: string[]): FileContents |
     problems.push(`${path}: ${expected}`)
     return undefined
   }
-  const found = readTree(tree ?? new Map(), { path, entry: '', keys: fileKeys, others: ['servers'] }, problems)
+  const found = readTree(tree ?? new Map(), { path, entry: '', keys: fileKeys, others: ['servers', 'databases'] }, problems)
   const listen = found.get('listen')
   return {
     settings: new Map([...found, ...(listen ? splitListen(listen, problems) : [])]),
     servers: readServers(tree?.get('servers') ?? null, path, problems),
+    databases: readDeclarations(tree?.get('databases') ?? null, path, problems),
   }
 }

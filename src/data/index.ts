@@ -4,8 +4,10 @@ import { prepareJson, sendPrepared } from '../http/replies/reply.ts'
 import { json, preparedReplies } from '../http/replies/responses.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'
-import type { DatabaseDefinition } from './database-definition.ts'
-import { databases as allDatabases } from './databases.ts'
+import type { DatabaseDeclaration } from './databases/declaration.ts'
+import { defineDatabase } from './databases/declared.ts'
+import type { DatabaseDefinition } from './databases/definition.ts'
+import { databases as allDatabases } from './databases/index.ts'
 import { registerBasic } from './routes/basic.ts'
 import { registerRunRoutes } from './routes/runs.ts'
 import { DataStatus } from './routes/schemas.ts'
@@ -23,11 +25,13 @@ export interface DataServiceOptions {
     /** Address of the service. */
     readonly host: string
     readonly data: DataSettings
+    /** Declared in the config file. */
+    readonly databases: readonly DatabaseDeclaration[]
     readonly runs: RunSettings
   }
   readonly clock: Clock
   readonly log: Log
-  /** Default: all. */
+  /** Those in code, without those of the configuration; default: all. */
   readonly databases?: readonly DatabaseDefinition[]
   /** Default: all. */
   readonly scripts?: readonly Script[]
@@ -53,7 +57,8 @@ export interface DataService {
 
 /** Opens the databases and starts the schedule. */
 export async function createDataService(options: DataServiceOptions): Promise<DataService> {
-  const { config, clock, log, databases = allDatabases, scripts = allScripts, sharedLocks } = options
+  const { config, clock, log, scripts = allScripts, sharedLocks } = options
+  const databases = [...(options.databases ?? allDatabases), ...config.databases.map(defineDatabase)]
   const { host, data, runs: settings } = config
   const { runToken = () => settings.runToken } = options
   const values = scriptSettings(config)

@@ -1,4 +1,4 @@
-import { bearerToken, duration, fileOrUrl, text } from '../settings/kinds/index.ts'
+import { bearerToken, duration, fileOrUrl, oneOf, text } from '../settings/kinds/index.ts'
 import { type SliceOf, setting } from '../settings/setting.ts'
 import { schedule } from './runs/schedule-setting.ts'
 import { scriptNames } from './scripts/names.ts'
@@ -32,6 +32,13 @@ export const data = {
     kind: duration('1s', '1d'),
     default: '5m',
     meaning: 'time between requests to a snapshot URL',
+  }),
+  dataOnly: setting({
+    env: 'DATA_ONLY',
+    file: 'data.only',
+    kind: oneOf('true', 'false'),
+    default: 'false',
+    meaning: 'true: serve only the databases; without a configured server, none is watched',
   }),
 } as const
 export type DataSettings = SliceOf<typeof data>

@@ -1,4 +1,4 @@
-import { drawIcon } from './icon.ts'
+import { icon } from './icon.ts'
 import type { DemoIdentity } from './identity.ts'
 import { createRandom } from './random.ts'
 import type { DemoPlayer } from './roster.ts'
@@ -31,7 +31,7 @@ export const versionName = ({ era, software }: DemoIdentity): string =>
 
 /** Returns a function that creates the status JSON with the current players. */
 export function createStatusJson(world: World, identity: DemoIdentity): () => string {
-  const favicon = `data:image/png;base64,${drawIcon().toString('base64')}`
+  const favicon = `data:image/png;base64,${icon}`
   const { era, motd, hiddenPlayers } = identity
   return () => {
     const players = world.players()

@@ -3,17 +3,17 @@ import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { FileSizeError, fileVersion, readFileUpTo } from '../util/files.ts'
 import { haveSameItems } from '../util/same-items.ts'
-import { createFileStability, stableMs } from './file-stability.ts'
-import { createFolderWatch } from './folder-watch.ts'
 import { createLossCheck } from './lost-servers.ts'
 import { DiscoveryError, type ParsedList, type Provider, type ProviderContext, type ServerList } from './provider.ts'
 
-/** Poll interval, for network file systems and bind mounts of single files, which do not report changes. */
+/** Milliseconds between two looks at the files. They are polled because network file systems and bind mounts do not report changes. */
 const pollIntervalMs = 500
-/** Minimum pause between two polls as a multiple of the duration of a poll: there may be thousands of files. */
-const restFactor = 20
-/** Milliseconds without events before files are checked: a write in place causes many events. */
-const debounceMs = 50
+/** The same while a file is changing: editors truncate files before they write them, or replace them in steps. */
+const stableMs = 300
+/** Minimum pause between two looks as a multiple of the duration of a look: there may be thousands of files. */
+const restFactor = 5
+/** Milliseconds after which a file that never stops changing is reported. */
+const maxChangingMs = 10_000
 const maxBytes = 32 * 1024 * 1024
 
 export interface FileListsOptions extends Pick<ProviderContext, 'clock' | 'changed' | 'measure'> {
@@ -35,6 +35,7 @@ interface TrackedFile {
 }
 
 const missing = 'it does not exist'
+const unstable = 'it keeps changing; it is read when it stops'
 const empty: ParsedList = { servers: [], refused: [] }
 
 function reasonOf(error: unknown): string {
@@ -74,19 +75,27 @@ const folderKey = (pattern: string): string => `folder of ${pattern}`
 
 /**
  * Reads lists of servers from files, and again when they change: by a write in place, a rename, a changed symbolic link or a replaced
- * folder. A changed file is read once it is stable. If a file is no longer valid, its previous servers stay; those of a file that no longer
- * matches its pattern are removed.
+ * folder. A changed file is read once two looks have found it the same: half of a list would remove servers. If a file is no longer valid,
+ * its previous servers stay; those of a file that no longer matches its pattern are removed.
  */
 export function createFileLists({ patterns, parse, clock, changed, measure }: FileListsOptions): Provider {
   let files: ReadonlyMap<string, TrackedFile> = new Map()
   /** Patterns whose folder cannot be listed. */
   const failures = new Map<string, ServerList>()
-  const stability = createFileStability(clock)
+  /** What the last look found of files, and of folders, that differ from what was read. `since`: monotonic milliseconds. */
+  let changes: ReadonlyMap<string, { readonly version: string; readonly since: number }> = new Map()
+  let seen = new Map(changes)
   const lossChecks = new Map<string, ReturnType<typeof createLossCheck>>()
   let hasRead = false
   let isClosed = false
-  /** Duration of the last poll, milliseconds. */
-  let durationMs = 0
+
+  /** Whether the last look found another version. */
+  function isChanging(path: string, version: string): boolean {
+    const before = changes.get(path)
+    if (before?.version === version) return false
+    seen.set(path, { version, since: before?.since ?? clock.now() })
+    return true
+  }
 
   /** The version of a file, also of one that cannot be read. */
   async function versionOf(
@@ -104,24 +113,21 @@ export function createFileLists({ patterns, parse, clock, changed, measure }: Fi
   async function readOne(path: string, pattern: string, again: boolean): Promise<TrackedFile | undefined> {
     const before = files.get(path)
     const { version, stats, error } = await versionOf(path)
-    if (before?.version === version && !again) {
-      stability.forget(path)
-      return before
-    }
-    const state = again || !hasRead ? 'overdue' : stability.check(path, version)
-    if (state === 'changing') {
-      checkLater()
-      return before
-    }
+    if (before?.version === version && !again) return before
+    if (hasRead && !again && isChanging(path, version)) return reportChanging(path, before)
     const next =
       stats === undefined ? { pattern, version, list: failed(before, path, error) } : await readFrom(path, pattern, stats)
-    if (state === 'stable' && (await versionOf(path)).version !== version) {
-      // It has changed while it was read.
-      checkLater()
-      return before
-    }
+    // It has changed while it was read.
+    if (hasRead && !again && isChanging(path, (await versionOf(path)).version)) return before
     const isSame = before !== undefined && before.version === next.version && before.list.error === next.list.error
     return isSame && next.list.error !== undefined ? before : next
+  }
+
+  function reportChanging(path: string, before: TrackedFile | undefined): TrackedFile | undefined {
+    const { since } = seen.get(path) ?? { since: clock.now() }
+    if (before === undefined || before.list.error === unstable || clock.now() - since < maxChangingMs) return before
+    // Also read if it becomes what it was.
+    return { ...before, version: undefined, list: { ...before.list, error: unstable } }
   }
 
   async function readFrom(path: string, pattern: string, stats: BigIntStats): Promise<TrackedFile> {
@@ -157,23 +163,18 @@ export function createFileLists({ patterns, parse, clock, changed, measure }: Fi
     [...files].flatMap(([path, file]) => (file.pattern === pattern ? [path] : []))
 
   async function pathsOf(pattern: string, again: boolean): Promise<readonly string[]> {
-    const isChanging = (path: string, version: string) => {
-      const result = hasRead && !again && stability.check(path, version) === 'changing'
-      if (result) checkLater()
-      return result
-    }
+    const isNew = (path: string, version: string) => hasRead && !again && isChanging(path, version)
     try {
       const paths = await expand(pattern)
       failures.delete(pattern)
-      stability.forget(folderKey(pattern))
       // Some editors remove a file for a moment when they save it.
       const found = new Set(paths)
-      const removed = previousOf(pattern).filter((path) => !found.has(path) && isChanging(path, missing))
+      const removed = previousOf(pattern).filter((path) => !found.has(path) && isNew(path, missing))
       return [...paths, ...removed].sort()
     } catch (error) {
       const before = failures.get(pattern)
       const reason = `its folder: ${reasonOf(error)}`
-      if (before === undefined && isChanging(folderKey(pattern), reason)) return previousOf(pattern)
+      if (before === undefined && isNew(folderKey(pattern), reason)) return previousOf(pattern)
       if (before?.error !== reason) failures.set(pattern, { ...empty, name: basename(pattern), place: pattern, error: reason })
       return previousOf(pattern)
     }
@@ -181,19 +182,17 @@ export function createFileLists({ patterns, parse, clock, changed, measure }: Fi
 
   async function readAll(again: boolean): Promise<void> {
     if (isClosed) return
-    await folders.refresh()
+    seen = new Map()
     const failing = [...failures.values()]
     const next = new Map<string, TrackedFile>()
-    const checked = new Set(patterns.map(folderKey))
     for (const pattern of patterns) {
       for (const path of await pathsOf(pattern, again)) {
-        checked.add(path)
         const file = next.has(path) ? undefined : await readOne(path, pattern, again)
         if (file !== undefined) next.set(path, file)
       }
     }
     hasRead = true
-    stability.keepOnly(checked)
+    changes = seen
     const before = [...files.values()]
     const [after, nowFailing] = [[...next.values()], [...failures.values()]]
     files = next
@@ -220,34 +219,16 @@ export function createFileLists({ patterns, parse, clock, changed, measure }: Fi
   }
 
   let cancelPoll = () => {}
-  const poll = () => {
+  const poll = (durationMs = 0) => {
     if (isClosed) return
-    cancelPoll = clock.after(Math.max(pollIntervalMs, restFactor * durationMs), async () => {
+    cancelPoll = clock.after(Math.max(changes.size > 0 ? stableMs : pollIntervalMs, restFactor * durationMs), async () => {
       const started = clock.now()
       await read()
-      durationMs = clock.now() - started
-      poll()
+      poll(clock.now() - started)
     })
   }
-  let cancelDebounce = () => {}
-  const readSoon = () => {
-    cancelDebounce()
-    cancelDebounce = clock.after(debounceMs, () => void read())
-  }
-  let cancelCheck: (() => void) | undefined
-  function checkLater(): void {
-    cancelCheck ??= clock.after(stableMs, () => {
-      cancelCheck = undefined
-      void read()
-    })
-  }
-  // Any event of the folder: the event of a symbolic link's target has the name of the target.
-  const folders = createFolderWatch(
-    patterns.map((pattern) => dirname(pattern)),
-    readSoon,
-  )
   const firstRead = read()
-  firstRead.then(poll)
+  firstRead.then(() => poll())
 
   return {
     firstRead,
@@ -256,9 +237,6 @@ export function createFileLists({ patterns, parse, clock, changed, measure }: Fi
     close() {
       isClosed = true
       cancelPoll()
-      cancelDebounce()
-      cancelCheck?.()
-      folders.close()
     },
   }
 }

@@ -9,7 +9,7 @@ import type { ServerSnapshot } from './snapshot.ts'
 import type { SourceContext, SourceSet } from './sources/source.ts'
 import { placeOf } from './spread.ts'
 import { createConnectBackoffs, createServerBackoffs, type ServerBackoffs } from './watcher/connect-backoff.ts'
-import { createWatcher, type Watcher } from './watcher/index.ts'
+import { SourceWatcher, type Watcher } from './watcher/index.ts'
 import { createWheel } from './watcher/wheel.ts'
 
 /** The first polls are spread over this many milliseconds per server, at most one interval: a small fleet starts immediately. */
@@ -17,8 +17,11 @@ const startSpacing = 5
 /** The part of the interval over which the first polls are spread, so that the last one ends within the interval. */
 const startShare = 0.95
 /**
- * Maximum number of concurrent polls: each has a socket, and thousands of silent servers must not use up all file descriptors.
+ * Milliseconds within which polls that are due start together, if there are no more of them: the process is woken up less often, which
+ * saves a third of the CPU time of 100 servers that are polled every second (`npm run bench -- fleet --servers=100 --interval=1000`).
  */
+const batch = { ms: 50, maxPolls: 20 } as const
+/** Maximum number of concurrent polls: each has a socket, and thousands of silent servers must not use up all file descriptors. */
 const maxRunningPolls = 4_096
 
 export interface FleetOptions {
@@ -133,6 +136,10 @@ export function createFleet(options: FleetOptions): Fleet {
   let isClosed = false
   // One closure for all servers, which may be thousands.
   const pollStarted = (delayMs: number) => onPollStart(delayMs / 1_000)
+  const align = (at: number) => {
+    const areMany = servers.length * batch.ms > poll.interval * batch.maxPolls
+    return areMany ? at : Math.floor(at / batch.ms) * batch.ms
+  }
   const notifySnapshot = (snapshot: ServerSnapshot) => notify(snapshotListeners, snapshot)
 
   const createFor = (
@@ -144,7 +151,7 @@ export function createFleet(options: FleetOptions): Fleet {
     const timed = isProbe ? clock : wheel
     /** Created with the first persistent connection: most servers have none. */
     let own: ServerBackoffs | undefined
-    return createWatcher({
+    return new SourceWatcher({
       server: server.name,
       ...(server.demo && { demo: true as const }),
       settingNames: server.settingNames,
@@ -153,6 +160,7 @@ export function createFleet(options: FleetOptions): Fleet {
       log,
       random,
       limit,
+      align,
       onPollStart: pollStarted,
       onRecovery: () => own?.endPauses(),
       sources: (push, requestPoll) =>

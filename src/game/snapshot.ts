@@ -88,17 +88,12 @@ export const precedence = Object.freeze(Object.fromEntries(fieldNames.map((field
   readonly [K in FieldName]: readonly SourceName[]
 }
 
-/** The position of each source in the precedence of a field. */
-const ranks: ReadonlyMap<string, ReadonlyMap<SourceName, number>> = new Map(
-  fieldNames.map((field) => [field, new Map(precedence[field].map((source, rank) => [source, rank]))]),
-)
+type Ranks = SourceDescriptor['fields']
+
+/** The fields that each source provides, with its rank among their sources. */
+const ranks: ReadonlyMap<string, Ranks> = new Map(descriptors.map(({ name, fields }) => [name, fields]))
 
 const none: ReadonlySet<SourceName> = new Set()
-const noFields: KnownFields = Object.freeze({})
-
-/** The fields that are valid now: none unless the server is up. */
-export const currentFields = ({ up, fields }: Pick<ServerSnapshot, 'up' | 'fields'>): KnownFields =>
-  up === true ? fields : noFields
 
 /**
  * Number of keys that can be added to an empty object one by one before V8 turns it into a hash table of 1.6 kB. A copy of that takes
@@ -112,29 +107,6 @@ export interface Decision {
   readonly measured?: Pick<Reading, 'source' | 'fields'> | undefined
   /** Fields that are not valid now. */
   readonly invalid: readonly FieldName[]
-}
-
-/** Maximum number of shared fields per source, and maximum length of a shared text. */
-const maxShared = 2_000
-const maxSharedLength = 64
-const shared = new Map<SourceName, Map<unknown, KnownField<unknown>>>()
-
-/**
- * Equal fields are the same object: thousands of servers have the same version, port and so on, which saves 300 bytes per server
- * (`npm run bench -- fleet`). Not numbers with decimals: they are measured and rarely equal.
- */
-function createField(value: unknown, source: SourceName): KnownField<unknown> {
-  const isShared =
-    typeof value === 'string' ? value.length <= maxSharedLength : typeof value === 'boolean' || Number.isInteger(value)
-  if (!isShared) return Object.freeze({ value, source })
-  const fields = shared.get(source) ?? new Map<unknown, KnownField<unknown>>()
-  shared.set(source, fields)
-  const before = fields.get(value)
-  if (before !== undefined) return before
-  const field = Object.freeze({ value, source })
-  if (fields.size >= maxShared) fields.clear()
-  fields.set(value, field)
-  return field
 }
 
 /**
@@ -154,17 +126,21 @@ export function merge(
 ): KnownFields {
   const fieldOf = (name: FieldName, value: unknown, source: SourceName): KnownField<unknown> => {
     const last = before[name]
-    return last !== undefined && last.value === value && last.source === source ? last : createField(value, source)
+    return last !== undefined && last.value === value && last.source === source ? last : Object.freeze({ value, source })
   }
   const known: { [K in FieldName]?: KnownField<unknown> } = {}
   let count = 0
-  for (const reading of readings) {
-    for (const key in reading.fields) {
+  for (const { source, fields } of readings) {
+    const provided = ranks.get(source)
+    for (const key in fields) {
       const name = key as FieldName
-      const value = reading.fields[name]
-      if (value === undefined || !isBetter(reading.source, known[name]?.source, name, failing)) continue
-      if (known[name] === undefined) count++
-      known[name] = fieldOf(name, value, reading.source)
+      const value = fields[name]
+      const rank = provided?.[name]
+      if (value === undefined || rank === undefined) continue
+      const earlier = known[name]
+      if (earlier === undefined) count++
+      else if (!isBetter(source, rank, earlier.source, name, failing)) continue
+      known[name] = fieldOf(name, value, source)
     }
   }
   if (decide !== undefined) {
@@ -192,16 +168,13 @@ function withIds(list: PlayerList, readings: readonly Reading[]): PlayerList {
 /** Whether a field of this source replaces that of the source of an earlier reading. */
 function isBetter(
   source: SourceName,
-  before: SourceName | undefined,
+  rank: number,
+  before: SourceName,
   field: FieldName,
   failing: ReadonlySet<SourceName>,
 ): boolean {
-  const fieldRanks = ranks.get(field)
-  const rank = fieldRanks?.get(source)
-  if (rank === undefined) return false
-  if (before === undefined) return true
   if (failing.has(source) !== failing.has(before)) return failing.has(before)
-  return rank <= (fieldRanks?.get(before) ?? Number.POSITIVE_INFINITY)
+  return rank <= (ranks.get(before)?.[field] ?? Number.POSITIVE_INFINITY)
 }
 
 /** The world upgrade because of which the server is not up yet; undefined if there is none. */

@@ -7,6 +7,7 @@ import type { Log } from '../util/log.ts'
 import { createPauses } from '../util/pauses.ts'
 import { createHistoryFile } from './file.ts'
 import { levels } from './levels.ts'
+import { type PlayerTime, readPlayers } from './players.ts'
 import { type RangeQuery, type RangeValues, readRange } from './range.ts'
 import { createRecordedServer, type RecordedServer } from './recorded-server.ts'
 import type { Session } from './sessions.ts'
@@ -21,6 +22,8 @@ export interface History {
   recentUptime(server: string): RecentUptime
   /** The last 200 sessions, newest first. */
   sessions(server: string): readonly Session[]
+  /** @param range milliseconds up to now */
+  players(server: string, range: number): readonly PlayerTime[]
   /**
    * Whether any server has a session of the player.
    * @param uuid with dashes
@@ -38,6 +41,8 @@ export interface HistoryOptions {
   /** Absent: in memory only. */
   readonly folder?: string
   readonly log: Log
+  /** False: player sessions are neither recorded nor restored. */
+  readonly recordsPlayers?: boolean
 }
 
 const finest = levels[0].step
@@ -49,7 +54,7 @@ const maxLoading = 4
  * Records the snapshots of the fleet. It resolves after the history written by an earlier process has been loaded. The history of
  * a server that is no longer watched is written and then released; it is loaded again if the server returns.
  */
-export async function openHistory({ fleet, clock, folder, log }: HistoryOptions): Promise<History> {
+export async function openHistory({ fleet, clock, folder, log, recordsPlayers = true }: HistoryOptions): Promise<History> {
   const servers = new Map<string, RecordedServer>()
   /** Histories that are being loaded: nothing is recorded in them until that is done. */
   const loading = new Map<RecordedServer, Promise<void>>()
@@ -67,7 +72,7 @@ export async function openHistory({ fleet, clock, folder, log }: HistoryOptions)
   function add({ server }: Watcher): void {
     const file = folder === undefined ? undefined : createHistoryFile(folder, server)
     const recorded = createRecordedServer({
-      ...{ clock, log },
+      ...{ clock, log, recordsPlayers },
       ...(file && { file }),
     })
     servers.set(server, recorded)
@@ -172,6 +177,7 @@ export async function openHistory({ fleet, clock, folder, log }: HistoryOptions)
     uptime: (server, days) => readUptime(of(server).current(), days, clock.wall()),
     recentUptime: (server) => readRecentUptime(of(server).current(), clock.wall()),
     sessions: (server) => of(server).sessions.list(),
+    players: (server, range) => readPlayers(of(server).sessions.list(), range, Math.round(clock.wall())),
     hasPlayer(uuid) {
       const id = Buffer.from(uuid.replaceAll('-', ''), 'hex')
       return [...servers.values()].some(({ sessions }) => sessions.has(id))

@@ -1,5 +1,6 @@
 import { isTime } from '../game/check.ts'
-import { currentFields, type ServerSnapshot } from '../game/snapshot.ts'
+import { currentFields } from '../game/current-fields.ts'
+import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'
 import { createByteReader, createByteWriter } from './bytes.ts'
@@ -35,6 +36,8 @@ export interface RecordedServerOptions {
   /** Absent: in memory only. */
   readonly file?: HistoryFile
   readonly log: Log
+  /** False: player sessions are neither recorded nor restored. */
+  readonly recordsPlayers?: boolean
 }
 
 const reasonOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? (error as Error).message
@@ -68,7 +71,7 @@ class FileBackedServer implements RecordedServer {
 
   observe(snapshot: ServerSnapshot): void {
     this.#recorder.observe(snapshot)
-    const list = currentFields(snapshot).players?.value
+    const list = this.#options.recordsPlayers === false ? undefined : currentFields(snapshot).players?.value
     if (list?.complete) this.sessions.observe(list.players, Math.round(this.#options.clock.wall()))
   }
 
@@ -149,15 +152,16 @@ class FileBackedServer implements RecordedServer {
   }
 
   #restore(kind: number, payload: Buffer): void {
+    const sessions = this.#options.recordsPlayers === false ? createSessions() : this.sessions
     if (kind === frameKinds.slice) {
       const slice = decodeSlice(payload)
       this.#history.restore(slice)
       this.#lastAt = Math.max(this.#lastAt, slice.start + levels[0].step)
-    } else if (kind === frameKinds.session) this.sessions.restore(decodeSessionChange(payload))
+    } else if (kind === frameKinds.session) sessions.restore(decodeSessionChange(payload))
     else if (kind === frameKinds.image) {
       const reader = createByteReader(payload)
       this.#history.read(reader)
-      this.sessions.read(reader)
+      sessions.read(reader)
       const at = reader.float64()
       if (isTime(at)) this.#lastAt = at
     }

@@ -1,4 +1,5 @@
-import { currentFields, type ServerSnapshot } from '../game/snapshot.ts'
+import { currentFields } from '../game/current-fields.ts'
+import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Clock } from '../util/clock.ts'
 import { series, seriesNames } from './series.ts'
 import type { ServerHistory } from './server-history.ts'

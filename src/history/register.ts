@@ -1,17 +1,18 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
-import { type TSchema, Type } from 'typebox'
 import type { Fleet } from '../game/fleet.ts'
 import { integerParameter, type Parameter, type Parameters, query, withDefault } from '../http/parameters.ts'
-import { toPlayer } from '../http/players.ts'
 import { problem, problems } from '../http/replies/problem.ts'
 import { prepareJson, sendPrepared } from '../http/replies/reply.ts'
 import { json, preparedReplies } from '../http/replies/responses.ts'
 import { type ServerPlace, serverPlaces } from '../http/server-place.ts'
+import { toPlayer } from '../http/to-players.ts'
 import { list, oneOf } from '../settings/kinds/index.ts'
+import { notFound } from '../util/errors.ts'
+import { type TSchema, Type } from '../util/schema.ts'
 import type { History } from './history.ts'
 import { range } from './range.ts'
-import { HistoryReply, SessionsReply, UptimeReply } from './schemas.ts'
+import { HistoryReply, PlayersReply, SessionsReply, UptimeReply } from './schemas.ts'
 import { type SeriesName, seriesNames } from './series.ts'
 import { maxDays } from './uptime.ts'
 
@@ -42,6 +43,7 @@ const historyParameters = {
     240,
   ),
 }
+const playersParameters = { range: withDefault(rangeParameter, 7 * day) }
 const uptimeParameters = {
   days: withDefault(integerParameter({ minimum: 1, maximum: maxDays, description: 'Number of UTC days', example: 90 }), 90),
 }
@@ -66,8 +68,15 @@ interface RouteDocs {
   readonly mistake?: string
 }
 
-/** `/history`, `/sessions` and `/uptime` of each server. */
-export function registerHistory(app: FastifyInstance, { fleet, history }: { fleet: Fleet; history: History }): void {
+interface HistoryRoutesOptions {
+  readonly fleet: Fleet
+  readonly history: History
+  /** The setting that is false, so that `/players` is not served. */
+  readonly playersOff?: string
+}
+
+/** `/history`, `/sessions`, `/players` and `/uptime` of each server. */
+export function registerHistory(app: FastifyInstance, { fleet, history, playersOff }: HistoryRoutesOptions): void {
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   for (const place of serverPlaces(fleet)) {
     const ofHistory = {
@@ -98,6 +107,22 @@ export function registerHistory(app: FastifyInstance, { fleet, history }: { flee
       }))
       return sendPrepared(request, reply, prepareJson({ server, sessions }))
     })
+    const ofPlayers = {
+      summary: 'Players and their playing time',
+      description:
+        'Who played in the range, from the last 200 player sessions: longest time first. It is not served if HISTORY_PLAYERS or PAGE_PUBLIC is false.',
+      mistake: `Parameter "range" is "5m"; expected ${rangeParameter.expected}.`,
+    }
+    const playersSchema = schemaOf(place, ofPlayers, playersParameters, PlayersReply)
+    routes.get(
+      `${place.path}/players`,
+      { schema: { ...playersSchema, response: { ...playersSchema.response, ...problems(404) } } },
+      (request, reply) => {
+        const { server } = place.watcher(request)
+        if (playersOff !== undefined) throw notFound(`Players are not served because ${playersOff} is false.`)
+        return sendPrepared(request, reply, prepareJson({ server, players: history.players(server, request.query.range) }))
+      },
+    )
     const ofUptime = {
       summary: 'Uptime by day',
       description:

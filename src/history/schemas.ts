@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { Player } from '../http/players.ts'
+import { Type } from '../util/schema.ts'
 import { seriesNames } from './series.ts'
 
 const numberOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
@@ -65,6 +65,36 @@ export const UptimeReply = Type.Object(
         since: 1787493600000,
         days: [{ date: '2026-11-21', up: 0.998, known: 0.97, players: { mean: 3.2, max: 14, maxAt: 1795269600000 } }],
         record: { players: 61, at: 1795269600000 },
+      },
+    ],
+  },
+)
+
+export const PlayersReply = Type.Object(
+  {
+    server: Type.String(),
+    players: Type.Array(
+      Type.Object({
+        player: Player,
+        seconds: Type.Integer({ description: 'Time played in the range, of the sessions of which start and end are known' }),
+        sessions: Type.Integer({ description: 'Number of sessions in the range' }),
+        lastSeen: Type.Integer({ description: 'Unix milliseconds; now while the player is online' }),
+        online: Type.Boolean(),
+      }),
+      { description: 'Longest time first; requires a source that provides the full player list' },
+    ),
+  },
+  {
+    title: 'PlayersInRange',
+    examples: [
+      {
+        server: 'survival',
+        players: [
+          {
+            player: { ID: '069a79f4-44e9-4726-a5be-fca90e38aaf5', NAME: 'Notch' },
+            ...{ seconds: 600, sessions: 1, lastSeen: 1795269600000, online: false },
+          },
+        ],
       },
     ],
   },

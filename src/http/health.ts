@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { Type } from 'typebox'
 import { unavailable } from '../util/errors.ts'
+import { Type } from '../util/schema.ts'
 import { problem } from './replies/problem.ts'
 import { prepareJson, sendPrepared } from './replies/reply.ts'
 import { json, preparedReplies } from './replies/responses.ts'

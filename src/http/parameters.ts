@@ -1,7 +1,7 @@
 import type { FastifySchema, FastifySchemaCompiler } from 'fastify'
-import { type TSchema, type TUnsafe, Type } from 'typebox'
 import { integer as integerKind, type Kind, oneOf } from '../settings/kinds/index.ts'
 import { invalidParameter, type RequestError } from '../util/errors.ts'
+import { type TSchema, type TUnsafe, Type } from '../util/schema.ts'
 
 /** A query parameter: its documentation, the accepted values and the parsed type. */
 export interface Parameter<T> extends Pick<Kind<Exclude<T, undefined>>, 'expected' | 'parse'> {

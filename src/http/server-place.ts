@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import type { Fleet } from '../game/fleet.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import { notFound, unavailable } from '../util/errors.ts'
+import { Type } from '../util/schema.ts'
 import { shown } from './parameters.ts'
 
 export const apiRoot = '/api/v1'

@@ -2,11 +2,19 @@ import { readServer, toServer } from '../config/read-server.ts'
 import { findConflicts } from '../config/server-problems.ts'
 import { settings, settingsOfServer } from '../config/settings.ts'
 import { findShortStaleAfter, minStaleAfter, type PollSettings, type ServerSettings } from '../game/server-settings.ts'
+import type { SourceName } from '../game/sources/names.ts'
 import { type Given, readSettings } from '../settings/read.ts'
 import { isRecord } from '../util/is-record.ts'
 
+/** A source without options of its own below: a text, or texts by name. */
+type OtherSources = {
+  readonly [N in Exclude<SourceName, 'status' | 'rcon' | 'management' | 'query' | 'jmx' | 'directory'>]?:
+    | string
+    | Readonly<Record<string, string>>
+}
+
 /** Which server to read, and how: the same keys and values as in an entry of `servers` in the configuration file. */
-export interface ServerOptions {
+export interface ServerOptions extends OtherSources {
   /** `host`, `host:port` or `bedrock://host:port`; required unless `directory` is set. */
   readonly address?: string
   /** Name of the server in its snapshots; default `Server`. */

@@ -1,7 +1,8 @@
-import { settings } from '../config/settings.ts'
 import { SourceError, toSourceError } from '../game/errors.ts'
 import type { Fields } from '../game/fields.ts'
-import { status } from '../game/sources/status/index.ts'
+import { poll } from '../game/poll-settings.ts'
+import type { SourceContext } from '../game/sources/source.ts'
+import { type StatusSettings, status } from '../game/sources/status/index.ts'
 import { parseDuration, serverAddress } from '../settings/kinds/index.ts'
 import { silentLog } from '../util/log.ts'
 import { libraryClock as clock } from './clock.ts'
@@ -28,12 +29,25 @@ const maxTimeoutMs = 2 ** 31 - 1
 export async function readStatus(address: string, { timeout, signal }: ReadStatusOptions = {}): Promise<ServerStatus> {
   const parsed = typeof address === 'string' ? serverAddress.parse(address) : undefined
   if (parsed === undefined) throw new TypeError(`address is ${JSON.stringify(address)}; expected ${serverAddress.expected}`)
-  const timeoutMs = timeout ?? parseDuration(settings.pollTimeout.default) ?? 0
+  const timeoutMs = timeout ?? parseDuration(poll.pollTimeout.default) ?? 0
   if (!(timeoutMs > 0 && timeoutMs <= maxTimeoutMs))
     throw new TypeError(`timeout is ${timeoutMs}; expected milliseconds, more than 0 and at most ${maxTimeoutMs}`)
-  signal?.throwIfAborted()
+  return await readFields({ address: parsed }, timeoutMs, signal)
+}
 
-  const source = status.create({ address: parsed }, { clock, log: silentLog, random: Math.random, push() {} })
+/**
+ * Reads the status of one server once.
+ * @param context replaces parts of the default
+ * @throws as readStatus(), except for TypeError
+ */
+export async function readFields(
+  settings: StatusSettings,
+  timeoutMs: number,
+  signal?: AbortSignal,
+  context: Partial<SourceContext> = {},
+): Promise<ServerStatus> {
+  signal?.throwIfAborted()
+  const source = status.create(settings, { clock, log: silentLog, random: Math.random, push() {}, ...context })
   const controller = new AbortController()
   const cancelTimeout = clock.after(timeoutMs, () => {
     controller.abort(new SourceError('timeout', `${source.target}: no reply within ${timeoutMs} ms`))

@@ -4,7 +4,7 @@ import type { SendEvents } from './batch.ts'
 import type { LiveEvent } from './event.ts'
 import type { Turns } from './turns.ts'
 
-/** Unsent bytes after which a client is dropped. */
+/** Unsent bytes of earlier writes after which a client is dropped: one event may be larger, such as the names of 5,000 players. */
 const maxUnsent = 256 * 1024
 /** Unsent bytes after which the backlog waits until the client has read some of them. */
 const maxBurst = 64 * 1024
@@ -60,8 +60,8 @@ export function createEventClient({ sink, servers, turns, pending, onLeave, ...o
   }
 
   function write(bytes: Buffer): void {
-    sink.write(bytes)
     if (sink.writableLength > maxUnsent) drop()
+    else sink.write(bytes)
   }
 
   const accepts = (event: LiveEvent): boolean =>

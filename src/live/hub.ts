@@ -211,6 +211,9 @@ export function createEventHub(
   const unsubscribe = fleet.subscribe(onSnapshot)
   const unfollow = fleet.onChange(({ added, changed, replaced = [], removed }) => {
     for (const server of replaced) states.replace(server)
+    // Changes that are pending are sent first: a client that has not been sent the state of a server yet needs none of them, but is
+    // sent that the server is no longer watched.
+    if (removed.length > 0) batch.flush()
     for (const server of removed) onRemoved(server)
     for (const server of added) onAdded(server)
     for (const server of changed) onChanged(server)

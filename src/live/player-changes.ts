@@ -1,5 +1,5 @@
-import type { Static } from 'typebox'
 import type { Player } from '../http/players.ts'
+import type { Static } from '../util/schema.ts'
 
 type PlayerList = readonly Static<typeof Player>[]
 

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import type { Fleet } from '../game/fleet.ts'
 import { optional, query, textParameter } from '../http/parameters.ts'
 import { problem, problems } from '../http/replies/problem.ts'
 import { eventStreamType } from '../http/replies/reply.ts'
 import { apiRoot, requireServer } from '../http/server-place.ts'
 import { invalidParameter, unavailable } from '../util/errors.ts'
+import { Type } from '../util/schema.ts'
 import type { EventHub } from './hub.ts'
 
 export interface LiveOptions {

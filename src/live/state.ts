@@ -1,6 +1,7 @@
+import { currentFields } from '../game/current-fields.ts'
 import type { SourceErrorCode } from '../game/errors.ts'
-import { currentFields, type ServerSnapshot } from '../game/snapshot.ts'
-import { toPlayers } from '../http/players.ts'
+import type { ServerSnapshot } from '../game/snapshot.ts'
+import { toPlayers } from '../http/to-players.ts'
 import type { Clock } from '../util/clock.ts'
 
 /** Milliseconds with at most 7 significant digits. */

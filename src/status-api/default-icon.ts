@@ -1,4 +1,4 @@
-import sharp from 'sharp'
+import { loadSharp } from '../util/sharp.ts'
 
 /** A watchtower, drawn by hand: one character is one pixel of 16x16. */
 const rows = [
@@ -29,7 +29,8 @@ const colours: Readonly<Record<string, readonly [number, number, number, number]
 }
 
 /** The icon of a server without its own: 64x64 PNG. */
-export function drawDefaultIcon(): Promise<Buffer> {
+export async function drawDefaultIcon(): Promise<Buffer> {
+  const sharp = await loadSharp()
   const pixels = rows.flatMap((row) => [...row].flatMap((pixel) => colours[pixel] ?? []))
   return sharp(Buffer.from(pixels), { raw: { width: 16, height: rows.length, channels: 4 } })
     .resize(64, 64, { kernel: 'nearest' })

@@ -1,5 +1,5 @@
-import type { Static } from 'typebox'
 import type { Players } from '../http/players.ts'
+import type { Static } from '../util/schema.ts'
 import type { FullInformation, Metadata, Sources } from './schemas.ts'
 
 // Examples of replies, for the API description.
@@ -50,7 +50,7 @@ export const sourcesExample: Static<typeof Sources> = {
   ],
   fields: {
     playersOnline: { source: 'status', setting: null },
-    tickRate: { source: null, setting: 'enable-rcon=true and MC_RCON_PASSWORD give the tick rate' },
+    tickRate: { source: null, setting: 'set enable-rcon=true and MC_RCON_PASSWORD to see the tick rate' },
   },
   discovery: [
     {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import sharp from 'sharp'
+import { loadSharp } from '../util/sharp.ts'
 import { drawDefaultIcon } from './default-icon.ts'
 
 export const iconSide = 64
@@ -16,7 +16,8 @@ export interface Icon {
   readonly isDefault: boolean
 }
 
-const read = (bytes: Buffer) => sharp(bytes, { limitInputPixels: maxPixels, failOn: 'error' }).timeout({ seconds: maxSeconds })
+const read = async (bytes: Buffer) =>
+  (await loadSharp())(bytes, { limitInputPixels: maxPixels, failOn: 'error' }).timeout({ seconds: maxSeconds })
 
 const startsWith = (bytes: Buffer, magic: string): boolean => bytes.subarray(0, magic.length).equals(Buffer.from(magic, 'latin1'))
 
@@ -29,13 +30,14 @@ const isPicture = (bytes: Buffer): boolean =>
 
 async function normalise(bytes: Buffer): Promise<Buffer> {
   if (!isPicture(bytes)) throw new Error('not a PNG, JPEG, GIF or WebP picture')
-  const { format, width, height } = await read(bytes).metadata()
+  const picture = await read(bytes)
+  const { format, width, height } = await picture.metadata()
   if (format === 'png' && width === iconSide && height === iconSide && bytes.length <= maxBytes) {
     // Decoded once, so that a truncated picture is never sent.
-    await read(bytes).raw().toBuffer()
+    await picture.raw().toBuffer()
     return bytes
   }
-  return read(bytes)
+  return picture
     .resize(iconSide, iconSide, { fit: 'contain', background: { r: 0, g: 0, b: 0, alpha: 0 } })
     .png()
     .toBuffer()
@@ -91,6 +93,6 @@ export function createIcons() {
 export type Icons = ReturnType<typeof createIcons>
 
 /** @param size width and height in pixels */
-export function scale({ png }: Icon, size: number): Promise<Buffer> {
-  return size === iconSide ? Promise.resolve(png) : read(png).resize(size, size, { kernel: 'nearest' }).png().toBuffer()
+export async function scale({ png }: Icon, size: number): Promise<Buffer> {
+  return size === iconSide ? png : (await read(png)).resize(size, size, { kernel: 'nearest' }).png().toBuffer()
 }

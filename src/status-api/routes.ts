@@ -1,7 +1,7 @@
-import type { TSchema } from 'typebox'
 import type { FieldName } from '../game/fields.ts'
 import type { KnownFields, ServerSnapshot } from '../game/snapshot.ts'
 import { Players } from '../http/players.ts'
+import type { TSchema } from '../util/schema.ts'
 import { fullInformationExample, metadataExample, playersExample } from './examples.ts'
 import { FullInformation, Metadata, single, singleDecimal, singleGameMode, singleInteger } from './schemas.ts'
 import { decimalText, fullInformation, loaderVersion, metadata, players, tickTime, timeReference } from './values.ts'

@@ -1,7 +1,7 @@
-import { type TSchema, Type } from 'typebox'
 import { gameModes } from '../game/protocol/game-mode.ts'
 import { sources } from '../game/sources/index.ts'
 import { Players } from '../http/players.ts'
+import { type TSchema, Type } from '../util/schema.ts'
 
 const numberOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
 const integerOrNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })

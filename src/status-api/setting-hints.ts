@@ -18,18 +18,17 @@ function objectOf(field: FieldName, { requires }: SourceDescriptor): string {
   return required === undefined ? fieldDescriptions[field].label : `${fieldDescriptions[field].label} (${required})`
 }
 
-/** `MC_QUERY gives the map`; sources with the same conditions share a verb. */
-function givers(field: FieldName, off: readonly SourceDescriptor[]): readonly string[] {
+/** `set MC_QUERY to see the map`; sources that provide the same share it. */
+function suggestions(field: FieldName, off: readonly SourceDescriptor[]): readonly string[] {
   const objects = [...new Set(off.map((source) => objectOf(field, source)))]
   return objects.map((object) => {
     const settings = off.filter((source) => objectOf(field, source) === object).map(({ hints }) => hints.notConfigured)
-    const verb = settings.length > 1 || settings.some((setting) => setting.includes(' and ')) ? 'give' : 'gives'
-    return `${settings.join('; or ')} ${verb} ${object}`
+    return `set ${settings.join('; or ')} to see ${object}`
   })
 }
 
 /**
- * The settings that would provide an unknown field: `enable-rcon=true and MC_RCON_PASSWORD give ticks`; for a failing source,
+ * The settings that would provide an unknown field: `set enable-rcon=true and MC_RCON_PASSWORD to see ticks`; for a failing source,
  * what to check. Undefined if every source that can provide it is enabled and does not fail.
  */
 export function settingFor(field: FieldName, { edition, settingNames, failures }: SourceSituation): string | undefined {
@@ -40,9 +39,9 @@ export function settingFor(field: FieldName, { edition, settingNames, failures }
   const failing = able.flatMap((source) => {
     const code = failures.get(source.name)
     if (code === undefined) return []
-    return [`${source.name} fails (${code}) and would give ${objectOf(field, source)}: check ${source.hints.notConfigured}`]
+    return [`${source.name} fails (${code}): check ${source.hints.notConfigured} to see ${objectOf(field, source)}`]
   })
   const off = able.filter(({ name }) => !failures.has(name))
-  const text = [...failing, ...givers(field, off)].join('; or ')
+  const text = [...failing, ...suggestions(field, off)].join('; or ')
   return text === '' ? undefined : nameSettings(text, settingNames)
 }

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 function findRoot(folder: string): string {
@@ -11,6 +11,9 @@ function findRoot(folder: string): string {
 
 /** The folder of the package, both from source (`src/`) and from the build (`dist/src/`). */
 export const packageRoot = findRoot(dirname(fileURLToPath(import.meta.url)))
+
+/** How the command is called: an installed package is on the path, a clone is found by npx. */
+export const commandName = packageRoot.includes(`${sep}node_modules${sep}`) ? 'tickwarden' : 'npx tickwarden'
 
 /** The version in package.json. */
 export const version = String(

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import sharp from 'sharp'
 import { prepare, sendPrepared } from '../http/replies/reply.ts'
+import { loadSharp } from '../util/sharp.ts'
 import { cleanName } from './view/clean-text.ts'
 import { faviconSvg } from './view/icons.ts'
 
@@ -10,19 +10,18 @@ const type = 'image/svg+xml'
 const cached = { 'cache-control': 'public, max-age=86400' }
 
 /** The icon of the page as PNG, with a background that a phone may crop to a circle. */
-function drawIcon(size: number): Promise<Buffer> {
+async function drawIcon(size: number): Promise<Buffer> {
+  const sharp = await loadSharp()
   const inner = Math.round(size * 0.6)
   const ground = { width: size, height: size, channels: 4 as const, background: '#171b21' }
-  return sharp(Buffer.from(faviconSvg(0)))
+  const icon = await sharp(Buffer.from(faviconSvg(0)))
     .resize(inner, inner, { kernel: 'nearest' })
     .png()
     .toBuffer()
-    .then((icon) =>
-      sharp({ create: ground })
-        .composite([{ input: icon }])
-        .png()
-        .toBuffer(),
-    )
+  return sharp({ create: ground })
+    .composite([{ input: icon }])
+    .png()
+    .toBuffer()
 }
 
 /** The web app manifest, so that the page can be installed on a phone, and the icons of the page. */

@@ -48,4 +48,11 @@ export const history = {
     otherwise: 'history in DATA_DIR; without DATA_DIR in memory only',
     meaning: 'folder for the recorded history',
   }),
+  historyPlayers: setting({
+    env: 'HISTORY_PLAYERS',
+    file: 'history.players',
+    kind: oneOf('true', 'false'),
+    default: 'true',
+    meaning: 'false: no player sessions are recorded, and those recorded earlier are not read',
+  }),
 } as const

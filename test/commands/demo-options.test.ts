@@ -1,23 +1,23 @@
-import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { demoFlags, toDemoOptions } from '../../src/commands/demo-options.ts'
+import { demo } from '../../src/commands/definitions/demo.ts'
+import { toDemoOptions } from '../../src/commands/demo-options.ts'
+import { parseArguments } from '../../src/commands/parse-arguments.ts'
 
-function parse(line: string) {
-  const command = new Command()
-  for (const { flag, meaning } of demoFlags) command.option(flag, meaning)
-  return toDemoOptions(command.parse(line === '' ? [] : line.split(' '), { from: 'user' }).opts())
+async function parse(line: string) {
+  const { flags } = await parseArguments(demo, line === '' ? [] : line.split(' '))
+  return toDemoOptions(flags)
 }
 
 describe('the flags of tickwarden demo', () => {
-  it('are all optional', () => {
-    expect(parse('')).toEqual({ ports: {} })
+  it('are all optional', async () => {
+    expect(await parse('')).toEqual({ ports: {} })
   })
 
-  it('become the options of the demo server', () => {
+  it('become the options of the demo server', async () => {
     const line =
       '--era 26.1 --software paper --scenario tps10 --players 300 --seed 7 --decimal-comma --listen ::1' +
       ' --status-port 1 --rcon-port 2 --query-port 3 --management-port 65535'
-    expect(parse(line)).toEqual({
+    expect(await parse(line)).toEqual({
       era: '26.1',
       software: 'paper',
       scenario: 'tps10',
@@ -37,7 +37,7 @@ describe('the flags of tickwarden demo', () => {
     ['--players 5001', '--players is "5001"'],
     ['--seed 1.5', '--seed is "1.5"'],
     ['--rcon-port 65536', '--rcon-port is "65536"; expected 0 to 65535'],
-  ])('refuses %s', (line, message) => {
-    expect(() => parse(line)).toThrow(message)
+  ])('refuses %s', async (line, message) => {
+    await expect(parse(line)).rejects.toThrow(message)
   })
 })

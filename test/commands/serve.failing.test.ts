@@ -5,6 +5,7 @@ import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { serve } from '../../src/commands/serve.ts'
 import { type Config, loadConfig } from '../../src/config/config.ts'
+import { freePort } from '../helpers/run-tool.ts'
 
 const silent = pino({ level: 'silent' })
 
@@ -32,19 +33,20 @@ function failingAt(config: Config, count: number): Config {
   })
 }
 
+const metricsAddress = `127.0.0.1:${await freePort()}`
 const environments = {
   'the demo server and folders': () => ({ DATA_DIR: temporaryFolder() }),
   'discovery, a metrics listener and an unreachable cluster': () => ({
     MC_SERVER: '127.0.0.1:1',
     DISCOVERY_HTTP_SD: 'http://127.0.0.1:1/',
-    METRICS_LISTEN: '127.0.0.1:19153',
+    METRICS_LISTEN: metricsAddress,
     STATE_URL: 'redis://127.0.0.1:1',
   }),
 } as const
 
 it.each(Object.keys(environments) as (keyof typeof environments)[])(
   'closes everything when a part throws, at any stage of a start with %s',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (name) => {
     const env = { PORT: '0', HOST: '127.0.0.1', ...environments[name]() }
     const config = loadConfig({ env })
@@ -64,9 +66,7 @@ it.each(Object.keys(environments) as (keyof typeof environments)[])(
       }
       stages++
     }
-    await expect
-      .poll(() => [...resources()].filter(([type, number]) => number > (before.get(type) ?? 0)), { timeout: 5_000 })
-      .toEqual([])
+    await expect.poll(() => [...resources()].filter(([type, number]) => number > (before.get(type) ?? 0))).toEqual([])
     expect(stages).toBeGreaterThan(20)
   },
 )

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { startLines } from '../../src/commands/start-lines.ts'
+import { version } from '../../src/util/package.ts'
 
 const server = (name: string) =>
   ({ name, sources: { status: { address: { edition: 'java', host: name, port: 25565 } } } }) as const
@@ -7,7 +8,7 @@ const server = (name: string) =>
 it('prints the watched servers once, and every address', () => {
   const line = startLines([server('a'), { name: 'local', sources: { directory: { path: '/srv/minecraft' } } }])
   expect(line('http://127.0.0.1:8080')).toBe(
-    'Tickwarden listens on http://127.0.0.1:8080 and watches a (a:25565), local (from its directory)',
+    `Tickwarden ${version} (Node.js ${process.versions.node}) listens on http://127.0.0.1:8080 and watches a (a:25565), local (from its directory)`,
   )
   expect(line('http://192.0.2.7:8080')).toBe('Tickwarden also listens on http://192.0.2.7:8080')
 })

@@ -2,41 +2,32 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { Type } from 'typebox'
 import { afterEach, expect, it } from 'vitest'
 import { data as families } from '../../exporter/families/data.ts'
 import { loadConfig } from '../../src/config/config.ts'
-import type { DatabaseDefinition } from '../../src/data/database-definition.ts'
-import { databases } from '../../src/data/databases.ts'
+import type { DatabaseDefinition } from '../../src/data/databases/definition.ts'
+import { databases } from '../../src/data/databases/index.ts'
 import { createDataService, registerDataService } from '../../src/data/index.ts'
 import { everything } from '../../src/data/routes/filter.ts'
-import { registerFilters } from '../../src/data/routes/paging.ts'
 import { scripts } from '../../src/data/scripts/index.ts'
 import { noCounts, type Script } from '../../src/data/scripts/script.ts'
 import { snapshotPath, writeSnapshot } from '../../src/data/scripts/write-snapshot.ts'
-import { baseBuilder, type Database } from '../../src/data/store/database.ts'
-import { createSnapshotFormat } from '../../src/data/store/snapshot-format.ts'
+import { createFormat } from '../../src/data/store/fields.ts'
 import { createHttpApp } from '../../src/http/app.ts'
 import { registerDocs } from '../../src/http/openapi/docs.ts'
 import { systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { until } from '../helpers/until.ts'
 
-const Toy = Type.Object({ name: Type.String() }, { title: 'Toy', examples: [{ name: 'Ball' }] })
-const toys: DatabaseDefinition<{ name: string }, Database> = {
+const toys: DatabaseDefinition<{ name: string }> = {
   name: 'toys',
+  noun: 'toys',
   file: 'toys.json',
-  format: createSnapshotFormat(Toy, ({ name }) => ({ name })),
-  builder() {
-    const base = baseBuilder<{ name: string }>()
-    return { add: (entry) => base.add(entry, true), finish: base.finish }
-  },
+  format: createFormat({ title: 'Toy', fields: { name: { kind: 'text', required: true } }, example: { name: 'Ball' } }),
+  columns: () => ({}),
   tag: { name: 'toys', description: 'A database of toys' },
-  registerRoutes(routes) {
-    const all = { name: 'getall', summary: 'All toys', description: 'One page of all toys.', filter: everything }
-    registerFilters(routes, '/v1/toys', Type.Object({ results: Type.Array(Toy) }, { title: 'Page of toys' }), [all])
-  },
-  sample: '/nonexistent',
+  filters: [{ path: 'filter/getall', summary: 'All toys', description: 'One page of all toys.', filter: everything }],
+  lists: [],
 }
 const toyScript: Script = {
   name: 'toys',
@@ -52,7 +43,7 @@ const toyScript: Script = {
     const path = snapshotPath(toys, values, dataDir)
     const entries = [{ name: 'Ball' }, { name: 'Kite' }]
     counts.added = entries.length
-    await writeSnapshot({ database: toys, path, entries, wall: clock.wall(), force, dryRun, log })
+    await writeSnapshot({ database: toys, path, entries, wall: clock.wall(), force: force !== false, dryRun, log })
     return { outcome: 'done', counts, errors: [] }
   },
 }

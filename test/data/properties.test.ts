@@ -1,15 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { comebackFormat } from '../../src/data/store/comeback-format.ts'
-import { comebacksBuilder } from '../../src/data/store/comebacks-database.ts'
+import { comebacksDatabase } from '../../src/data/databases/kcomebacks.ts'
+import { intersection, NumberColumn, TextColumn, union, ValueIndex } from '../../src/data/store/columns.ts'
+import { Database } from '../../src/data/store/database.ts'
 import { formatDay, parseDay } from '../../src/data/store/dates.ts'
-import { elementsOf } from '../../src/data/store/elements.ts'
-import { entryWriter } from '../../src/data/store/entries.ts'
-import { numberColumn } from '../../src/data/store/number-column.ts'
-import { readSnapshot } from '../../src/data/store/read-snapshot.ts'
-import { listed, type Selection, union } from '../../src/data/store/selection.ts'
-import { textColumn } from '../../src/data/store/text-column.ts'
-import { valueIndex } from '../../src/data/store/value-index.ts'
+import { loadSnapshot } from '../../src/data/store/read-snapshot.ts'
 import { comeback, type Page, snapshot, startDataService } from '../helpers/data-service.ts'
 
 // Few letters, so that queries often match, including those that are difficult for folding, joining and searching.
@@ -45,12 +40,7 @@ const query = fc.array(letter, { minLength: 1, maxLength: 3 }).map((letters) => 
 const naive = (text: string, wanted: string) =>
   text.toLowerCase().normalize('NFC').includes(wanted.toLowerCase().normalize('NFC'))
 const where = <T>(items: readonly T[], fits: (item: T) => boolean) => items.flatMap((item, id) => (fits(item) ? [id] : []))
-const column = (texts: readonly string[]) => {
-  const { add, finish } = textColumn()
-  texts.forEach(add)
-  return finish()
-}
-const idsOf = ({ from, total, ids }: Selection) => (ids ? [...ids] : Array.from({ length: total }, (_, index) => from + index))
+const column = (texts: readonly string[]) => new TextColumn(texts)
 
 describe('the parts of a database agree with a naive filter', () => {
   it('substring search', () => {
@@ -79,7 +69,7 @@ describe('the parts of a database agree with a naive filter', () => {
     )
     fc.assert(
       fc.property(numbers, number, number, (values, least, maximum) => {
-        const found = idsOf(numberColumn(values).between(least, maximum))
+        const found = [...new NumberColumn(values).between(least, maximum)]
         expect(found).toEqual(where(values, (value) => value !== undefined && value >= least && value <= maximum))
       }),
       { numRuns: 2000 },
@@ -89,22 +79,19 @@ describe('the parts of a database agree with a naive filter', () => {
   it('equal values', () => {
     fc.assert(
       fc.property(fc.array(fc.array(words, { maxLength: 3 })), words, (lists, wanted) => {
-        const index = valueIndex()
-        lists.forEach((values, id) => {
-          index.add(id, values)
-        })
-        const { having, values } = index.finish()
-        expect([...having(wanted)]).toEqual(where(lists, (list) => list.includes(wanted)))
-        expect(new Set(values)).toEqual(new Set(lists.flat().filter((value) => value !== '')))
+        const index = new ValueIndex(lists)
+        expect([...index.having(wanted)]).toEqual(where(lists, (list) => list.includes(wanted)))
+        expect(new Set(index.values)).toEqual(new Set(lists.flat().filter((value) => value !== '')))
       }),
     )
   })
 
-  it('union of two selections', () => {
+  it('union and intersection of two selections', () => {
     const ids = fc.uniqueArray(fc.nat(30)).map((list) => new Uint32Array(list.sort((a, b) => a - b)))
     fc.assert(
       fc.property(ids, ids, (left, right) => {
-        expect(idsOf(listed(union(left, right)))).toEqual([...new Set([...left, ...right])].sort((a, b) => a - b))
+        expect([...union(left, right)]).toEqual([...new Set([...left, ...right])].sort((a, b) => a - b))
+        expect([...intersection(left, right)]).toEqual([...left].filter((id) => right.includes(id)))
       }),
     )
   })
@@ -127,70 +114,6 @@ describe('the parts of a database agree with a naive filter', () => {
   })
 })
 
-describe('a JSON array parsed in batches', () => {
-  const outcome = (read: () => unknown) => {
-    try {
-      return read()
-    } catch {
-      return 'refused'
-    }
-  }
-  const whole = (text: string) =>
-    outcome(() => {
-      const value: unknown = JSON.parse(text)
-      return Array.isArray(value) ? value : 'refused'
-    })
-  const pieces = (text: string, size?: number) => outcome(() => [...elementsOf(text, size)].flat())
-
-  it('equals the result of JSON.parse, also if damaged', () => {
-    const array = fc.array(fc.jsonValue({ maxDepth: 3 }), { maxLength: 8 }).map((value) => JSON.stringify(value, null, 1))
-    const damage = fc.constantFrom('', ',', ',,', '[', ']', '{', '}', '"', '\\', ' ', '\n', '1', 'null', '[]')
-    fc.assert(
-      fc.property(array, fc.nat(), damage, fc.nat(3), (text, place, inserted, removed) => {
-        const at = place % (text.length + 1)
-        const damaged = text.slice(0, at) + inserted + text.slice(at + removed)
-        expect(pieces(damaged)).toEqual(whole(damaged))
-      }),
-      { numRuns: 5000 },
-    )
-  })
-
-  it('equals it wherever an edge is guessed', () => {
-    const tricky = fc.constantFrom<unknown>('},{', '"},{"', '\\"},\n {', 1, null, {}, [{}, {}], [[{ a: {} }, { b: 1 }]])
-    const element = fc.oneof(tricky, fc.dictionary(fc.constantFrom('a', '},{', '"'), tricky, { maxKeys: 3 }))
-    const array = fc
-      .tuple(fc.array(element, { maxLength: 30 }), fc.constantFrom(0, 1))
-      .map(([value, space]) => JSON.stringify(value, null, space))
-    const damage = fc.constantFrom('', ',', ',,', '[', ']', '{', '}', '"', '\\', '},{', '}')
-    fc.assert(
-      fc.property(array, fc.nat(), damage, fc.nat(3), fc.integer({ min: 1, max: 40 }), (text, place, inserted, removed, size) => {
-        expect(pieces(text, size)).toEqual(whole(text))
-        const at = place % (text.length + 1)
-        const damaged = text.slice(0, at) + inserted + text.slice(at + removed)
-        expect(pieces(damaged, size)).toEqual(whole(damaged))
-      }),
-      { numRuns: 5000 },
-    )
-  })
-
-  it('has its edges at the ends of elements', () => {
-    for (const length of [0, 1, 99, 100, 101, 200, 201]) {
-      const elements = Array.from({ length }, (_, id) => ({ id, text: '],"\\' }))
-      const text = JSON.stringify(elements)
-      expect(pieces(text)).toEqual(elements)
-      for (const broken of [
-        text.slice(0, -1),
-        `${text.slice(0, -1)},]`,
-        `${text}]`,
-        text.replace('[', '[,'),
-        text.replaceAll('},{', '},,{'),
-      ]) {
-        expect(pieces(broken)).toEqual(whole(broken))
-      }
-    }
-  })
-})
-
 it('all entries are returned unchanged', async () => {
   const entry = fc.record({
     date: words,
@@ -202,42 +125,12 @@ it('all entries are returned unchanged', async () => {
   })
   await fc.assert(
     fc.asyncProperty(fc.array(entry, { maxLength: 20 }), fc.nat(20), fc.nat(20), async (entries, offset, limit) => {
-      const { add, finish } = comebacksBuilder()
-      const db = finish(await readSnapshot(snapshot(entries), comebackFormat, add))
-      const page = JSON.parse(db.entries.page({ from: 0, total: db.entries.count }, offset, limit).toString()) as Page
+      const db = new Database(await loadSnapshot(snapshot(entries), comebacksDatabase.format), comebacksDatabase)
+      const page = JSON.parse(db.page(db.all, offset, limit)) as Page
       const expected = entries.slice(offset, offset + limit)
       expect(page).toEqual({ results: expected, count: expected.length })
     }),
   )
-})
-
-it('entries of several blocks are returned unchanged, whatever they contain', () => {
-  const texts = ['plain', '},{"date":', '\\"},{\\"date\\":', 'Ä각😀', '\uD83D', '']
-  const entries = Array.from({ length: 700 }, (_, id) => {
-    const text = texts[id % 512 < 256 ? 0 : id % texts.length]!
-    return { date: `${id}${text}`, list: [text, '},{'], map: { [text]: text, date: text } }
-  })
-  const { add, finish } = entryWriter()
-  entries.forEach(add)
-  const { count, size, page } = finish()
-  expect(count).toBe(700)
-  expect(size).toBe(Buffer.byteLength(JSON.stringify(entries)) - 1)
-  for (const [from, to] of [
-    [0, 0],
-    [0, 1],
-    [0, 256],
-    [255, 257],
-    [256, 512],
-    [300, 700],
-    [511, 513],
-    [699, 700],
-    [0, 700],
-  ] as const) {
-    const expected = JSON.stringify({ results: entries.slice(from, to), count: to - from })
-    expect(page({ from: 0, total: 700 }, from, to - from).toString()).toBe(expected)
-    const ids = Uint32Array.from({ length: to - from }, (_, index) => from + index)
-    expect(page(listed(ids), 0, 700).toString()).toBe(expected)
-  }
 })
 
 it('pages over HTTP add up to the whole, and count, total and links agree', async () => {

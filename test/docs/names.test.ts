@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { mcMonitorCommands } from '../../src/commands/mc-monitor/commands.ts'
 import { allSettings } from '../../src/config/settings.ts'
 import { environmentOf } from '../../src/settings/setting.ts'
 import { pagePaths, readPage } from './markdown.ts'
@@ -15,12 +16,12 @@ const others = new Set([
   'NODE_EXTRA_CA_CERTS',
   'NODE_OPTIONS',
   'REQUIRE_TOOLS',
+  'UPDATE_GOLDEN',
   'LONG_TESTS',
+  'UPDATE_GOLDEN',
   'MC_SEVER',
-  'EXPORT_SERVERS',
-  'EXPORT_BEDROCK_SERVERS',
-  'EXPORT_PORT',
-  'EXPORT_USE_PROXY',
+  'NO_COLOR',
+  ...mcMonitorCommands.flatMap(({ flags }) => flags.flatMap(({ env }) => env ?? [])),
 ])
 const metrics = new Set(readPage('docs/metrics.md').codes)
 const routes = readPage('docs/api.md').codes.filter((code) => code.startsWith('/'))

@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Service, serve } from '../../src/commands/serve.ts'
 import { loadConfig } from '../../src/config/config.ts'
+import { freePort } from '../helpers/run-tool.ts'
 
 const silent = pino({ level: 'silent' })
 let service: Service | undefined
@@ -11,14 +12,6 @@ afterEach(async () => {
   await service?.close()
   service = undefined
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 describe('METRICS_LISTEN', () => {
   it('moves the metrics to a separate address', async () => {

@@ -113,6 +113,10 @@ describe('/metrics', () => {
     expect(text.endsWith('\n# EOF\n')).toBe(true)
     expect(text).toContain('# TYPE minecraft_polls counter\nminecraft_polls_total{server="survival",outcome="ok"} 1\n')
     expect(text).not.toContain('# TYPE minecraft_polls_total')
+    // A family with a unit ends in its name.
+    expect(text).toContain('# TYPE minecraft_poll_duration_seconds gauge\n# UNIT minecraft_poll_duration_seconds seconds\n')
+    for (const [, family = '', unit = ''] of text.matchAll(/^# UNIT (\S+) (\S+)$/gm))
+      expect(family).toMatch(new RegExp(`_${unit}$`))
 
     const plain = await service.get('/metrics')
     expect(plain.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')

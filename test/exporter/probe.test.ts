@@ -13,13 +13,14 @@ import { createFleet } from '../../src/game/fleet.ts'
 import { createSystemResolver } from '../../src/game/names/system-resolver.ts'
 import { createNetwork, type Network } from '../../src/game/network.ts'
 import type { SrvRecord } from '../../src/game/protocol/srv.ts'
-import { createFrameReader } from '../../src/game/protocol/status/frames.ts'
+import { FrameReader } from '../../src/game/protocol/status/frames.ts'
 import type { ServerSettings } from '../../src/game/server-settings.ts'
 import { createSources } from '../../src/game/sources/create-sources.ts'
 import { systemClock } from '../../src/util/clock.ts'
 import { createHistogram, type Histogram } from '../../src/util/histogram.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { dnsServer } from '../helpers/dns-server.ts'
+import { cpuMs } from '../helpers/growth.ts'
 import { hostileServer } from '../helpers/hostile-servers.ts'
 import { type MetricsService, parseSamples, startMetricsService } from '../helpers/metrics-service.ts'
 import { hasTool } from '../helpers/require-tool.ts'
@@ -155,7 +156,7 @@ describe('/probe', () => {
       const hosts: string[] = []
       const router = await hostileServer((socket) => {
         socket.once('data', (chunk: Buffer) => {
-          const frames = createFrameReader()
+          const frames = new FrameReader()
           frames.push(chunk)
           // A legacy request and a TLS handshake have no frame.
           const frame = chunk[0] === 0xfe || chunk[0] === 0x16 ? undefined : frames.next()
@@ -361,14 +362,14 @@ describe('/probe', () => {
       expect(await service.text('/probe?target=mc.example.org')).toContain('\nminecraft_up 1\n')
     }
     expect(dns.queries.toSorted()).toEqual(['A node.example.org', 'AAAA node.example.org', 'SRV _minecraft._tcp.mc.example.org'])
-    expect(await service.text('/metrics')).toContain('\ntickwarden_name_lookup_seconds_count 2\n')
+    expect(await service.text('/metrics')).toContain('\ntickwarden_name_lookup_duration_seconds_count 2\n')
   })
 
   it('has the duration of each phase of each source', async () => {
     const demo = await startDemo()
     const service = await startProbe([demoSettings(demo, 'demo')])
     const series = parseSamples(await service.text('/probe?target=demo')).filter(
-      ({ name }) => name === 'minecraft_source_phase_seconds',
+      ({ name }) => name === 'minecraft_source_phase_duration_seconds',
     )
     const tcp = ['resolve', 'connect', 'first_byte', 'read']
     const expected = { status: tcp, rcon: tcp, management: tcp, query: ['resolve', 'first_byte', 'read'] }
@@ -394,17 +395,17 @@ describe('/probe', () => {
     const took = performance.now() - started
     expect(text).toContain('\nprobe_success 0\n')
     // Two timeouts, one after the other, would be 6 s.
-    expect(took).toBeLessThan(4_500)
+    expect(took).toBeLessThan(5_900)
   })
 
   it('stops in time for the scraper, and closes the connection', async () => {
     const { port, sockets } = await startSilent()
-    const service = await startProbe([silentSettings('silent', port)], { POLL_TIMEOUT: '10s' })
+    const service = await startProbe([silentSettings('silent', port)], { POLL_TIMEOUT: '60s' })
     const started = performance.now()
     const text = await service.text('/probe?target=silent', { 'x-prometheus-scrape-timeout-seconds': '0.7' })
-    expect(performance.now() - started).toBeLessThan(9_000)
+    expect(performance.now() - started).toBeLessThan(55_000)
     expect(text).toContain('\nminecraft_up 0\n')
-    expect(text).toContain('\nminecraft_source_phase_seconds{source="status",phase="connect"} ')
+    expect(text).toContain('\nminecraft_source_phase_duration_seconds{source="status",phase="connect"} ')
     expect(text).not.toContain('phase="first_byte"')
     await until(() => sockets.every((socket) => socket.readableEnded))
   })
@@ -458,7 +459,7 @@ describe('/probe', () => {
     const started = performance.now()
     scraper.destroy()
     await closed
-    expect(performance.now() - started).toBeLessThan(5_000)
+    expect(performance.now() - started).toBeLessThan(25_000)
     expect(warnings).toEqual([])
   })
 
@@ -486,7 +487,8 @@ describe('probeTimeout', () => {
     ['5', 4_500],
     ['5.25', 4_750],
     ['600', 10_000],
-    ['0.3', 50],
+    ['0.8', 400],
+    ['0.3', 150],
   ])('of %s is %d ms', (header, expected) => {
     expect(probeTimeout(header, 3_000)).toBe(expected)
   })
@@ -560,8 +562,8 @@ describe('createAllowList', () => {
 
   it('matches a long name quickly, however many * there are', () => {
     const { mayAllow } = createAllowList([`${'*a'.repeat(100)}b`])
-    const started = performance.now()
+    const started = cpuMs()
     expect(mayAllow('a'.repeat(250))).toBe(false)
-    expect(performance.now() - started).toBeLessThan(5_000)
+    expect(cpuMs() - started).toBeLessThan(5_000)
   })
 })

@@ -13,6 +13,7 @@ import { until } from '../helpers/until.ts'
 
 const protocols = ['status', 'rcon', 'management'] as const
 type Protocol = (typeof protocols)[number]
+const isLong = process.env.LONG_TESTS === '1'
 type Test = Pick<TestContext, 'onTestFinished'>
 
 /** A demo server behind a line, and the one source that reads it. */
@@ -20,7 +21,7 @@ async function startBehindLine(
   protocol: Protocol,
   test: Test,
 ): Promise<{ readonly line: LossyLine; readonly sources: GivenSources }> {
-  // Without players the reply is the same in every run; the icon makes the status longer than 1 KB.
+  // Without players the reply is the same in every run; the icon makes the status longer than 500 bytes.
   const demo = await startDemoServer({ players: 0, scenario: 'steady' })
   test.onTestFinished(demo.close)
   const { address, rcon, management } = demo
@@ -49,42 +50,39 @@ async function watchOver(protocol: Protocol, timeout: number, test: Test) {
   return { line, lines, watcher, up: () => watcher.snapshot().up }
 }
 
-const slow: Fault = { sliceBytes: 100, everyMs: 100 }
-const late: Fault = { latencyMs: 2_000 }
+const slow: Fault = { sliceBytes: 50, everyMs: 500 }
+const late: Fault = { latencyMs: 6_000 }
+/** Less than any fault delays a reply, and long enough that a busy machine causes no further timeout. */
+const shortTimeout = 3_000
 
-// Concurrent, because these tests mostly wait.
+// Concurrent, because these tests mostly wait; each needs its own expect().
 describe.concurrent.each(protocols)('%s over a line with', (protocol) => {
   const faults: readonly (readonly [name: string, fault: Fault, code: string])[] = [
     ['silence', 'silent', 'timeout'],
     ['resets', 'reset', 'closed'],
     ['a cut after 10 bytes', { cutAfter: 10 }, 'closed'],
-    ['a latency of 2 s', late, 'timeout'],
+    ['a latency of 6 s', late, 'timeout'],
     // The replies of the other protocols are as short as a slice.
-    ...(protocol === 'status' ? ([['1 KB a second', slow, 'timeout']] as const) : []),
+    ...(protocol === 'status' ? ([['100 B a second', slow, 'timeout']] as const) : []),
   ]
 
   it.for(faults)(
     '%s: the server is down and recovers within two attempts, with one log line for each',
-    { timeout: 60_000 },
     async ([, fault, code], test) => {
-      // Long enough that a busy machine causes no further timeout.
-      const { line, lines, watcher, up } = await watchOver(
-        protocol,
-        code !== 'timeout' ? 10_000 : fault === slow ? 400 : 1_000,
-        test,
-      )
+      const { expect } = test
+      const { line, lines, watcher, up } = await watchOver(protocol, code === 'timeout' ? shortTimeout : 45_000, test)
       watcher.start()
-      await expect.poll(up, { timeout: 10_000 }).toBe(true)
+      await expect.poll(up).toBe(true)
       line.fault = fault
-      await expect.poll(up, { timeout: 10_000 }).toBe(false)
+      await expect.poll(up).toBe(false)
       const failed = () =>
         Object.entries(watcher.snapshot().polls).reduce((sum, [outcome, n]) => sum + (outcome === 'ok' ? 0 : n), 0)
-      await expect.poll(failed, { timeout: 20_000 }).toBeGreaterThanOrEqual(2)
+      await expect.poll(failed).toBeGreaterThanOrEqual(2)
       expect(Object.keys(watcher.snapshot().polls).filter((outcome) => outcome !== 'ok')).toEqual([code])
       expect(lines).toEqual([expect.stringContaining(`(${code})`)])
       line.fault = 'none'
       const attempts = line.accepted
-      await expect.poll(up, { timeout: 30_000 }).toBe(true)
+      await expect.poll(up).toBe(true)
       // A poll that was running may still fail: the next attempt reaches the server.
       expect(line.accepted - attempts).toBeLessThanOrEqual(2)
       expect(lines).toEqual([expect.any(String), expect.stringContaining('reachable again')])
@@ -93,9 +91,10 @@ describe.concurrent.each(protocols)('%s over a line with', (protocol) => {
 
   it.for<[string, Fault]>([
     ['slices of 8 bytes', { sliceBytes: 8, everyMs: 1 }],
-    ['a latency of 2 s', late],
-    ['1 KB a second', slow],
-  ])('%s: the server is up if the timeout allows it', { timeout: 60_000 }, async ([, fault], test) => {
+    ['a latency of 400 ms', { latencyMs: 400 }],
+    ['5 KB a second', { sliceBytes: 100, everyMs: 20 }],
+  ])('%s: the server is up if the timeout allows it', async ([, fault], test) => {
+    const { expect } = test
     const { line, lines, watcher } = await watchOver(protocol, 45_000, test)
     line.fault = fault
     const snapshot = await watcher.poll()
@@ -122,8 +121,11 @@ describe.each(protocols)('%s that stops at any byte', (protocol) => {
     const bytes = line.received
     first.close()
     await until(() => line.open === 0)
-    // Each byte of the first hundreds, where the handshakes and logins are; then one in eleven.
-    const stops = Array.from({ length: bytes }, (_, byte) => byte).filter((byte) => byte < 200 || byte % 11 === 0)
+    // Each byte at first, then one in five while there are handshakes and logins, then one in 29; the long test takes more of them.
+    const isStop = isLong
+      ? (byte: number) => byte < 200 || byte % 11 === 0
+      : (byte: number) => byte < 32 || byte % (byte < 200 ? 5 : 29) === 0 || byte === bytes - 1
+    const stops = Array.from({ length: bytes }, (_, byte) => byte).filter(isStop)
     return { line, createSource, whole, stops }
   }
 

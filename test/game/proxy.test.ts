@@ -35,7 +35,7 @@ async function pollAll(settings: ServerSettings) {
   const sources = createSources(settings, context)
   try {
     const polls = sources.list().map(async (source) => {
-      const outcome = source.poll(AbortSignal.timeout(5_000)).then(
+      const outcome = source.poll(AbortSignal.timeout(60_000)).then(
         ({ fields }) => fields,
         ({ code, message }) => ({ code, message }),
       )
@@ -134,7 +134,7 @@ describe.each([
     const address = { ...demo.address, host: 'localhost' }
     const sources = createSources({ name: 'a', sources: { status: { address } }, via: via(port) }, { ...context, network })
     const [status] = sources.list()
-    expect((await status?.poll(AbortSignal.timeout(5_000)))?.fields).toMatchObject({ playersOnline: 3 })
+    expect((await status?.poll(AbortSignal.timeout(60_000)))?.fields).toMatchObject({ playersOnline: 3 })
     sources.close()
   })
 

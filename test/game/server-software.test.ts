@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import type { Fields } from '../../src/game/fields.ts'
 import { parsePaperTps } from '../../src/game/protocol/rcon/paper-tps.ts'
 import { plainReply } from '../../src/game/protocol/rcon/reply.ts'
-import { createFrameReader } from '../../src/game/protocol/status/frames.ts'
+import { FrameReader } from '../../src/game/protocol/status/frames.ts'
 import { decodeStatus } from '../../src/game/protocol/status/status.ts'
 import { parseStatusReply } from '../../src/game/protocol/status/status-reply.ts'
 import { decodeUnconnectedPong } from '../../src/game/protocol/status/unconnected-ping.ts'
@@ -41,7 +41,7 @@ function fieldsOf({ status, pong: text, statusBytes, pongBytes }: Entry): Partia
   if (pongBytes !== undefined) return toBedrockFields(decodeUnconnectedPong(Buffer.from(pongBytes, 'base64')).status)
   if (text !== undefined) return toBedrockFields(decodeUnconnectedPong(pong(text)).status)
   if (statusBytes === undefined) return parseStatusReply(JSON.stringify({ version: { name: status, protocol: 774 } }))
-  const frames = createFrameReader()
+  const frames = new FrameReader()
   frames.push(Buffer.from(statusBytes, 'base64'))
   return parseStatusReply(decodeStatus(frames.next()!))
 }

@@ -96,11 +96,3 @@ it('uses the unchanged fields of an earlier result again', () => {
   expect(after.difficulty).not.toBe(before.difficulty)
   expect(Object.keys(merge([], undefined, before))).toEqual([])
 })
-
-it('shares equal short values between servers, but not across sources', () => {
-  const version = (source: SourceName, text: string) => merge([{ source, at: 1, fields: { version: text } }]).version
-  expect(version('status', '1.21.11')).toBe(version('status', '1.21.11'))
-  expect(version('rcon', '1.21.11')).toEqual({ value: '1.21.11', source: 'rcon' })
-  const long = 'x'.repeat(65)
-  expect(version('status', long)).not.toBe(version('status', long))
-})

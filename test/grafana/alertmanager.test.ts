@@ -47,20 +47,24 @@ const alert = (alertname: string, labels: Labels = {}): Labels => ({
 const sorted = (labels: readonly Labels[]) => labels.map((entries) => JSON.stringify(Object.entries(entries).sort())).sort()
 
 describe.skipIf(!hasTool('prometheus-alertmanager'))('the Alertmanager example', () => {
-  it('suppresses every other alert of a Tickwarden that is down, and none of another replica', async () => {
+  it('suppresses every other alert of a Tickwarden that is down, and none of another job', async () => {
     const others = alerts.map(({ name }) => name).filter((name) => name !== 'TickwardenDown')
     const suppressed = others.map((name) => alert(name, { server: 'survival' }))
     const shown = [
-      alert('TickwardenDown'),
-      alert('ServerDown', { server: 'lobby', instance: 'b:8080' }),
-      { alertname: 'DiskFull', instance: 'a:8080', job: 'tickwarden' },
+      { alertname: 'TickwardenDown', job: 'tickwarden' },
+      alert('ServerDown', { server: 'lobby', job: 'other' }),
+      alert('DiskFull'),
     ]
     expect(sorted(await suppressedOf([...suppressed, ...shown]))).toEqual(sorted(suppressed))
   })
 
-  it('suppresses the alerts of the servers that are scraped through its /probe', async () => {
-    const suppressed = [alert('ServerDown', { job: 'minecraft', instance: 'mc.example.org' })]
-    const shown = [alert('TickwardenDown', { job: 'minecraft', instance: '/probe' }), alert('ServerDown', { server: 'lobby' })]
+  it('suppresses what a replica that is down said of itself, and nothing about servers', async () => {
+    const suppressed = [alert('SharedStateUnavailable'), alert('DiscoveryFailing', { provider: 'file_sd' })]
+    const shown = [
+      alert('ReplicaDown'),
+      alert('SharedStateUnavailable', { instance: 'b:8080' }),
+      { alertname: 'ServerDown', job: 'tickwarden', server: 'lobby' },
+    ]
     expect(sorted(await suppressedOf([...suppressed, ...shown]))).toEqual(sorted(suppressed))
   })
 

@@ -7,6 +7,7 @@ const root = join(import.meta.dirname, '..', '..')
 const folder = join(root, 'grafana', 'dashboards')
 
 interface Panel {
+  readonly panels?: readonly Panel[]
   readonly id: number
   readonly type: string
   readonly title: string
@@ -30,7 +31,11 @@ interface Dashboard {
 }
 
 const files = readdirSync(folder)
-const read = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Dashboard
+/** With the panels of collapsed rows after their row. */
+function read(file: string): Dashboard {
+  const dashboard = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Dashboard
+  return { ...dashboard, panels: dashboard.panels.flatMap((panel) => [panel, ...(panel.panels ?? [])]) }
+}
 
 describe('the dashboards', () => {
   beforeAll(() => ensure('grafana'))
@@ -49,6 +54,7 @@ describe('the dashboards', () => {
   it('have stable uids', () => {
     expect(Object.fromEntries(files.map((file) => [file, read(file).uid]))).toEqual({
       'fleet.json': 'tickwarden-fleet',
+      'internals.json': 'tickwarden-internals',
       'server.json': 'tickwarden-server',
     })
   })
@@ -75,9 +81,14 @@ describe('the dashboards', () => {
 
   it.each(files)('%s: data source and server are variables', (file) => {
     const { templating, panels } = read(file)
+    const servers = [
+      ['group', 'query'],
+      ['server', 'query'],
+    ]
+    const variables = { 'fleet.json': [...servers, ['top', 'custom']], 'server.json': servers, 'internals.json': [] }
     expect(templating.list.map(({ name, type }) => [name, type])).toEqual([
       ['datasource', 'datasource'],
-      ['server', 'query'],
+      ...variables[file as keyof typeof variables],
     ])
     for (const panel of panels) if (panel.type !== 'row') expect(panel.datasource?.uid, panel.title).toBe('$' + '{datasource}')
   })

@@ -1,17 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import { freePort } from '../helpers/run-tool.ts'
 
 export interface Sample {
   readonly metric: Readonly<Record<string, string>>
   readonly value: readonly [number, string]
 }
 
-const ruleFile = join(import.meta.dirname, '..', '..', 'grafana', 'alerts', 'tickwarden.rules.yaml')
+/** The project's rules. */
+export const ruleFile = join(import.meta.dirname, '..', '..', 'grafana', 'alerts', 'tickwarden.rules.yaml')
 
 /**
  * The project's rules, but with alerts that fire after seconds instead of minutes.
@@ -32,17 +33,12 @@ export interface PrometheusServer {
   stop(): Promise<void>
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-/** @param config the configuration file as a value; resolves when Prometheus is ready */
-export async function startPrometheus(config: unknown): Promise<PrometheusServer> {
+/**
+ * Resolves when Prometheus is ready.
+ * @param config the configuration file as a value
+ * @param data folder with blocks; default: a new one
+ */
+export async function startPrometheus(config: unknown, data?: string): Promise<PrometheusServer> {
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-prometheus-'))
   writeFileSync(join(folder, 'prometheus.yaml'), stringify(config))
   const port = await freePort()
@@ -52,7 +48,7 @@ export async function startPrometheus(config: unknown): Promise<PrometheusServer
     'prometheus',
     [
       `--config.file=${join(folder, 'prometheus.yaml')}`,
-      `--storage.tsdb.path=${join(folder, 'data')}`,
+      `--storage.tsdb.path=${data ?? join(folder, 'data')}`,
       `--web.listen-address=127.0.0.1:${port}`,
     ],
     { stdio: ['ignore', 'ignore', 'pipe'] },

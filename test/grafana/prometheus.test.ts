@@ -21,12 +21,14 @@ import { type PrometheusServer, type Sample, startPrometheus, writeQuickRules } 
 const root = join(import.meta.dirname, '..', '..')
 const rules = join(root, 'grafana', 'alerts', 'tickwarden.rules.yaml')
 
+interface Panel {
+  readonly title: string
+  readonly type: string
+  readonly targets?: readonly { readonly expr: string }[]
+  readonly panels?: readonly Panel[]
+}
 interface Dashboard {
-  readonly panels: readonly {
-    readonly title: string
-    readonly type: string
-    readonly targets?: readonly { readonly expr: string }[]
-  }[]
+  readonly panels: readonly Panel[]
   readonly annotations: { readonly list?: readonly { readonly name: string; readonly expr?: string }[] }
 }
 const dashboard = (file: string) => JSON.parse(readFileSync(join(root, 'grafana', 'dashboards', file), 'utf8')) as Dashboard
@@ -35,7 +37,13 @@ const alerts = groups.flatMap((group) => group.rules).flatMap(({ alert, expr }) 
 
 /** Replaces the variables as Grafana does, for one server. */
 const fill = (expression: string, server: string) =>
-  expression.replaceAll('$__rate_interval', '30s').replaceAll('$__range', '30s').replaceAll('$server', server)
+  expression
+    .replaceAll('$__rate_interval', '30s')
+    .replaceAll('$__range', '30s')
+    .replaceAll('$__interval', '1s')
+    .replaceAll('$server', server)
+    .replaceAll('$group', '.*')
+    .replaceAll('$top', '10')
 
 /** Resolves with host:port. */
 async function listen(server: Server): Promise<string> {
@@ -48,8 +56,18 @@ async function listen(server: Server): Promise<string> {
 const ups = { busy: 1, forge: 1, lagging: 1, frozen: 1, sprinting: 1, paused: 1, down: 0 }
 const onPurpose = ['frozen', 'sprinting', 'paused'] as const
 
-/** Panels about data that this fleet does not have: the log of a server's directory, the JVM of a server. */
-const withoutData = new Set(['Overload warnings', 'JVM memory', 'Garbage collection'])
+/** Panels about data that this fleet does not have: a server's directory and JVM, replicas, discovery, failed requests. */
+const withoutData = new Set([
+  'Overload warnings',
+  'JVM memory',
+  'Garbage collection',
+  'Replicas',
+  'Servers unknown to a replica',
+  'Server lists failing',
+  'Failed requests',
+  'Servers polled',
+  'Shared state and server lists',
+])
 
 describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet of demo servers', () => {
   const demos: DemoServer[] = []
@@ -182,9 +200,10 @@ describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet 
     expect(await prometheus.query(`ALERTS{server=~"${onPurpose.join('|')}"}`)).toEqual([])
   })
 
-  it.each(['fleet.json', 'server.json'])('%s: every panel has data', { timeout: 240_000 }, async (file) => {
-    const { panels, annotations } = dashboard(file)
-    const server = file === 'fleet.json' ? '.*' : 'forge'
+  it.each(['fleet.json', 'server.json', 'internals.json'])('%s: every panel has data', { timeout: 240_000 }, async (file) => {
+    const { panels: rows, annotations } = dashboard(file)
+    const panels = rows.flatMap((panel) => [panel, ...(panel.panels ?? [])])
+    const server = file === 'server.json' ? 'forge' : '.*'
     for (const { title, targets = [] } of panels) {
       const expressions = targets.map(({ expr }) => fill(expr, server))
       for (const expr of expressions) await prometheus.query(expr)

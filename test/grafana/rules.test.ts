@@ -19,9 +19,15 @@ describe('the alert rules', () => {
   const all = groups.flatMap((group) => group.rules)
   const alerts = all.filter(({ alert }) => alert !== undefined)
 
-  it('each have a summary, a description and an action', () => {
+  it('each have a summary, a description, an action, a section in the documentation and a dashboard', () => {
     expect(alerts.map(({ alert }) => alert)).toEqual(described.map(({ name }) => name))
-    for (const { annotations } of alerts) expect(Object.keys(annotations ?? {})).toEqual(['summary', 'description', 'action'])
+    const page = readFileSync(join(root, 'docs', 'alerts.md'), 'utf8').toLowerCase()
+    for (const { alert, annotations = {} } of alerts) {
+      expect(Object.keys(annotations)).toEqual(['summary', 'description', 'action', 'runbook_url', 'dashboard_url'])
+      const [file, section] = annotations.runbook_url?.split('#') ?? []
+      expect(file).toBe('docs/alerts.md')
+      expect(page, alert).toContain(`\n## ${section}\n`)
+    }
   })
 
   it("are the same for Grafana, except for the place of the query's value", () => {
@@ -66,7 +72,7 @@ describe('the alert rules', () => {
     const up = (...values: readonly [server: string, value: number][]) =>
       values.map(([server, value]) => series('minecraft_up', server, value))
     const asleep = series('minecraft_asleep', 'asleep', 1)
-    const upgrading = series('minecraft_world_upgrade_progress', 'upgrading', 0)
+    const upgrading = series('minecraft_world_upgrade_ratio', 'upgrading', 0)
     const cases = [
       [up(['down', 0], ['up', 1], ['asleep', 0], ['upgrading', 0]), 1],
       [up(['asleep', 0], ['upgrading', 0]), 0],
@@ -78,7 +84,7 @@ describe('the alert rules', () => {
       input_series: [...servers, asleep, upgrading],
       promql_expr_test: [
         {
-          expr: serversDown(''),
+          expr: serversDown((expr) => expr, ''),
           eval_time: '0s',
           exp_samples: expected === undefined ? [] : [{ labels: '{}', value: expected }],
         },

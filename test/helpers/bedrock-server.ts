@@ -1,5 +1,6 @@
 import dgram from 'node:dgram'
 import { once } from 'node:events'
+import { freePort } from './run-tool.ts'
 
 /** Marks RakNet's unconnected messages. */
 export const magic = Buffer.from('00ffff00fefefefefdfdfdfd12345678', 'hex')
@@ -24,7 +25,7 @@ export async function bedrockServer(answer: (reply: (bytes: Buffer) => void, pin
     pings.push(message)
     answer((bytes) => socket.send(bytes, from.port, from.address), message)
   })
-  socket.bind(0, host)
+  socket.bind(await freePort(), host)
   await once(socket, 'listening')
   return {
     port: socket.address().port,

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { createFrameReader, encodeFrame } from '../../src/game/protocol/status/frames.ts'
+import { encodeFrame, FrameReader } from '../../src/game/protocol/status/frames.ts'
 import { decodeHandshake, encodeStatus } from './status-packets.ts'
 
 /** The poller: the host name in the handshake. */
@@ -47,7 +47,7 @@ export async function startCountedServers(count: number): Promise<CountedServers
     const [, , high, low] = (socket.localAddress ?? '').replace('::ffff:', '').split('.').map(Number)
     const server = (high! - 1) * 250 + low! - 1
     if (down.has(server)) return void socket.destroy()
-    const frames = createFrameReader()
+    const frames = new FrameReader()
     let greeted = false
     let isAnswered = false
     socket.on('data', (chunk) => {

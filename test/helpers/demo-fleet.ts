@@ -6,6 +6,7 @@ import { createFleet } from '../../src/game/fleet.ts'
 import { createSources } from '../../src/game/sources/create-sources.ts'
 import { systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
+import { freeDemoPorts, freePort } from './run-tool.ts'
 
 /** One demo server of each state that the page shows. */
 const specs = [
@@ -40,7 +41,7 @@ export interface DemoFleet {
 export async function startDemoFleet(env: Readonly<Record<string, string>> = {}): Promise<DemoFleet> {
   const demos = await Promise.all(
     specs.map(async ({ name, group, ...options }, index) => {
-      const server = await startDemoServer({ seed: index + 1, ...options })
+      const server = await startDemoServer({ seed: index + 1, ports: await freeDemoPorts(), ...options })
       return { name, server, settings: { ...demoSettings(server, name), group } }
     }),
   )
@@ -56,7 +57,7 @@ export async function startDemoFleet(env: Readonly<Record<string, string>> = {})
     return { fleet, app, url }
   }
 
-  let service: Awaited<ReturnType<typeof open>> | undefined = await open(Number(env.PORT ?? 0))
+  let service: Awaited<ReturnType<typeof open>> | undefined = await open(Number(env.PORT ?? (await freePort())))
   const { url, app } = service
   const stopService = async () => {
     service?.fleet.close()

@@ -8,7 +8,7 @@ import { createSnapshotCodec } from '../../src/cluster/snapshot-codec.ts'
 import { createAnonymiser, createLeakFinder, replaceInJson } from '../../src/commands/record/anonymiser.ts'
 import { parseServerFile, readServerValues } from '../../src/config/parse-servers.ts'
 import { readServerFile } from '../../src/config/server-file.ts'
-import { comebacksDatabase } from '../../src/data/databases.ts'
+import { comebacksDatabase } from '../../src/data/databases/kcomebacks.ts'
 import { readArchive } from '../../src/data/scripts/kcomebacks/archive.ts'
 import { nothingAbove, readMoment } from '../../src/data/scripts/kcomebacks/moment.ts'
 import { readMonthPage } from '../../src/data/scripts/kcomebacks/page.ts'
@@ -17,7 +17,7 @@ import { createUpstreamMask } from '../../src/data/scripts/mask-upstream.ts'
 import { readProjectList } from '../../src/data/scripts/projects/project-list.ts'
 import { readRateLimit } from '../../src/data/scripts/rate-limit.ts'
 import { parseDay as parseCalendarDay, parseLastUpdate } from '../../src/data/store/dates.ts'
-import { readSnapshot } from '../../src/data/store/read-snapshot.ts'
+import { loadSnapshot } from '../../src/data/store/read-snapshot.ts'
 import { velocity } from '../../src/discovery/providers/velocity.ts'
 import { createTargetGroupReader, parseList } from '../../src/discovery/target-groups.ts'
 import { parseHosts, parseResolvConf } from '../../src/game/names/system-files.ts'
@@ -25,14 +25,14 @@ import { decodeBulkReply } from '../../src/game/protocol/jolokia.ts'
 import { parsePlayers, parseSetting, parseStatus } from '../../src/game/protocol/management.ts'
 import { decodeChallenge, decodeFullStat } from '../../src/game/protocol/query.ts'
 import { parseForgeTps, parseNeoForgeTps } from '../../src/game/protocol/rcon/forge-tps.ts'
-import { createRconDecoder, decodeChunk, encodeRconPacket } from '../../src/game/protocol/rcon/packets.ts'
+import { decodeChunk, encodeRconPacket, RconDecoder } from '../../src/game/protocol/rcon/packets.ts'
 import { parsePaperMspt, parsePaperTps } from '../../src/game/protocol/rcon/paper-tps.ts'
 import { parsePlayerList } from '../../src/game/protocol/rcon/player-list.ts'
 import { parseDifficulty, plainReply } from '../../src/game/protocol/rcon/reply.ts'
 import { parseServerVersion } from '../../src/game/protocol/rcon/server-version.ts'
 import { parseTickQuery } from '../../src/game/protocol/rcon/tick-query.ts'
 import { parseDay, parseGameTime, parseTimeOfDay } from '../../src/game/protocol/rcon/time-query.ts'
-import { createFrameReader, encodeFrame, encodeString, readString } from '../../src/game/protocol/status/frames.ts'
+import { encodeFrame, encodeString, FrameReader, readString } from '../../src/game/protocol/status/frames.ts'
 import { decodeJoinReply } from '../../src/game/protocol/status/nethernet.ts'
 import { decodeStatus } from '../../src/game/protocol/status/status.ts'
 import { parseStatusReply } from '../../src/game/protocol/status/status-reply.ts'
@@ -46,7 +46,7 @@ import { parseLogLine } from '../../src/game/sources/directory/log-lines.ts'
 import { createDirectoryReader } from '../../src/game/sources/directory/reader.ts'
 import { decodeProperties, parseProperties } from '../../src/game/sources/directory/server-properties.ts'
 import { ReplyCollector } from '../../src/game/sources/rcon/reply-collector.ts'
-import { createReplyReader } from '../../src/game/sources/status/reply-reader.ts'
+import { ReplyReader } from '../../src/game/sources/status/reply-reader.ts'
 import {
   decodeSessionChange,
   encodeFrame as encodeHistoryFrame,
@@ -255,10 +255,10 @@ export const cases: Readonly<Record<string, Growth>> = {
   ),
   'src/data/store/dates.ts parseDay': text(parseCalendarDay, headerSize, ['1', '-']),
   'src/data/store/dates.ts parseLastUpdate': text(parseLastUpdate, fileSize, ['1', '-', ' ', ':']),
-  'src/data/store/read-snapshot.ts readSnapshot': text(
-    (json) => readSnapshot(json, comebacksDatabase.format, () => {}),
+  'src/data/store/read-snapshot.ts loadSnapshot': text(
+    (json) => loadSnapshot(json, comebacksDatabase.format),
     16_384,
-    ['{}', ',', ' ', '"', '\\', '[', '{"a":', '}', '{},'],
+    ['{},', ',', ' ', '"', '\\', '[', '{"a":'],
     '[{"last_update": "2026-01-01 00:00:00 UTC"},',
     '{}]',
   ),
@@ -344,9 +344,9 @@ export const cases: Readonly<Record<string, Growth>> = {
   'src/game/protocol/status/frames.ts readString': made((bytes: Buffer) => readString(bytes, 0), fileSize, {
     'a string': (size) => encodeString('a'.repeat(size)),
   }),
-  'src/game/protocol/status/frames.ts createFrameReader': made(
+  'src/game/protocol/status/frames.ts FrameReader': made(
     (chunks: readonly Buffer[]) => {
-      const reader = createFrameReader()
+      const reader = new FrameReader()
       for (const chunk of chunks) {
         reader.push(chunk)
         while (reader.next() !== undefined);
@@ -423,7 +423,7 @@ export const cases: Readonly<Record<string, Growth>> = {
   'src/game/protocol/rcon/reply.ts parseDifficulty': text(parseDifficulty, replySize, ['a', ' '], 'The difficulty is '),
   'src/game/protocol/rcon/packets.ts decodeChunk': made(
     (chunks: readonly Buffer[]) => {
-      const decoder = createRconDecoder()
+      const decoder = new RconDecoder()
       for (const chunk of chunks) for (const _ of decodeChunk(decoder, chunk));
     },
     262_144,
@@ -574,8 +574,8 @@ export const cases: Readonly<Record<string, Growth>> = {
     replySize,
     { pieces: (size) => Array.from({ length: Math.max(1, size / 4_096) }, () => 'a'.repeat(4_096)) },
   ),
-  'src/game/sources/status/reply-reader.ts createReplyReader': made(
-    (json: string) => createReplyReader().read({ id: 0, body: encodeString(json) }),
+  'src/game/sources/status/reply-reader.ts ReplyReader': made(
+    (json: string) => new ReplyReader().read({ id: 0, body: encodeString(json) }),
     fileSize,
     { text: (size) => JSON.stringify({ description: 'a'.repeat(size) }) },
   ),
@@ -660,8 +660,11 @@ const ownFile = 'JSON.parse or line by line, of a file that only this service wr
 export const exempt: Readonly<Record<string, string>> = {
   'src/cluster/address.ts parseStateAddress': ownSettings,
   'src/commands/config-reader.ts createConfigReader': calls,
+  'src/commands/mc-monitor/flags.ts parseGoFlags': 'the command line',
+  'src/commands/parse-arguments.ts parseArguments': 'the command line',
   'src/commands/record/rcon.ts readRconRecording': 'a recording that the user makes',
   'src/commands/record/status.ts readStatusRecording': 'a recording that the user makes',
+  'src/commands/status/look.ts parseTarget': 'the command line',
   'src/config/file-tree.ts readTree': calls,
   'src/config/file.ts readConfigFile': calls,
   'src/settings/kinds/number.ts parseDuration': ownSettings,
@@ -670,6 +673,7 @@ export const exempt: Readonly<Record<string, string>> = {
   'src/config/server-entry.ts readEntry': calls,
   'src/config/server-file.ts readServers': calls,
   'src/config/read-server.ts readServer': ownSettings,
+  'src/data/databases/declaration.ts readDeclarations': ownFile,
   'src/data/runs/history.ts readHistory': ownFile,
   'src/data/scripts/kcomebacks/entry.ts readRow': calls,
   'src/data/scripts/kcomebacks/month.ts readMonth': calls,
@@ -677,7 +681,8 @@ export const exempt: Readonly<Record<string, string>> = {
   'src/data/scripts/kcomebacks/stored.ts readStates': ownFile,
   'src/data/scripts/liked-songs/authorisation.ts readAuthorisation': ownFile,
   'src/data/scripts/liked-songs/journal.ts readSetAside': ownFile,
-  'src/data/scripts/liked-songs/stored-limit.ts readRetryAt': ownFile,
+  'src/data/scripts/liked-songs/sync-state.ts readSyncState': ownFile,
+  'src/data/scripts/liked-songs/lastfm.ts readLovedSongs': calls,
   'src/data/scripts/published.ts parseSnapshot': calls,
   'src/data/scripts/published.ts readPublished': calls,
   'src/util/files.ts readUpTo': 'copies bytes up to a limit',
@@ -687,17 +692,18 @@ export const exempt: Readonly<Record<string, string>> = {
   'src/cluster/snapshot-checks.ts readPolls': calls,
   'src/settings/kinds/url.ts parseUrl': 'calls the parser of Node.js',
   'src/game/protocol/status/frames.ts readVarInt': fixedLength,
+  'src/game/protocol/decimal.ts parseMilliseconds': 'reads a match of `decimal`, which has at most 33 characters',
   'src/game/protocol/game-mode.ts parseGameMode': 'compares with a list',
   'src/game/protocol/management.ts parsePlayer': calls,
   'src/game/protocol/management.ts parseWorldUpgrade': fixedLength,
-  'src/game/protocol/rcon/packets.ts createRconDecoder': calls,
+  'src/game/protocol/rcon/packets.ts RconDecoder': calls,
   'src/game/protocol/status/status.ts decodePing': fixedLength,
   'src/game/sources/directory/changes.ts readOnChange': calls,
   'src/game/sources/directory/changes.ts parseOnChange': calls,
   'src/game/sources/directory/folder.ts readInside': 'returns the bytes',
   'src/game/sources/directory/loader.ts createLoaderReader': 'names of a folder that only the user writes',
   'src/game/sources/status/bedrock-status.ts createBedrockReader': calls,
-  'src/game/sources/status/java-status.ts createJavaReader': calls,
+  'src/game/sources/status/java-status.ts JavaReader': calls,
   'src/game/sources/status/legacy-status.ts readLegacyStatus': calls,
   'src/game/sources/status/nethernet.ts createNetherNetReader': calls,
   'src/game/sources/status/raknet.ts createRakNetReader': calls,
@@ -706,11 +712,13 @@ export const exempt: Readonly<Record<string, string>> = {
   'src/history/bucket-words.ts readMax': fixedLength,
   'src/history/bytes.ts createByteReader': calls,
   'src/history/frames.ts decodeSlice': fixedLength,
+  'src/history/players.ts readPlayers': 'reads the history in memory',
   'src/history/range.ts readRange': 'reads the history in memory',
   'src/history/uptime.ts readUptime': 'reads the history in memory',
   'src/history/uptime.ts readRecentUptime': 'reads the history in memory',
   'src/http/parameters.ts parseParameters': calls,
   'src/library/options.ts parseWatchOptions': 'options of the caller',
+  'src/library/read-status.ts readFields': calls,
   'src/library/read-status.ts readStatus': calls,
   'src/web/assets.ts readStyles': 'a file of the package',
   'src/web/client/chrome.ts readData': 'data of the service',

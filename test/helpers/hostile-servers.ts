@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import { hostileReplies, otherReplies } from './hostile-replies.ts'
+import { freePort } from './run-tool.ts'
 import { encodeStatus } from './status-packets.ts'
 
 export interface HostileServer extends AsyncDisposable {
@@ -12,7 +13,7 @@ export interface HostileServer extends AsyncDisposable {
 }
 
 /** A TCP server on loopback that passes each connection to `behave`; everything ends with the test. */
-export async function hostileServer(behave: (socket: net.Socket) => void, port = 0): Promise<HostileServer> {
+export async function hostileServer(behave: (socket: net.Socket) => void, port?: number): Promise<HostileServer> {
   const sockets = new Set<net.Socket>()
   let accepted = 0
   const server = net.createServer({ allowHalfOpen: true }, (socket) => {
@@ -24,7 +25,7 @@ export async function hostileServer(behave: (socket: net.Socket) => void, port =
     socket.on('end', () => socket.destroy())
     behave(socket)
   })
-  server.listen(port, '127.0.0.1')
+  server.listen(port ?? (await freePort()), '127.0.0.1')
   await once(server, 'listening')
   return {
     port: (server.address() as net.AddressInfo).port,

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { freePort } from './run-tool.ts'
 
 const folder = join(import.meta.dirname, '..', 'peers', 'jolokia')
 const agentVersion = '2.2.9'
@@ -24,14 +24,6 @@ function ensureAgent(): void {
     { cwd: folder, encoding: 'utf8' },
   )
   if (status !== 0) throw new Error(`mvn could not fetch the agent: ${stderr}`)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 export interface JavaServer extends AsyncDisposable {

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { freePort } from './run-tool.ts'
 
 export const alice = { name: 'Alice', id: 'ec561538-f3fd-461d-aff5-086b22154bce' }
 export const bob = { name: 'Bob', id: '61699b2e-d327-4a01-9f1e-0ea8c3f06bc6' }
@@ -37,7 +38,7 @@ export interface ManagementServer {
 
 export async function managementServer(
   tls?: { readonly key: Buffer; readonly cert: Buffer },
-  port = 0,
+  port?: number,
 ): Promise<ManagementServer> {
   const secret = 'a'.repeat(40)
   const http = tls ? createSecureServer(tls) : createServer()
@@ -69,7 +70,7 @@ export async function managementServer(
       ws.send(JSON.stringify({ jsonrpc: '2.0', id, ...(error ? { error } : { result }) }))
     })
   })
-  http.listen(port, '127.0.0.1')
+  http.listen(port ?? (await freePort()), '127.0.0.1')
   await once(http, 'listening')
   const bound = (http.address() as AddressInfo).port
   const toAll = (text: string) => {

@@ -4,14 +4,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { WebSocketServer } from 'ws'
-import {
-  createRconDecoder,
-  decodeChunk,
-  encodeRconPacket,
-  maxPacketLength,
-  rconType,
-} from '../../src/game/protocol/rcon/packets.ts'
-import { createFrameReader } from '../../src/game/protocol/status/frames.ts'
+import { decodeChunk, encodeRconPacket, maxPacketLength, RconDecoder, rconType } from '../../src/game/protocol/rcon/packets.ts'
+import { FrameReader } from '../../src/game/protocol/status/frames.ts'
 import type { GivenSources } from '../../src/game/server-settings.ts'
 
 interface Fixture {
@@ -52,7 +46,7 @@ const playStatus = (answers: Answers) =>
       socket.once('data', ([first]) => (first === 0xfe ? socket.end(Buffer.concat(legacy)) : socket.destroy()))
       return
     }
-    const frames = createFrameReader()
+    const frames = new FrameReader()
     let count = 0
     socket.on('data', (chunk: Buffer) => {
       frames.push(chunk)
@@ -64,12 +58,12 @@ const playStatus = (answers: Answers) =>
 
 const playRcon = (answers: Answers) =>
   listen((socket) => {
-    const decoder = createRconDecoder()
+    const decoder = new RconDecoder()
     socket.on('data', (chunk: Buffer) => {
       for (const { id, type, body } of decodeChunk(decoder, chunk)) {
         const request = type === rconType.login ? 'login' : type === rconType.endMark ? 'end mark' : body
         for (const bytes of answers.get(request) ?? []) {
-          const [packet] = [...decodeChunk(createRconDecoder(), bytes)]
+          const [packet] = [...decodeChunk(new RconDecoder(), bytes)]
           socket.write(encodeRconPacket({ ...packet!, id: packet!.id === -1 ? -1 : id }, maxPacketLength))
         }
       }

@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
+import { freePort } from './run-tool.ts'
 
 export interface QueryAnswers {
   hostname: Buffer
@@ -102,7 +103,7 @@ export async function queryServer(given: Partial<QueryAnswers> = {}) {
       socket.send(server.reply ? server.reply(stat) : stat, port, address)
     }
   })
-  socket.bind(0, '127.0.0.1')
+  socket.bind(await freePort(), '127.0.0.1')
   await once(socket, 'listening')
   server.port = socket.address().port
   return server

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import net from 'node:net'
+import { freePort } from './run-tool.ts'
 
 export interface RconPeer {
   readonly port: number
@@ -62,7 +63,7 @@ export async function listenRconPeer(
       onRequest(request)
     })
   })
-  server.listen(0, '127.0.0.1')
+  server.listen(await freePort(), '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as net.AddressInfo
   const peer: RconPeer = {

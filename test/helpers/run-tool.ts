@@ -1,16 +1,33 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import dgram from 'node:dgram'
 import { once } from 'node:events'
 import net from 'node:net'
+import type { DemoProtocol } from '../../src/demo/demo-server.ts'
 import { until } from './until.ts'
 
-/** A local TCP port that is not in use. */
+/** Whether a port is free on every address, for TCP and for UDP. */
+async function isFree(port: number): Promise<boolean> {
+  const sockets = [net.createServer().listen(port), dgram.createSocket('udp4').bind(port)]
+  const outcomes = await Promise.allSettled(sockets.map((socket) => once(socket, 'listening')))
+  await Promise.all(sockets.map((socket) => [once(socket, 'close'), socket.close()][0]))
+  return outcomes.every(({ status }) => status === 'fulfilled')
+}
+
+/**
+ * A port that is not in use, for a program that cannot listen on port 0, and for a server that is closed or restarted by its test. The
+ * system never assigns it by itself, because those ports begin at 32,768 or above: it stays closed until someone asks for it.
+ */
 export async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as net.AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
+  for (;;) {
+    const port = randomInt(10_000, 32_768)
+    if (await isFree(port)) return port
+  }
+}
+
+/** Ports of a demo server that is stopped, or whose protocols are interrupted. */
+export async function freeDemoPorts(): Promise<Record<DemoProtocol, number>> {
+  return { status: await freePort(), rcon: await freePort(), query: await freePort(), management: await freePort() }
 }
 
 const accepts = (port: number): Promise<boolean> =>

@@ -1,6 +1,6 @@
 import { SourceError } from '../../src/game/errors.ts'
 import type { SourceName } from '../../src/game/sources/names.ts'
-import type { SourceDescriptor } from '../../src/game/sources/source.ts'
+import { type SourceDescriptor, unmeasured } from '../../src/game/sources/source.ts'
 import { hostPort, text } from '../../src/settings/kinds/index.ts'
 import type { HostPort } from '../../src/util/address.ts'
 
@@ -25,12 +25,13 @@ export const toy: SourceDescriptor<'toy', ToySettings> = {
   pushes: false,
   editions: ['java'],
   discover: ({ properties }) => ({ token: properties.get('toy.token') ?? '' }),
-  create: ({ address, token }, { clock }) => ({
+  create: ({ address, token }, { clock, measure = unmeasured }) => ({
     name: 'toy' as SourceName,
     target: `${address.host}:${address.port}`,
-    async poll() {
+    async poll(signal) {
+      signal.throwIfAborted()
       if (token === 'wrong') throw new SourceError('auth', 'toy.test:7: the token was refused')
-      return { source: 'toy' as SourceName, at: clock.now(), fields: { motd: 'from the toy' } }
+      return measure(() => ({ source: 'toy' as SourceName, at: clock.now(), fields: { motd: 'from the toy' } }))
     },
     close() {},
   }),

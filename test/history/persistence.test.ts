@@ -47,10 +47,10 @@ function recordingLog(): Log & { readonly lines: string[] } {
   return { lines, debug() {}, info: add, warn: add, error: add }
 }
 
-async function open(scripts: Record<string, Script>, path: string | null = folder): Promise<void> {
+async function open(scripts: Record<string, Script>, path: string | null = folder, recordsPlayers = true): Promise<void> {
   log = recordingLog()
   fleet = fakeFleet(scripts, clock)
-  history = await openHistory({ fleet, clock, log, ...(path !== null && { folder: path }) })
+  history = await openHistory({ fleet, clock, log, recordsPlayers, ...(path !== null && { folder: path }) })
 }
 
 async function run(milliseconds: number): Promise<void> {
@@ -325,6 +325,19 @@ describe('the file', () => {
     expect(known(history.range('Server', hour).series.players!.max).length).toBeGreaterThanOrEqual(14)
     expect(history.sessions('Server')).toMatchObject([{ name: 'Alice', isOnline: true }])
   })
+})
+
+it('neither restores nor records sessions if that is off', async () => {
+  await open({ Server: { rcon: rcon('Alice') } })
+  await fleet.pollAll()
+  await run(20_000)
+  await history.close()
+  stop()
+  await open({ Server: { rcon: rcon('Bob') } }, folder, false)
+  expect(known(history.range('Server', hour).series.players!.max)).not.toEqual([])
+  await fleet.pollAll()
+  await run(20_000)
+  expect([history.sessions('Server'), history.players('Server', 60 * minute)]).toEqual([[], []])
 })
 
 describe('the history without a folder', () => {

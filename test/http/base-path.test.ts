@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -10,16 +9,8 @@ import { type Service, serve } from '../../src/commands/serve.ts'
 import { ConfigError, loadConfig } from '../../src/config/config.ts'
 import { createProxyCheck } from '../../src/http/clients/trusted-proxies.ts'
 import { hasTool } from '../helpers/require-tool.ts'
+import { freePort } from '../helpers/run-tool.ts'
 import { until } from '../helpers/until.ts'
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** @param upstream replacement of nginx for `/mc/`, or nothing to forward the path unchanged */
 const nginxConfig = (folder: string, port: number, service: string, upstream: string) => `

@@ -88,7 +88,20 @@ function mistakeOf({ status, head, body }: Reply): string | undefined {
   return undefined
 }
 
-it('a malformed head never causes an internal error', { timeout: 120_000 }, async () => {
+/** Of these routes each head is tried, of the others one in eight, unless the test is long: they read the head with the same code. */
+const wholeRoutes = [
+  '/',
+  '/servers/Server',
+  '/docs',
+  '/api/v1/getall',
+  '/page/events',
+  '/v1/debug/headers',
+  '/nothing',
+  '/probe?target=Server',
+]
+const isWhole = (route: string): boolean => process.env.LONG_TESTS === '1' || wholeRoutes.includes(route)
+
+it('a malformed head never causes an internal error', async () => {
   const env = { TRUST_PROXY: 'loopback', BASE_PATH: '/mc', METRICS_LISTEN: '127.0.0.1:9150' }
   const { main, metrics } = await build({ env })
   const targets = [
@@ -96,13 +109,14 @@ it('a malformed head never causes an internal error', { timeout: 120_000 }, asyn
     ...metricsRoutes.map((route) => [metrics, route] as const),
   ]
   const mistakes: string[] = []
-  for (const [port, route] of targets) {
+  for (const [index, [port, route]] of targets.entries()) {
     const tryHead = async (head: string) => {
       const request = `GET ${route} ${head}\r\naccept: text/html\r\nconnection: close\r\n\r\n`
       const mistake = mistakeOf(await send(port, request))
       if (mistake !== undefined) mistakes.push(`${route} ${JSON.stringify(head.slice(0, 80))}: ${mistake}`)
     }
-    for (let at = 0; at < heads.length; at += 32) await Promise.all(heads.slice(at, at + 32).map(tryHead))
+    const tried = isWhole(route) ? heads : heads.filter((_, at) => at % 8 === index % 8)
+    for (let at = 0; at < tried.length; at += 32) await Promise.all(tried.slice(at, at + 32).map(tryHead))
   }
   expect(mistakes).toEqual([])
 })

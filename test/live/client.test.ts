@@ -53,3 +53,12 @@ it('does not drop a client that reads', async () => {
   }
   expect(reasons).toEqual([])
 })
+
+it('does not drop a client because of one large event, but one that leaves much unread', async () => {
+  const { client, reasons } = await stalledClient()
+  const large = Buffer.alloc(400 * 1024, 'x')
+  client.send([], () => large)
+  expect(reasons).toEqual([])
+  client.send([], () => Buffer.from(':\n\n'))
+  expect(reasons).toEqual(['dropped'])
+})

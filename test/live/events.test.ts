@@ -375,11 +375,9 @@ describe('bounds', () => {
     const service = await start({ scripts: { Server: { status } } })
     const client = await service.follow()
     await names(client, 1)
-    const begun = performance.now()
     await service.app.close()
     await client.ended
-    // Active connections would be closed after 3 s.
-    expect(performance.now() - begun).toBeLessThan(2_500)
+    // A connection that was still active would be closed after 3 s, without the end of the response.
     expect(client.response.complete).toBe(true)
   })
 })

@@ -222,6 +222,21 @@ const removedAfterReconnect: [(typeof step extends fc.Arbitrary<infer Step> ? St
   false,
 ]
 
+/** A server is removed while a change of it is pending, before its state is sent to a new client. */
+const removedWhileConnecting: typeof removedAfterReconnect = [
+  [
+    { kind: 'connect', servers: undefined, isSlow: false },
+    { kind: 'turns', count: 1 },
+    { kind: 'change', first: 0, count: 12 },
+    { kind: 'turns', count: 1 },
+    { kind: 'connect', servers: undefined, isSlow: false },
+    { kind: 'change', first: 14, count: 9 },
+    { kind: 'cut', client: 0, received: 0 },
+    { kind: 'remove', server: 22 },
+  ],
+  false,
+]
+
 it('sends each client the state of each server, then each change once and in order, whatever happens in between', async () => {
-  await fc.assert(checked, { numRuns: 100, examples: [removedAfterReconnect] })
+  await fc.assert(checked, { numRuns: 100, examples: [removedAfterReconnect, removedWhileConnecting] })
 })

@@ -85,7 +85,8 @@ describe('the state of a reply', () => {
 describe('/sources', () => {
   it('has the state of each source, and the settings that would provide an unknown field', async () => {
     const { get, fleet, clock } = await buildTestApp({ scripts: { Server: { status: { motd: 'hi' } } } })
-    expect(await (await get('/api/v1/sources')).json()).toMatchObject({
+    const { sources, ...reply } = (await (await get('/api/v1/sources')).json()) as { sources: unknown[] }
+    expect({ ...reply, sources: sources.slice(0, 6) }).toMatchObject({
       server: 'Server',
       sources: [
         { source: 'status', configured: true, target: 'Server.test:status', state: 'ok', lastError: null, duration: 0 },
@@ -106,8 +107,8 @@ describe('/sources', () => {
       ],
       fields: {
         motd: { source: 'status', setting: null },
-        tickCount: { source: null, setting: 'enable-rcon=true and MC_RCON_PASSWORD give ticks' },
-        loaderVersion: { source: null, setting: 'MC_DIRECTORY gives the loader version' },
+        tickCount: { source: null, setting: 'set enable-rcon=true and MC_RCON_PASSWORD to see ticks' },
+        loaderVersion: { source: null, setting: 'set MC_DIRECTORY to see the loader version' },
         latency: { source: null, setting: null },
       },
     })
@@ -142,12 +143,14 @@ describe('/sources', () => {
     const refused = new SourceError('auth', 'Server.test: the password is wrong')
     const { get } = await buildTestApp({ scripts: { Server: { status: {}, rcon: refused } } })
     const { fields } = (await (await get('/api/v1/sources')).json()) as { fields: Record<string, { setting: string | null }> }
-    expect(fields.tickCount?.setting).toBe('rcon fails (auth) and would give ticks: check enable-rcon=true and MC_RCON_PASSWORD')
+    expect(fields.tickCount?.setting).toBe('rcon fails (auth): check enable-rcon=true and MC_RCON_PASSWORD to see ticks')
     expect(fields.viewDistance?.setting).toBe(
-      'management-server-enabled=true, MC_MANAGEMENT and MC_MANAGEMENT_SECRET; or MC_DIRECTORY give the view distance',
+      'set management-server-enabled=true, MC_MANAGEMENT and MC_MANAGEMENT_SECRET; or MC_DIRECTORY to see the view distance',
     )
-    expect(fields.plugins?.setting).toBe('enable-query=true and MC_QUERY give the plugins')
-    expect(fields.difficulty?.setting).toMatch(/^rcon fails .* MC_RCON_PASSWORD; or management-server.* give the difficulty$/)
+    expect(fields.plugins?.setting).toBe('set enable-query=true and MC_QUERY to see the plugins')
+    expect(fields.difficulty?.setting).toMatch(
+      /^rcon fails .* MC_RCON_PASSWORD to see the difficulty; or set management-server.* to see the difficulty$/,
+    )
   })
 
   it.each([
@@ -173,7 +176,7 @@ describe('/sources', () => {
     }
     expect(new Set(Object.values(await settings('bedrock')).map(({ setting }) => setting))).toEqual(new Set([null]))
     const { motd, tickCount } = await settings('bedrock%20down')
-    expect(motd?.setting).toBe('status fails (refused) and would give the message of the day: check MC_SERVER')
+    expect(motd?.setting).toBe('status fails (refused): check MC_SERVER to see the message of the day')
     expect(tickCount?.setting).toBeNull()
   })
 

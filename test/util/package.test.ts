@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -38,4 +39,17 @@ it('the newest release of the changelog is the version of the package', () => {
   const { version } = JSON.parse(read('package.json')) as { readonly version: string }
   expect(/^## \[(\d.*?)\]/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version)
   expect(JSON.parse(read('package-lock.json'))).toMatchObject({ version, packages: { '': { version } } })
+})
+
+it.skipIf(process.platform !== 'linux')('the command starts Node.js with one thread for garbage collection', async () => {
+  const child = spawn(join(root, 'src', 'start.mjs'), ['demo'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  try {
+    // Its first output: the shell of the first line has been replaced by Node.js.
+    await once(child.stdout, 'data')
+    const command = readFileSync(`/proc/${child.pid}/cmdline`, 'utf8').split('\0')
+    expect(command.slice(1, 3)).toEqual(['--v8-pool-size=1', join(root, 'src', 'start.mjs')])
+  } finally {
+    child.kill()
+    await once(child, 'exit')
+  }
 })

@@ -9,6 +9,15 @@ import { buildTestApp } from '../helpers/test-app.ts'
 import { until } from '../helpers/until.ts'
 
 const screenshots = join(import.meta.dirname, '..', 'screenshots')
+/** Advances the clock of a page, whose pauses are many seconds, until the condition is true. */
+async function advanceUntil(page: Page, condition: () => Promise<boolean>): Promise<void> {
+  await until(async () => {
+    if (await condition()) return true
+    await page.clock.fastForward(1_000)
+    return false
+  })
+}
+
 const card = (page: Page, name: string) => page.locator('article.card', { has: page.getByRole('heading', { name, exact: true }) })
 
 describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
@@ -110,6 +119,7 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     const other = await openEvents(`${service.url}/page/events`)
     let isRefused = true
     const { page, problems } = await openPage(browser, { mayFail: () => isRefused })
+    await page.clock.install()
     await page.goto(service.url + path)
     await page.locator('#connection').getByText('Every 5 s').waitFor()
     const show = async (motd: string) => {
@@ -117,7 +127,9 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
       await service.fleet.pollAll()
       // The reply to a page that polls is reused for some time.
       await service.clock.advance(1_000)
-      await page.getByText(motd, { exact: true }).waitFor()
+      const shown = page.getByText(motd, { exact: true })
+      if (isRefused) await advanceUntil(page, () => shown.isVisible())
+      else await shown.waitFor()
     }
     await show('second')
     expect(await page.getByRole('alert').isVisible()).toBe(false)
@@ -127,16 +139,16 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     if (path === '/') {
       service.fleet.update([a!])
       await service.clock.advance(1_000)
-      await card(page, 'b').waitFor({ state: 'detached' })
+      await advanceUntil(page, async () => (await card(page, 'b').count()) === 0)
     } else {
       service.fleet.update([])
-      await page.getByRole('alert').getByText('This server is no longer watched.').waitFor()
+      await advanceUntil(page, () => page.getByRole('alert').getByText('This server is no longer watched.').isVisible())
       service.fleet.update([a!])
       await service.fleet.pollAll()
-      await page.getByRole('alert').waitFor({ state: 'hidden' })
+      await advanceUntil(page, () => page.getByRole('alert').isHidden())
     }
     other.close()
-    await page.locator('#connection[data-state=live]').waitFor()
+    await advanceUntil(page, () => page.locator('#connection[data-state=live]').isVisible())
     isRefused = false
     await show('third')
     expect(problems).toEqual([])
@@ -147,13 +159,14 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     const other = await openEvents(`${service.url}/page/events`)
     onTestFinished(() => other.close())
     const { page } = await openPage(browser, { mayFail: () => true })
+    await page.clock.install()
     await page.goto(service.url)
-    await page.locator('#connection').getByText('Every 5 s').waitFor()
+    const polling = page.locator('#connection').getByText('Every 5 s')
+    await polling.waitFor()
     await page.route('**/page/*', (route) => route.abort())
-    await page.getByRole('alert').getByText('The service does not answer.').waitFor()
+    await advanceUntil(page, () => page.getByRole('alert').getByText('The service does not answer.').isVisible())
     await page.unroute('**/page/*')
-    await page.locator('#connection').getByText('Every 5 s').waitFor()
-    await page.getByRole('alert').waitFor({ state: 'hidden' })
+    await advanceUntil(page, async () => (await polling.isVisible()) && (await page.getByRole('alert').isHidden()))
   })
 
   it('is live for a server of any name, and shows that it is no longer watched, and that it is again', async () => {

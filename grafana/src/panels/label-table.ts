@@ -1,3 +1,4 @@
+import { TableFooterOptionsBuilder } from '@grafana/grafana-foundation-sdk/common'
 import { PromQueryFormat } from '@grafana/grafana-foundation-sdk/prometheus'
 import { PanelBuilder as TableBuilder } from '@grafana/grafana-foundation-sdk/table'
 import { datasource, steps, target } from './panel.ts'
@@ -32,4 +33,5 @@ export function labelTable(options: {
     })
     .span(options.width ?? 24)
     .height(options.height ?? 8)
+    .footer(new TableFooterOptionsBuilder().enablePagination(true))
 }

@@ -1,4 +1,4 @@
-import { TableSortByFieldStateBuilder } from '@grafana/grafana-foundation-sdk/common'
+import { TableFooterOptionsBuilder, TableSortByFieldStateBuilder } from '@grafana/grafana-foundation-sdk/common'
 import type { ValueMapping } from '@grafana/grafana-foundation-sdk/dashboard'
 import { PromQueryFormat } from '@grafana/grafana-foundation-sdk/prometheus'
 import { PanelBuilder as TableBuilder } from '@grafana/grafana-foundation-sdk/table'
@@ -58,6 +58,7 @@ export function table(options: {
     })
     .span(options.width ?? 24)
     .height(options.height ?? 9)
+    .footer(new TableFooterOptionsBuilder().enablePagination(true))
   for (const { title, unit, thresholds, decimals, mappings } of options.columns) {
     panel.overrideByName(title, [
       { id: 'unit', value: unit },

@@ -1,5 +1,7 @@
 /** The parts of a panel's JSON that the preview draws. */
 export interface Panel {
+  /** Of a collapsed row. */
+  readonly panels?: readonly Panel[]
   readonly type: string
   readonly title: string
   readonly description?: string
@@ -45,7 +47,10 @@ function withVariables(expr: string, { server, range }: PreviewOptions): string 
   return expr
     .replaceAll('$__rate_interval', '1m')
     .replaceAll('$__range', `${Math.round(range.to - range.from)}s`)
+    .replaceAll('$__interval', `${range.step}s`)
     .replaceAll('$server', server)
+    .replaceAll('$group', '.*')
+    .replaceAll('$top', '10')
 }
 
 async function query(target: Target, options: PreviewOptions): Promise<QueryResult> {

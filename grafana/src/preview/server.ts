@@ -18,9 +18,11 @@ const files: Readonly<Record<string, readonly [type: string, read: () => Buffer]
 
 const dashboardFolder = join(import.meta.dirname, '..', '..', 'dashboards')
 
+const dashboards = ['fleet', 'server', 'internals'] as const
+
 /** The panels of a dashboard with the results of their queries. */
 async function dataOf(query: URLSearchParams, prometheus: string) {
-  const name = query.get('dashboard') === 'server' ? 'server' : 'fleet'
+  const name = dashboards.find((one) => one === query.get('dashboard')) ?? 'fleet'
   const { panels } = JSON.parse(readFileSync(join(dashboardFolder, `${name}.json`), 'utf8')) as { panels: readonly Panel[] }
   const minutes = Math.min(1440, Math.max(1, Number(query.get('minutes') ?? 15) || 15))
   const to = Date.now() / 1000
@@ -29,7 +31,9 @@ async function dataOf(query: URLSearchParams, prometheus: string) {
   return {
     range,
     panels: await Promise.all(
-      panels.map(async (panel) => ({ panel, results: await queryPanel(panel, { prometheus, server, range }) })),
+      panels
+        .flatMap((panel) => [panel, ...(panel.panels ?? [])])
+        .map(async (panel) => ({ panel, results: await queryPanel(panel, { prometheus, server, range }) })),
     ),
   }
 }

@@ -1,9 +1,9 @@
 import {
-  createRconDecoder,
   decodeChunk,
   encodeRconPacket,
   fullPiece,
   maxPacketLength,
+  RconDecoder,
   type RconPacket,
   rconType,
 } from '../../game/protocol/rcon/packets.ts'
@@ -17,7 +17,7 @@ interface RconExchange {
 }
 
 function packetsIn(chunks: readonly Buffer[]): readonly RconPacket[] {
-  const decoder = createRconDecoder()
+  const decoder = new RconDecoder()
   return chunks.flatMap((chunk) => [...decodeChunk(decoder, chunk)])
 }
 

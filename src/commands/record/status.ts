@@ -1,5 +1,5 @@
 import type { ListedPlayer } from '../../game/protocol/rcon/player-list.ts'
-import { createFrameReader, encodeFrame, encodeString, type Frame } from '../../game/protocol/status/frames.ts'
+import { encodeFrame, encodeString, type Frame, FrameReader } from '../../game/protocol/status/frames.ts'
 import { decodeStatus, encodeHandshake, maxStatusFrame, packetIds, statusRequest } from '../../game/protocol/status/status.ts'
 import { normaliseUuid } from '../../game/protocol/uuid.ts'
 import { defaultPorts } from '../../util/address.ts'
@@ -19,7 +19,7 @@ const hello = Buffer.concat([
 
 function framesIn(bytes: Buffer): readonly Frame[] {
   const frames: Frame[] = []
-  const reader = createFrameReader(maxStatusFrame)
+  const reader = new FrameReader(maxStatusFrame)
   reader.push(bytes)
   for (let frame = reader.next(); frame !== undefined; frame = reader.next()) frames.push(frame)
   return frames

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import { Type } from 'typebox'
 import { problems } from '../../http/replies/problem.ts'
 import { type PreparedReply, prepare, prepareJson, sendPrepared, textType } from '../../http/replies/reply.ts'
 import { json, preparedReplies, type ReplyDocs, text } from '../../http/replies/responses.ts'
 import { version } from '../../util/package.ts'
+import { Type } from '../../util/schema.ts'
 
 const help = `Tickwarden data service: projects and comebacks as JSON. All requests use GET.
 Routes and parameters: /docs

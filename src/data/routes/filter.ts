@@ -1,37 +1,43 @@
-import { type Parameter, type Parameters, type ParameterValues, textParameter } from '../../http/parameters.ts'
+import { choiceParameter, type Parameter, type Parameters, type ParameterValues, textParameter } from '../../http/parameters.ts'
 import { invalidParameter } from '../../util/errors.ts'
+import { Type } from '../../util/schema.ts'
+import type { Selection } from '../store/columns.ts'
 import type { Database } from '../store/database.ts'
 import { dateParameter } from '../store/dates.ts'
-import { range, type Selection } from '../store/selection.ts'
 
 /** The selection of one request. */
-export interface FilterQuery<D> {
+export interface FilterQuery {
   /** The parameters as given, apart from limit and offset. */
   readonly given: Readonly<Record<string, string>>
-  select(db: D): Selection
+  select(db: Database): Selection
 }
 
 /** A filter: its parameters, and the entries that it selects. */
-export interface Filter<D, P extends Parameters = Parameters> {
+export interface Filter<P extends Parameters = Parameters> {
   readonly parameters: P
   /** @throws RequestError INVALID_PARAMETER if the values contradict each other */
-  createQuery(values: ParameterValues<P>): FilterQuery<D>
+  createQuery(values: ParameterValues<P>): FilterQuery
 }
+
+/** How texts are compared, for OpenAPI. */
+export const anyCase = 'Case-insensitive; spaces are significant.'
 
 /** Every entry. */
-export const everything: Filter<Database> = {
+export const everything: Filter = {
   parameters: {},
-  createQuery: () => ({ given: {}, select: ({ entries }) => range(0, entries.count) }),
+  createQuery: () => ({ given: {}, select: ({ all }) => all }),
 }
 
-/** A filter by one text. */
-export const byText = <D>(
+/** A filter by one text. @param choices the valid texts; default: any */
+export const byText = (
   name: string,
   description: string,
   example: string,
-  select: (db: D, text: string) => Selection,
-): Filter<D> => {
-  const parameters: Readonly<Record<string, Parameter<string>>> = { [name]: textParameter({ description, example }) }
+  select: (db: Database, text: string) => Selection,
+  choices?: readonly string[],
+): Filter => {
+  const parameter = choices ? choiceParameter({ choices, description, example }) : textParameter({ description, example })
+  const parameters: Readonly<Record<string, Parameter<string>>> = { [name]: parameter }
   return {
     parameters,
     createQuery(values: ParameterValues<typeof parameters>) {
@@ -47,7 +53,7 @@ const dates = {
 }
 
 /** A filter by a range of days since 1970-01-01, both inclusive. */
-export const byDates = <D>(select: (db: D, start: number, end: number) => Selection): Filter<D, typeof dates> => ({
+export const byDates = (select: (db: Database, start: number, end: number) => Selection): Filter<typeof dates> => ({
   parameters: dates,
   createQuery({ start, end }) {
     if (start.day > end.day) {
@@ -56,5 +62,26 @@ export const byDates = <D>(select: (db: D, start: number, end: number) => Select
       )
     }
     return { given: { start: start.text, end: end.text }, select: (db) => select(db, start.day, end.day) }
+  },
+})
+
+/** A parameter for a decimal number. */
+export const numberParameter = (docs: { readonly description: string; readonly example: number }): Parameter<number> => ({
+  expected: 'a decimal number',
+  parse: (text) => (/^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : undefined),
+  schema: Type.Number({ description: docs.description, examples: [docs.example] }),
+})
+
+const numbers = {
+  start: numberParameter({ description: 'Smallest number', example: 1 }),
+  end: numberParameter({ description: 'Largest number, inclusive', example: 10 }),
+}
+
+/** A filter by a range of numbers, both inclusive. */
+export const byNumbers = (select: (db: Database, start: number, end: number) => Selection): Filter<typeof numbers> => ({
+  parameters: numbers,
+  createQuery({ start, end }) {
+    if (start > end) throw invalidParameter(`Parameter "start" is "${start}", which is more than "end" ("${end}").`)
+    return { given: { start: String(start), end: String(end) }, select: (db) => select(db, start, end) }
   },
 })

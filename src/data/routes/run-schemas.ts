@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { problems } from '../../http/replies/problem.ts'
 import { json } from '../../http/replies/responses.ts'
+import { Type } from '../../util/schema.ts'
 import { Counts, RunRecord } from '../runs/run-record.ts'
 
 const ScriptReply = Type.Object({ status: Type.String() }, { title: 'Script status' })

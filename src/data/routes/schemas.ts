@@ -1,12 +1,11 @@
-import { type TSchema, Type } from 'typebox'
 import { problem } from '../../http/replies/problem.ts'
 import { type HeaderDocs, lastModified } from '../../http/replies/responses.ts'
-import { Comeback } from '../store/comeback-format.ts'
-import { Project } from '../store/project-format.ts'
+import { type TSchema, Type } from '../../util/schema.ts'
 
 const firstExample = (schema: TSchema): unknown => (schema as { readonly examples?: readonly unknown[] }).examples?.[0]
 
-const pageOf = (entry: TSchema, title: string) =>
+/** The envelope of a page of entries. */
+export const pageOf = (entry: TSchema, title: string) =>
   Type.Object(
     {
       results: Type.Array(entry),
@@ -14,9 +13,6 @@ const pageOf = (entry: TSchema, title: string) =>
     },
     { title, examples: [{ results: [firstExample(entry)], count: 1 }] },
   )
-
-export const ProjectPage = pageOf(Project, 'Page of projects')
-export const ComebackPage = pageOf(Comeback, 'Page of comebacks')
 
 export const ValueList = Type.Object(
   {
@@ -42,6 +38,8 @@ export const LastUpdateText = Type.String({
   examples: ['2026-01-15 03:00:12 UTC'],
 })
 
+const EntryNote = Type.Object({ position: Type.Integer({ minimum: 0 }), reason: Type.String() })
+
 const DatabaseStatus = Type.Object(
   {
     database: Type.String(),
@@ -52,6 +50,12 @@ const DatabaseStatus = Type.Object(
     }),
     entries: Type.Optional(Type.Integer({ minimum: 0, description: 'Valid entries, including hidden ones' })),
     rejected: Type.Optional(Type.Integer({ minimum: 0, description: 'Entries left out because they are not valid' })),
+    rejected_entries: Type.Optional(
+      Type.Array(EntryNote, { description: 'The first rejected entries, with their positions in the file' }),
+    ),
+    warnings: Type.Optional(
+      Type.Array(EntryNote, { description: 'Unknown properties and unusual values of entries that are served; the first ones' }),
+    ),
     last_update: Type.Optional(Type.String()),
     loaded_at: Type.Optional(Type.String({ description: 'ISO 8601, UTC' })),
     sample: Type.Optional(Type.Boolean({ description: 'Invented sample data of the package' })),

@@ -1,8 +1,8 @@
-import { Check, Errors } from 'typebox/schema'
 import { maskedLog } from '../../secrets/masked-log.ts'
 import type { Clock } from '../../util/clock.ts'
 import { escapeControls } from '../../util/escape-controls.ts'
 import type { Log } from '../../util/log.ts'
+import { problemOf } from '../../util/schema.ts'
 import { maskOfMessages } from '../scripts/mask-upstream.ts'
 import {
   noCounts,
@@ -35,7 +35,7 @@ export interface RunRequest {
   readonly signal: AbortSignal
   readonly full: boolean
   readonly dryRun: boolean
-  readonly force: boolean
+  readonly force: boolean | string
   /** Locks shared with other replicas; undefined if there are none. */
   readonly sharedLocks?: SharedLocks | undefined
   /** Scheduled time, Unix milliseconds; undefined if the run was requested. */
@@ -117,9 +117,9 @@ export async function startRun(order: RunRequest): Promise<Run | Refusal> {
       errors: firstErrors(errors).map((error) => escapeControls(hideFolders(mask(error)))),
       ...(retryAt !== undefined && { retryAt: new Date(clampRetryAt(retryAt, ended)).toISOString() }),
     }
-    if (Check(RunRecord, record)) return record
-    const [, [first]] = Errors(RunRecord, record)
-    throw new TypeError(`${first?.instancePath.slice(1)} ${first?.message}`)
+    const problem = problemOf(RunRecord, record)
+    if (problem !== undefined) throw new TypeError(problem)
+    return record
   }
   async function run(): Promise<RunRecord> {
     const signal = AbortSignal.any([order.signal, lock.lost, ...(turn ? [turn.lock.lost] : [])])

@@ -10,7 +10,9 @@ export class DataDirError extends Error {
   constructor(dataDir: string, problem: string, cause: unknown) {
     const { code, message } = cause as NodeJS.ErrnoException
     const { env } = data.dataDir
-    const rest = `${problem} (${code ?? message}); set it to a folder that this user may write to`
+    const isFull = code === 'ENOSPC' || code === 'EDQUOT'
+    const advice = isFull ? 'the disk is full, free some space on it' : 'set it to a folder that this user may write to'
+    const rest = `${problem} (${code ?? message}); ${advice}`
     super(`${env} is "${dataDir}", which ${rest}`, { cause })
     this.publicMessage = `${env} ${rest}`
   }

@@ -1,13 +1,11 @@
 import type { Clock } from '../../util/clock.ts'
 import type { Log } from '../../util/log.ts'
 import type { ScriptMetrics } from '../../util/part-metrics.ts'
-import { noCounts, noProgress, type Script, type ScriptSettings } from '../scripts/script.ts'
+import { noCounts, noProgress, type Outcome, outcomes, type Script, type ScriptSettings } from '../scripts/script.ts'
 import { missingSettings, type Refusal, type Run, startRun } from './execute.ts'
 import { DataDirError } from './folder.ts'
-import { addRun } from './history.ts'
 import { isLocked } from './lock.ts'
 import { hideFolders } from './paths.ts'
-import { createRunCounts } from './run-counts.ts'
 import { isSuccess, type RunRecord, type Trigger } from './run-record.ts'
 import { createScriptStates, type KnownState } from './script-states.ts'
 import { SharedLockError, type SharedLocks } from './shared-lock.ts'
@@ -62,25 +60,24 @@ export interface RunsOptions {
   readonly sharedLocks?: SharedLocks | undefined
 }
 
-const isDiskFull = (error: unknown): boolean => {
-  const { code } = (error ?? {}) as NodeJS.ErrnoException
-  return code === 'ENOSPC' || code === 'EDQUOT'
-}
-
 export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEnd, sharedLocks }: RunsOptions): Runs {
   const stop = new AbortController()
   /** The runs of this process. */
   const running = new Map<string, { readonly started: string; readonly over: Promise<void> }>()
   const starting = new Map<string, Promise<StartReply>>()
   const states = createScriptStates({ scripts, values, dataDir, log })
-  const counts = createRunCounts({ scripts, states, dataDir, log })
+  /** Ended runs of this process; every outcome from the start, for rate() in Prometheus. */
+  const counts = new Map(
+    scripts.map(({ name }) => [name, Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>]),
+  )
   void states.refresh()
 
   const isRunning = (name: string): boolean => running.has(name) || states.of(name).lock !== undefined
 
   function addEnd(record: RunRecord): void {
     states.addEnd(record)
-    counts.add(record.script, record.outcome)
+    const ofScript = counts.get(record.script)
+    if (ofScript !== undefined) ofScript[record.outcome]++
   }
 
   async function follow(script: Script, run: Run): Promise<void> {
@@ -106,22 +103,20 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
     return { state: 'started' }
   }
 
-  /** Records a run that could not start, for example on a full disk, as failed. */
-  async function recordFailure(name: string, trigger: Trigger, reason: string, cause: unknown): Promise<void> {
+  /** A run that could not start, for example on a full disk, has failed. */
+  function recordFailure(name: string, trigger: Trigger, reason: string): void {
     const now = new Date(clock.wall()).toISOString()
     const record: RunRecord = {
       ...{ script: name, trigger, started: now, ended: now, duration: 0, outcome: 'failed', counts: noCounts },
       errors: [`not started: ${reason}`],
     }
     addEnd(record)
-    // Only on a full disk: in a read-only folder the retries would take seconds and fail.
-    if (dataDir !== undefined && isDiskFull(cause)) await addRun(dataDir, record, log)
   }
 
   async function refused(name: string, trigger: Trigger, error: unknown): Promise<StartReply> {
     if (error instanceof DataDirError) {
       log.error({ script: name }, `${name}: not started: ${error.message}`)
-      await recordFailure(name, trigger, error.publicMessage, error.cause)
+      recordFailure(name, trigger, error.publicMessage)
       return { state: 'no folder', reason: error.publicMessage }
     }
     if (error instanceof SharedLockError) {
@@ -129,7 +124,7 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
       return { state: 'no shared state', reason: error.message }
     }
     log.error({ script: name, err: error }, `${name}: not started`)
-    await recordFailure(name, trigger, hideFolders(error instanceof Error ? error.message : String(error)), error)
+    recordFailure(name, trigger, hideFolders(error instanceof Error ? error.message : String(error)))
     return { state: 'error' }
   }
 
@@ -164,14 +159,14 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
     },
     metrics() {
       // For the next scrape: this one must not wait for files.
-      void states.refresh().then(counts.addInterrupted)
+      void states.refresh()
       return scripts.map(({ name }) => {
         const { last, lastSuccess, own } = states.of(name)
         const expires = own?.authorisationExpires
         return {
           script: name,
           running: isRunning(name),
-          runs: counts.of(name),
+          runs: counts.get(name) ?? {},
           ...(lastSuccess !== undefined && { lastSuccess: Date.parse(lastSuccess) / 1000 }),
           ...(last !== undefined && { duration: last.duration }),
           ...(expires !== undefined && { authorisationExpires: expires / 1000 }),

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../../util/schema.ts'
 import { outcomes } from '../scripts/script.ts'
 
 const triggers = ['request', 'schedule', 'catch-up', 'command'] as const
@@ -32,8 +32,6 @@ export const StartedRun = Type.Object({
   script: RunRecord.properties.script,
   trigger: RunRecord.properties.trigger,
   started: RunRecord.properties.started,
-  /** Whether a process has counted it as interrupted. */
-  counted: Type.Optional(Type.Boolean()),
 })
 export type StartedRun = Static<typeof StartedRun>
 

@@ -24,8 +24,6 @@ export interface KnownState {
 export interface ScriptStates {
   /** As of the last refresh. */
   of(name: string): KnownState
-  /** Interrupted runs that no process has counted yet, as of the last refresh. */
-  uncounted(): readonly StartedRun[]
   /** Calls during a refresh share it. */
   refresh(): Promise<void>
   /** Adds a run of this process that has ended. */
@@ -50,8 +48,6 @@ export function createScriptStates({ scripts, values, dataDir, log }: ScriptStat
   const interrupted = new Map<string, StartedRun>()
   const lastSuccess = new Map<string, string>()
   const states = new Map<string, ScriptState>()
-  /** Interrupted runs that later runs followed. */
-  let earlier: readonly StartedRun[] = []
 
   async function read(folder: string): Promise<void> {
     // Locks before records: a run is recorded before its lock is released.
@@ -66,7 +62,6 @@ export function createScriptStates({ scripts, values, dataDir, log }: ScriptStat
       const success = history.lastSuccess[name]
       if (success !== undefined && success >= (lastSuccess.get(name) ?? '')) lastSuccess.set(name, success)
     }
-    earlier = history.uncounted.filter(({ script }) => scripts.some(({ name }) => name === script))
     for (const { name } of scripts) {
       const run = await findInterrupted(folder, name, history.started)
       if (run === undefined) interrupted.delete(name)
@@ -105,7 +100,6 @@ export function createScriptStates({ scripts, values, dataDir, log }: ScriptStat
       lastSuccess: lastSuccess.get(name),
       own: states.get(name),
     }),
-    uncounted: () => [...earlier, ...interrupted.values()].filter(({ counted }) => counted !== true),
     refresh() {
       if (dataDir === undefined) return Promise.resolve()
       reading ??= read(dataDir).finally(() => {

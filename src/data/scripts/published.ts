@@ -1,9 +1,9 @@
 import { basename } from 'node:path'
 import { readTextIfExists, resolveLinks } from '../../util/files.ts'
 import type { Log } from '../../util/log.ts'
-import type { DatabaseDefinition } from '../database-definition.ts'
+import type { DatabaseDefinition } from '../databases/definition.ts'
+import type { SnapshotFormat } from '../store/fields.ts'
 import { type LoadedSnapshot, loadSnapshot, maxSnapshotBytes, SnapshotError } from '../store/read-snapshot.ts'
-import type { SnapshotFormat } from '../store/snapshot-format.ts'
 
 /** Number of previous snapshots that are kept, as `.1` (the newest), `.2` and so on. */
 export const keptSnapshots = 3

@@ -70,8 +70,8 @@ export interface RunContext {
   readonly full: boolean
   /** Read from the upstreams, but change nothing: neither files nor upstreams. */
   readonly dryRun: boolean
-  /** Publish a snapshot that looks broken. */
-  readonly force: boolean
+  /** Publish a snapshot that looks broken; a text: only this part of it, such as the month `2024-02`. */
+  readonly force: boolean | string
   /** To be called before each side effect; rejects if another replica may have taken over the run. Absent without replicas. */
   readonly confirm?: (() => Promise<void>) | undefined
 }

@@ -1,11 +1,10 @@
-import { Agent, request as fetch } from 'undici'
 import { maskValue } from '../../secrets/mask-value.ts'
 import { backoffMs, withJitter } from '../../util/backoff.ts'
 import type { Clock } from '../../util/clock.ts'
+import { HttpClient, HttpError } from '../../util/http-client.ts'
 import { parseJson } from '../../util/json.ts'
 import type { Log } from '../../util/log.ts'
 import { version } from '../../util/package.ts'
-import { readBody } from '../../util/read-body.ts'
 import { describeSlowWork, measureWork } from '../../util/slow-work.ts'
 import { maskOfRequest } from './mask-upstream.ts'
 import { pause } from './pause.ts'
@@ -14,6 +13,8 @@ import { retry } from './retry.ts'
 import { isTransient, UpstreamError } from './upstream-error.ts'
 
 const maxRetryPauseMs = 30_000
+/** Longer than any timeout of an attempt. Milliseconds. */
+const maxClientMs = 600_000
 
 export interface UpstreamOptions {
   /** For messages: `Reddit`. */
@@ -89,8 +90,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const { retryPauseMs = 500 } = options
   const base = new URL(options.baseUrl)
   const userAgent = options.userAgent ?? `tickwarden/${version}`
-  // The client's own timeouts are off: the one below covers connecting, headers and body.
-  const agent = new Agent({ connections: 4, headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 0 } })
+  // The timeout of an attempt is measured by the clock below.
+  const client = new HttpClient({ timeoutMs: maxClientMs, maxBytes, connections: 4 })
   let blockedUntil = 0
 
   /** Waits until the rate limit allows another request. @throws UpstreamError if that takes longer than `maxWait` */
@@ -127,21 +128,14 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const shownBody = (body: unknown) => maskValue(body, maskOfRequest(request))
     try {
       const form = request.form && new URLSearchParams(request.form).toString()
-      const reply = await fetch(urlOf(request), {
-        dispatcher: agent,
-        method: request.method ?? 'GET',
-        headers: {
-          accept: 'application/json',
-          ...request.headers,
-          'user-agent': userAgent,
-          ...(form !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
-        },
-        body: form ?? null,
-        signal: stop,
-      })
-      const body = await readBody(reply.body as AsyncIterable<Uint8Array>, maxBytes)
-      if (body === undefined) throw new UpstreamError('too_large', `${place} returned more than ${maxBytes} bytes`)
-      const status = reply.statusCode
+      const headers = {
+        accept: 'application/json',
+        ...request.headers,
+        'user-agent': userAgent,
+        ...(form !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
+      }
+      const reply = await client.request({ method: request.method ?? 'GET', url: urlOf(request), headers, body: form }, stop)
+      const { body, status } = reply
       const type = headerOf(reply.headers, 'content-type')
       const json = measureWork(
         'scripts',
@@ -171,8 +165,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       if (signal.aborted) throw abortedError(name)
       if (late.signal.aborted)
         throw new UpstreamError('timeout', `${place} did not answer within ${timeout / 1000} s`, { cause: error })
-      const code = (error as { code?: unknown }).code
-      const reason = typeof code === 'string' ? code : 'connection failed'
+      if (error instanceof HttpError && error.kind === 'too_large')
+        throw new UpstreamError('too_large', `${place} returned more than ${maxBytes} bytes`)
+      const code = error instanceof HttpError ? error.code : ''
+      const reason = /^[A-Z][A-Z0-9_]+$/.test(code) ? code : 'connection failed'
       throw new UpstreamError('network', `${place} is unreachable (${reason})`, { cause: error })
     } finally {
       cancel()
@@ -195,7 +191,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       }
     },
     close() {
-      void agent.destroy()
+      void client.close()
     },
   }
 }

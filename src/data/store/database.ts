@@ -1,24 +1,26 @@
 import { LRUCache } from 'lru-cache'
 import type { PreparedReply } from '../../http/replies/reply.ts'
-import { type Entries, entryWriter } from './entries.ts'
-import type { SnapshotHead } from './read-snapshot.ts'
-import type { Selection } from './selection.ts'
+import { fold, NumberColumn, type Selection, SortColumn, type SortKey, TextColumn, ValueIndex } from './columns.ts'
+import type { LoadedSnapshot, SnapshotHead } from './read-snapshot.ts'
 
-/** Base of every database: immutable, created from one snapshot, replaced as a whole. */
-export interface Database extends SnapshotHead {
-  /** Number of valid entries, including hidden ones. */
-  readonly accepted: number
-  /** The visible entries. */
-  readonly entries: Entries
-  /** Cached filter results and replies; dropped with the snapshot. */
-  readonly selections: LRUCache<string, Selection>
-  readonly replies: LRUCache<string, PreparedReply>
-}
+/** What a filter needs of every entry: a text that may contain another one, whole values, a number in a range, or an order. */
+export type Column<Entry> =
+  | { text(entry: Entry): string }
+  | { values(entry: Entry): readonly string[]; readonly ignoreCase?: true }
+  | { number(entry: Entry): number | undefined }
+  | { sort(entry: Entry): SortKey }
 
-/** Builds a database from entries added one by one, so that they need not all be in memory. */
-export interface Builder<Entry, D> {
-  add(entry: Entry): void
-  finish(head: SnapshotHead): D
+type AnyColumn = TextColumn | ValueIndex | NumberColumn | SortColumn
+
+/** How the entries of a database are searched. Functions are declared as methods, so that databases fit into one list. */
+export interface Content<Entry extends object> {
+  columns(): Readonly<Record<string, Column<Entry>>>
+  /** Entries that are not visible are in no reply and in no list of values. Default: all are. */
+  isVisible?(entry: Entry): boolean
+  /** Facts about all visible entries, such as their number. */
+  summarise?(entries: readonly Entry[]): object
+  /** The order in which they are served; default: that of the snapshot. */
+  compare?(a: Entry, b: Entry): number
 }
 
 /** Maximum size of one cache, bytes. */
@@ -46,25 +48,73 @@ export function remember<V extends object>(cache: LRUCache<string, V>, key: stri
   return value
 }
 
-/** Creates the builder of the common part of every database. */
-export function baseBuilder<Entry extends object>(): {
-  add(entry: Entry, shown: boolean): void
-  finish(head: SnapshotHead): Database
-} {
-  const writer = entryWriter()
-  let accepted = 0
-  return {
-    add(entry, shown) {
-      accepted++
-      if (shown) writer.add(entry)
-    },
-    finish: ({ lastUpdate, sample }) => ({
-      lastUpdate,
-      sample,
-      accepted,
-      entries: writer.finish(),
-      selections: createCache(({ ids }) => ids?.byteLength ?? 0),
-      replies: createCache(replySize),
-    }),
+/** A database: immutable, created from one snapshot, replaced as a whole. */
+export class Database implements SnapshotHead {
+  readonly lastUpdate: SnapshotHead['lastUpdate']
+  readonly sample: boolean
+  /** When it was loaded or its content last changed, Unix seconds. */
+  readonly modified: number
+  /** Number of valid entries, including hidden ones. */
+  readonly accepted: number
+  /** Every visible entry. */
+  readonly all: Selection
+  readonly summary: object
+  /** Cached filter results and replies (by base path and URL); dropped with the snapshot. */
+  readonly selections = createCache<Selection>(({ byteLength }) => byteLength)
+  readonly replies = createCache<PreparedReply>(replySize)
+  /** The JSON of each visible entry. */
+  readonly #rows: readonly string[]
+  readonly #columns: ReadonlyMap<string, AnyColumn>
+
+  constructor(
+    snapshot: Pick<LoadedSnapshot<object>, 'entries' | 'lastUpdate' | 'sample'>,
+    content: Content<object>,
+    modified = 0,
+  ) {
+    const { isVisible = () => true, compare } = content
+    const visible = snapshot.entries.filter((entry) => isVisible(entry))
+    const entries = compare === undefined ? visible : visible.toSorted((a, b) => compare(a, b))
+    this.lastUpdate = snapshot.lastUpdate
+    this.sample = snapshot.sample
+    this.modified = Math.max(modified, snapshot.lastUpdate.time)
+    this.accepted = snapshot.entries.length
+    this.all = Uint32Array.from(entries.keys())
+    this.summary = content.summarise?.(entries) ?? {}
+    this.#rows = entries.map((entry) => JSON.stringify(entry))
+    const create = (column: Column<object>) => {
+      if ('text' in column) return new TextColumn(entries.map(column.text))
+      if ('number' in column) return new NumberColumn(entries.map(column.number))
+      if ('sort' in column) return new SortColumn(entries.map(column.sort))
+      return new ValueIndex(entries.map(column.values), column.ignoreCase ? fold : undefined)
+    }
+    this.#columns = new Map(Object.entries(content.columns()).map(([name, column]) => [name, create(column)]))
+  }
+
+  /** The JSON of a page: some entries of a selection in their envelope. */
+  page(selection: Selection, offset: number, limit: number): string {
+    const rows = Array.from(selection.subarray(offset, offset + limit), (id) => this.#rows[id])
+    return `{"results":[${rows.join(',')}],"count":${rows.length}}`
+  }
+
+  text(name: string): TextColumn {
+    return this.#column(name, TextColumn)
+  }
+
+  values(name: string): ValueIndex {
+    return this.#column(name, ValueIndex)
+  }
+
+  number(name: string): NumberColumn {
+    return this.#column(name, NumberColumn)
+  }
+
+  order(name: string): SortColumn {
+    return this.#column(name, SortColumn)
+  }
+
+  #column<C extends AnyColumn>(name: string, type: abstract new (...args: never[]) => C): C {
+    const column = this.#columns.get(name)
+    if (column instanceof type) return column
+    throw new Error(`no column ${name} for this filter`)
   }
 }

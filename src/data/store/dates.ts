@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import type { Parameter } from '../../http/parameters.ts'
+import { Type } from '../../util/schema.ts'
 
 /** Length of a day, milliseconds. Calendar days here are UTC days, which all have the same length. */
 const dayLength = 86_400_000
@@ -61,3 +61,7 @@ export function parseLastUpdate(text: string): number | undefined {
   if (match === null || day === undefined) return undefined
   return day * 86_400 + Number(match[2]) * 3600 + Number(match[3]) * 60 + Number(match[4])
 }
+
+/** `YYYY-MM-DD HH:MM:SS UTC` of Unix seconds. */
+export const formatLastUpdate = (time: number): string =>
+  `${new Date(time * 1000).toISOString().slice(0, 19).replace('T', ' ')} UTC`

@@ -1,24 +1,25 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
+import type { ParseError } from 'jsonc-parser'
 import { isRecord } from '../../util/is-record.ts'
-import { NestingError } from '../../util/json.ts'
-import { parseLastUpdate } from './dates.ts'
-import { elementsOf } from './elements.ts'
-import type { SnapshotFormat } from './snapshot-format.ts'
+import { NestingError, parseJson } from '../../util/json.ts'
+import { formatLastUpdate, parseLastUpdate } from './dates.ts'
+import type { SnapshotFormat } from './fields.ts'
 
 export interface LastUpdate {
-  /** As written: `YYYY-MM-DD HH:MM:SS UTC`. */
+  /** `YYYY-MM-DD HH:MM:SS UTC` */
   readonly text: string
   /** Unix seconds. */
   readonly time: number
 }
 
-export interface Rejected {
-  /** Index in the array of the file; 0 is the element with `last_update`. */
+/** An entry that is rejected, or has something unusual. */
+export interface EntryNote {
+  /** Index in the array of the file. */
   readonly position: number
   readonly reason: string
 }
 
-/** The first element of a snapshot. */
+/** What is known about a snapshot besides its entries. */
 export interface SnapshotHead {
   readonly lastUpdate: LastUpdate
   /** True for the invented sample data of the package. */
@@ -28,7 +29,9 @@ export interface SnapshotHead {
 /** A parsed snapshot. */
 export interface LoadedSnapshot<Entry> extends SnapshotHead {
   readonly entries: readonly Entry[]
-  readonly rejected: readonly Rejected[]
+  readonly rejected: readonly EntryNote[]
+  /** Something unusual in accepted entries; the first {@link maxWarnings}. */
+  readonly warnings: readonly EntryNote[]
 }
 
 /** The text is not a valid snapshot; the message is the reason. */
@@ -36,78 +39,134 @@ export class SnapshotError extends Error {
   override readonly name = 'SnapshotError'
 }
 
-/** Elements after which the parser yields to other work. */
+const maxWarnings = 100
+
+/** Entries after which the reader yields to other work. */
 const yieldAfter = 100
 
-/** Maximum size of a snapshot, in a file and over HTTP, about half of what a V8 string can hold. */
-export const maxSnapshotBytes = 256 * 1024 * 1024
+/**
+ * Maximum size of a snapshot, in a file and over HTTP: over a hundred thousand entries. It is parsed in one piece, which holds the event
+ * loop for about a second per 200 MB.
+ */
+export const maxSnapshotBytes = 32 * 1024 * 1024
 
-/** Why a text is not a JSON array. Does not parse it again, because a large text would block everything else for seconds. */
-function reasonOf(text: string, error: SyntaxError): string {
-  const trimmed = text.trim()
-  if (trimmed === '') return 'it is empty'
-  if (error instanceof NestingError) return `it is ${error.message}`
-  const isOther =
-    (trimmed.startsWith('{') && trimmed.endsWith('}')) || /^(?:null|true|false|[\d.eE+-]{1,30}|"[^"]{0,100}")$/.test(trimmed)
-  return isOther ? 'it is not a JSON array' : 'it is not valid JSON, or truncated'
+/** Maximum length of a text in which the first mistake is searched, which takes longer than parsing. */
+const maxExplained = 16 * 1024 * 1024
+
+const advice: Readonly<Record<string, string>> = {
+  ValueExpected: 'expected a value; is there a comma too many?',
+  PropertyNameExpected: 'expected a name in double quotes; is there a comma too many?',
+  CommaExpected: 'expected a comma',
+  ColonExpected: 'expected a colon',
+  CloseBraceExpected: 'expected a comma or }',
+  CloseBracketExpected: 'expected a comma or ]',
+  InvalidCommentToken: 'comments are not allowed',
+  EndOfFileExpected: 'expected nothing after the end of the list',
 }
 
-function readHead(head: unknown): SnapshotHead {
-  const given = isRecord(head) ? (head.last_update ?? head.updated) : undefined
-  const time = typeof given === 'string' ? parseLastUpdate(given) : undefined
-  if (!isRecord(head) || typeof given !== 'string' || time === undefined) {
-    throw new SnapshotError('its first element is not {"last_update": "YYYY-MM-DD HH:MM:SS UTC"}')
+/** Where a text stops being JSON: `line 3, column 5: ...`. Undefined if it is only truncated, or not JSON at all. */
+async function firstMistake(text: string): Promise<string | undefined> {
+  const errors: ParseError[] = []
+  if (text.length > maxExplained || !/^\s*[[{]/.test(text)) return undefined
+  // Loaded only for a text that is not valid.
+  const { parse, printParseErrorCode } = await import('jsonc-parser')
+  parse(text, errors, { disallowComments: true, allowTrailingComma: false })
+  const [first] = errors
+  if (first === undefined || first.offset >= text.trimEnd().length) return undefined
+  const before = text.slice(0, first.offset)
+  const line = before.split('\n').length
+  const name = printParseErrorCode(first.error)
+  return `line ${line}, column ${first.offset - before.lastIndexOf('\n')}: ${advice[name] ?? 'this is not JSON'}`
+}
+
+/** @throws SnapshotError with the reason, and where the text has its first mistake */
+async function parseText(text: string): Promise<unknown> {
+  const bare = text.replace(/^\uFEFF/, '')
+  try {
+    return parseJson(bare)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    const fail = (reason: string) => new SnapshotError(reason, { cause: error })
+    if (bare.trim() === '') throw fail('it is empty')
+    if (error instanceof NestingError) throw fail(`it is ${error.message}`)
+    const mistake = await firstMistake(bare)
+    throw fail(mistake === undefined ? 'it is not valid JSON, or truncated' : `it is not valid JSON (${mistake})`)
   }
-  return { lastUpdate: { text: given, time }, sample: head.sample === true }
+}
+
+const headProblem = 'its first element is not {"last_update": "YYYY-MM-DD HH:MM:SS UTC"}'
+
+function readLastUpdate(given: unknown): LastUpdate | undefined {
+  const time = typeof given === 'string' ? parseLastUpdate(given) : undefined
+  return typeof given === 'string' && time !== undefined ? { text: given, time } : undefined
+}
+
+/** Unix seconds of an ISO 8601 time, or the form of the other snapshots. */
+function readTime(given: unknown): LastUpdate {
+  const known = readLastUpdate(given)
+  if (known !== undefined) return known
+  const isIso =
+    typeof given === 'string' && /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/.test(given)
+  const time = isIso ? Math.floor(Date.parse(given) / 1000) : Number.NaN
+  if (Number.isNaN(time)) throw new SnapshotError('its last_update is not a time such as 2026-11-22T10:00:00Z')
+  return { text: formatLastUpdate(time), time }
+}
+
+interface Elements extends SnapshotHead {
+  readonly elements: readonly unknown[]
+  /** Index of the first entry. */
+  readonly first: number
+}
+
+/** A list whose first element has `last_update`. */
+function readList(value: unknown): Elements {
+  if (!Array.isArray(value)) throw new SnapshotError('it is not a JSON array')
+  const [head] = value as unknown[]
+  const lastUpdate = isRecord(head) ? readLastUpdate(head.last_update ?? head.updated) : undefined
+  if (!isRecord(head) || lastUpdate === undefined) throw new SnapshotError(headProblem)
+  return { lastUpdate, sample: head.sample === true, elements: value, first: 1 }
+}
+
+/** A list of entries, with or without `last_update`, or an object with both. @param now Unix seconds */
+function readPlain(value: unknown, now: number): Elements {
+  const isHead = (element: unknown) => isRecord(element) && Object.keys(element).join() === 'last_update'
+  if (Array.isArray(value)) {
+    if (isHead(value[0])) return { lastUpdate: readTime(value[0].last_update), sample: false, elements: value, first: 1 }
+    return { lastUpdate: { text: formatLastUpdate(now), time: now }, sample: false, elements: value, first: 0 }
+  }
+  if (!isRecord(value) || !Array.isArray(value.entries))
+    throw new SnapshotError('it is neither a JSON array nor {"last_update": ..., "entries": [...]}')
+  const lastUpdate = value.last_update === undefined ? { text: formatLastUpdate(now), time: now } : readTime(value.last_update)
+  return { lastUpdate, sample: false, elements: value.entries, first: 0 }
+}
+
+interface ReadOptions {
+  /** Days since 1970-01-01 that the dates of sample data are relative to. */
+  readonly today?: number
+  /** Whether the snapshot may also be a plain list, or an object with `entries`; then Unix seconds of now. */
+  readonly plain?: number | undefined
 }
 
 /**
- * Parses a snapshot: a JSON array of `{"last_update": ...}` and entries. Yields to other work regularly.
- * @param add called with each valid entry in order, possibly before the text proves not to be a snapshot
- * @param today days since 1970-01-01 that the dates of sample data are relative to
- * @returns the head and the rejected elements
+ * Parses a snapshot. Yields to other work regularly.
  * @throws SnapshotError if the text is not a snapshot
  */
-export async function readSnapshot<Entry>(
-  text: string,
-  format: SnapshotFormat<Entry>,
-  add: (entry: Entry) => void,
-  today?: number,
-): Promise<SnapshotHead & { readonly rejected: readonly Rejected[] }> {
-  let head: SnapshotHead | undefined
-  const rejected: Rejected[] = []
-  let position = 0
-  for (const elements of batches(text)) {
-    head ??= readHead(elements[0])
-    for (let index = position === 0 ? 1 : 0; index < elements.length; index++) {
-      const entry = format.read(elements[index], head.sample ? today : undefined)
-      if (typeof entry === 'string') rejected.push({ position: position + index, reason: entry })
-      else add(entry)
-      // A batch may contain thousands of tiny elements, and finding out why one is not valid takes long.
-      if (index % yieldAfter === yieldAfter - 1) await yieldToOthers()
-    }
-    position += elements.length
-    await yieldToOthers()
-  }
-  return { ...(head ?? readHead(undefined)), rejected }
-}
-
-/** elementsOf() with a SnapshotError that has the reason. */
-function* batches(text: string): Generator<readonly unknown[]> {
-  try {
-    yield* elementsOf(text)
-  } catch (error) {
-    throw error instanceof SyntaxError ? new SnapshotError(reasonOf(text, error), { cause: error }) : error
-  }
-}
-
-/** Parses a snapshot into an array, for scripts. */
 export async function loadSnapshot<Entry>(
   text: string,
   format: SnapshotFormat<Entry>,
-  today?: number,
+  { today, plain }: ReadOptions = {},
 ): Promise<LoadedSnapshot<Entry>> {
+  const value = await parseText(text)
+  const { elements, first, lastUpdate, sample } = plain === undefined ? readList(value) : readPlain(value, plain)
   const entries: Entry[] = []
-  const read = await readSnapshot(text, format, (entry) => entries.push(entry), today)
-  return { ...read, entries }
+  const rejected: EntryNote[] = []
+  const warnings: EntryNote[] = []
+  for (let position = first; position < elements.length; position++) {
+    const warn = (reason: string) => warnings.push({ position, reason })
+    const entry = format.read(elements[position], warnings.length < maxWarnings ? warn : undefined, sample ? today : undefined)
+    if (typeof entry === 'string') rejected.push({ position, reason: entry })
+    else entries.push(entry)
+    if (position % yieldAfter === 0) await yieldToOthers()
+  }
+  return { lastUpdate, sample, entries, rejected, warnings: warnings.slice(0, maxWarnings) }
 }

@@ -1,10 +1,10 @@
 import type { Clock } from '../../util/clock.ts'
 import type { Log } from '../../util/log.ts'
-import type { DatabaseDefinition } from '../database-definition.ts'
-import type { Database } from './database.ts'
+import type { DatabaseDefinition } from '../databases/definition.ts'
+import { Database } from './database.ts'
 import { dayAt } from './dates.ts'
 import type { Origin, SnapshotText } from './origin.ts'
-import { readSnapshot } from './read-snapshot.ts'
+import { type EntryNote, loadSnapshot } from './read-snapshot.ts'
 
 export interface SnapshotStatus {
   readonly database: string
@@ -14,6 +14,9 @@ export interface SnapshotStatus {
   readonly state: 'loading' | 'ready' | 'failed'
   readonly entries?: number
   readonly rejected?: number
+  /** The first rejected entries. */
+  readonly rejected_entries?: readonly EntryNote[]
+  readonly warnings?: readonly EntryNote[]
   readonly last_update?: string
   readonly loaded_at?: string
   readonly sample?: boolean
@@ -21,9 +24,12 @@ export interface SnapshotStatus {
 }
 
 /** Keeps one database up to date with its snapshot. */
-export interface SnapshotLoader<D extends Database> {
-  readonly current: D | undefined
-  readonly rejected: number
+export interface SnapshotLoader {
+  readonly current: Database | undefined
+  /** Every rejected entry of the current snapshot. */
+  readonly rejected: readonly EntryNote[]
+  /** What is unusual about its other entries. */
+  readonly warnings: readonly EntryNote[]
   readonly status: SnapshotStatus
   /** Resolves after the first read, successful or not. Never rejects. */
   readonly firstRead: Promise<void>
@@ -32,8 +38,8 @@ export interface SnapshotLoader<D extends Database> {
   close(): Promise<void>
 }
 
-export interface SnapshotLoaderOptions<Entry extends object, D extends Database> {
-  readonly definition: Pick<DatabaseDefinition<Entry, D>, 'name' | 'format' | 'builder'>
+export interface SnapshotLoaderOptions {
+  readonly definition: DatabaseDefinition
   readonly origin: Origin
   readonly clock: Clock
   readonly log: Log
@@ -43,16 +49,14 @@ export interface SnapshotLoaderOptions<Entry extends object, D extends Database>
 const debounceMs = 20
 /** Maximum time from a failure to the next attempt, milliseconds. */
 const retryMs = 30_000
-const maxLoggedReasons = 20
+const maxShownNotes = 20
 
 /** Loads a database and keeps it up to date. Resolves when a file has been read; a URL is read in the background. */
-export async function createSnapshotLoader<Entry extends object, D extends Database>(
-  options: SnapshotLoaderOptions<Entry, D>,
-): Promise<SnapshotLoader<D>> {
-  const { origin, definition, clock, log } = options
-  const { name: database, format } = definition
-  let current: D | undefined
-  let rejected = 0
+export async function createSnapshotLoader({ origin, definition, clock, log }: SnapshotLoaderOptions): Promise<SnapshotLoader> {
+  const { name: database, format, isPlain } = definition
+  let current: Database | undefined
+  let rejected: readonly EntryNote[] = []
+  let warnings: readonly EntryNote[] = []
   let loadedAt = 0
   let loadedDay = 0
   let state: SnapshotStatus['state'] = 'loading'
@@ -64,27 +68,32 @@ export async function createSnapshotLoader<Entry extends object, D extends Datab
   async function load({ text, accept }: SnapshotText): Promise<void> {
     const day = dayAt(clock.wall(), 2)
     broken = true
-    const { add, finish } = definition.builder()
-    const snapshot = await readSnapshot(text, format, add, day)
-    const next = finish(snapshot)
+    const now = Math.floor(clock.wall() / 1000)
+    const snapshot = await loadSnapshot(text, format, { today: day, ...(isPlain && { plain: now }) })
+    // Clients that have the previous content must not get a 304, even if `last_update` was not changed or is earlier.
+    const modified = current === undefined ? 0 : Math.max(now, current.modified + 1)
+    const next = new Database(snapshot, definition, modified)
     if (closed) return
     broken = false
     // New requests use the new database; requests in progress finish with the old one.
     current = next
-    rejected = snapshot.rejected.length
+    rejected = snapshot.rejected
+    warnings = snapshot.warnings
     loadedAt = clock.wall()
     loadedDay = day
     state = 'ready'
     error = undefined
     // The packaged sample does not matter to users who only watch servers.
     const level = origin.kind === 'sample' ? 'debug' : 'info'
-    log[level]({ database, entries: next.accepted, rejected, lastUpdate: next.lastUpdate.text }, 'snapshot loaded')
-    if (rejected > 0) {
-      log.warn(
-        { database, rejected, first: snapshot.rejected.slice(0, maxLoggedReasons) },
-        'entries of the snapshot were rejected',
-      )
+    log[level](
+      { database, entries: next.accepted, rejected: rejected.length, lastUpdate: next.lastUpdate.text },
+      'snapshot loaded',
+    )
+    const report = (notes: readonly EntryNote[], what: string, message: string) => {
+      if (notes.length > 0) log.warn({ database, [what]: notes.length, first: notes.slice(0, maxShownNotes) }, message)
     }
+    report(rejected, 'rejected', 'entries of the snapshot were rejected')
+    report(warnings, 'warnings', 'entries of the snapshot have unknown properties or unusual values')
     await accept?.()
   }
 
@@ -150,6 +159,9 @@ export async function createSnapshotLoader<Entry extends object, D extends Datab
     get rejected() {
       return rejected
     },
+    get warnings() {
+      return warnings
+    },
     get status() {
       return {
         database,
@@ -158,7 +170,9 @@ export async function createSnapshotLoader<Entry extends object, D extends Datab
         state,
         ...(current && {
           entries: current.accepted,
-          rejected,
+          rejected: rejected.length,
+          ...(rejected.length > 0 && { rejected_entries: rejected.slice(0, maxShownNotes) }),
+          ...(warnings.length > 0 && { warnings: warnings.slice(0, maxShownNotes) }),
           last_update: current.lastUpdate.text,
           loaded_at: new Date(loadedAt).toISOString(),
           sample: current.sample,

@@ -5,13 +5,26 @@ import type { Clock } from '../../util/clock.ts'
 import { unavailable } from '../../util/errors.ts'
 import type { Log } from '../../util/log.ts'
 import type { SnapshotMetrics } from '../../util/part-metrics.ts'
-import type { DatabaseDefinition } from '../database-definition.ts'
+import type { DatabaseDefinition } from '../databases/definition.ts'
+import { registerDatabase } from '../routes/register.ts'
 import type { DataSettings } from '../settings.ts'
 import type { Database } from './database.ts'
 import { fileOrigin } from './file-origin.ts'
 import type { Origin } from './origin.ts'
+import type { EntryNote } from './read-snapshot.ts'
 import { createSnapshotLoader, type SnapshotLoader, type SnapshotStatus } from './snapshot-loader.ts'
 import { urlOrigin } from './url-origin.ts'
+
+/** What is wrong with the snapshot of one database. */
+export interface DatabaseCheck {
+  readonly database: string
+  /** Name of the file, or host and last segment of the URL. */
+  readonly source: string
+  /** Why it could not be loaded. */
+  readonly error?: string
+  readonly rejected: readonly EntryNote[]
+  readonly warnings: readonly EntryNote[]
+}
 
 /** Every database, each kept up to date with its snapshot independently of the others. */
 export interface Store {
@@ -20,6 +33,8 @@ export interface Store {
   /** Registers the routes of every database. */
   registerRoutes(app: FastifyInstance): void
   status(): readonly SnapshotStatus[]
+  /** What is wrong with the snapshots, after the first read of each. */
+  check(): Promise<readonly DatabaseCheck[]>
   /** One per database, even without a snapshot. */
   metrics(): readonly SnapshotMetrics[]
   /**
@@ -39,11 +54,11 @@ export interface StoreOptions {
   readonly log: Log
 }
 
-function originOf({ name, file, sample, setting }: DatabaseDefinition, settings: DataSettings, log: Log): Origin {
-  const place = setting === undefined ? undefined : settings[setting]
+function originOf({ name, file, sample, setting, place: given }: DatabaseDefinition, settings: DataSettings, log: Log): Origin {
+  const place = given ?? (setting && settings[setting])
   const { dataDir } = settings
   if (place === undefined) {
-    return dataDir === undefined ? fileOrigin(sample, 'sample') : fileOrigin(resolve(dataDir, file))
+    return dataDir === undefined && sample !== undefined ? fileOrigin(sample, 'sample') : fileOrigin(resolve(dataDir ?? '', file))
   }
   if (!place.includes('://')) return fileOrigin(resolve(place))
   // A configured folder is trusted even if it belongs to another user, as mounted volumes often do.
@@ -62,7 +77,7 @@ export async function openStore({ databases, settings, clock, log }: StoreOption
       return { definition, loader: await createSnapshotLoader({ definition, origin, clock, log }) }
     }),
   )
-  const loaderOf = (database: string): SnapshotLoader<Database> => {
+  const loaderOf = (database: string): SnapshotLoader => {
     const found = opened.find(({ definition }) => definition.name === database)
     if (found === undefined) throw new Error(`no database ${database}`)
     return found.loader
@@ -70,17 +85,23 @@ export async function openStore({ databases, settings, clock, log }: StoreOption
   return {
     current: (database) => currentOf(loaderOf(database)),
     registerRoutes(app) {
-      for (const { definition, loader } of opened)
-        definition.registerRoutes({ app, current: () => currentOf(loader), tag: definition.tag.name, clock })
+      for (const { definition, loader } of opened) registerDatabase({ app, current: () => currentOf(loader), definition, clock })
     },
     status: () => opened.map(({ loader }) => loader.status),
+    async check() {
+      await Promise.all(opened.map(({ loader }) => loader.firstRead))
+      return opened.map(({ loader: { status, rejected, warnings } }) => {
+        const { database, source, error } = status
+        return { database, source, rejected, warnings, ...(error !== undefined && { error }) }
+      })
+    },
     metrics: () =>
       opened.map(({ definition: { name }, loader: { current, rejected, status } }) => ({
         database: name,
         up: status.state === 'ready',
         ...(current && {
-          entries: current.entries.count,
-          rejected,
+          entries: current.all.length,
+          rejected: rejected.length,
           ...(!current.sample && { lastUpdate: current.lastUpdate.time }),
         }),
       })),
@@ -100,7 +121,7 @@ export async function openStore({ databases, settings, clock, log }: StoreOption
 }
 
 /** @throws RequestError SNAPSHOT_UNAVAILABLE while no snapshot is loaded */
-function currentOf({ current, status }: SnapshotLoader<Database>): Database {
+function currentOf({ current, status }: SnapshotLoader): Database {
   if (current !== undefined) return current
   const { database, error = 'it is being loaded' } = status
   throw unavailable('SNAPSHOT_UNAVAILABLE', `No snapshot of ${database} is available: ${error}.`, 5)

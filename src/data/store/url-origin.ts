@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Response } from 'undici'
 import writeFileAtomic from 'write-file-atomic'
 import { createFolder } from '../../util/create-folder.ts'
 import { readFileUpTo } from '../../util/files.ts'
+import { basicAuthorization, HttpClient, type HttpError, shortName } from '../../util/http-client.ts'
 import { parseJson } from '../../util/json.ts'
 import type { Log } from '../../util/log.ts'
-import { version } from '../../util/package.ts'
-import { readBody } from '../../util/read-body.ts'
 import type { Origin, SnapshotText } from './origin.ts'
 import { maxSnapshotBytes, SnapshotError } from './read-snapshot.ts'
 
@@ -43,14 +41,11 @@ export function urlOrigin({
   maxBytes = maxSnapshotBytes,
 }: UrlOriginOptions): Origin {
   const target = new URL(url)
-  const authorization = authorizationOf(target)
+  const authorization = basicAuthorization(target)
   target.username = ''
   target.password = ''
-  // Loaded only if a URL is configured.
-  const client = import('undici').then(({ Agent, fetch }) => {
-    return { fetch, agent: new Agent({ connect: { timeout: Math.min(timeoutMs, 10_000) } }) }
-  })
-  const closing = new AbortController()
+  // Without redirects, which could lead to a host that the operator did not configure.
+  const client = new HttpClient({ timeoutMs, maxBytes })
   const copy = join(cacheDir, `${database}-${createHash('sha256').update(url).digest('hex').slice(0, 16)}.cache`)
   let etag: string | undefined
 
@@ -68,48 +63,27 @@ export function urlOrigin({
     }
   }
 
-  const segments = target.pathname.split('/').filter((segment) => segment !== '')
-  // The path of a URL may be secret.
-  const name = `${target.host}/${segments.length > 1 ? '.../' : ''}${segments.at(-1) ?? ''}`
   return {
     kind: 'url',
-    name,
+    name: shortName(target),
     // A query may contain a signature.
     place: `${target.origin}${target.pathname}`,
     interval,
     async read(again): Promise<SnapshotText | undefined> {
-      const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)])
-      let response: Response
-      let text: string
-      try {
-        const { fetch, agent } = await client
-        response = await fetch(target, {
-          dispatcher: agent,
-          signal,
-          // A redirect could lead to a host that the operator did not configure.
-          redirect: 'error',
-          headers: {
-            accept: 'application/json',
-            'user-agent': `tickwarden/${version}`,
-            ...(etag !== undefined && !again && { 'if-none-match': etag }),
-            ...(authorization !== undefined && { authorization }),
-          },
-        })
-        if (response.status === 304) return undefined
-        if (!response.ok) {
-          await response.body?.cancel()
-          throw new SnapshotError(`the server answered ${response.status}`)
-        }
-        const body = response.body === null ? Buffer.alloc(0) : await readBody(response.body, maxBytes)
-        if (body === undefined) throw new SnapshotError(`it has more than ${maxBytes} bytes`)
-        text = body.toString('utf8')
-      } catch (error) {
-        if (error instanceof SnapshotError) throw error
-        const reason = signal.aborted ? `no complete reply within ${timeoutMs} ms` : fetchFailure(causeOf(error))
-        throw new SnapshotError(reason, { cause: error })
+      const headers = {
+        accept: 'application/json',
+        ...(etag !== undefined && !again && { 'if-none-match': etag }),
+        ...(authorization !== undefined && { authorization }),
       }
+      const reply = await client.request({ url: target, headers }).catch((error: HttpError) => {
+        throw new SnapshotError(reasonOf(error), { cause: error })
+      })
+      if (reply.status === 304) return undefined
+      if (reply.headers.location !== undefined) throw new SnapshotError('it cannot be fetched (unexpected redirect)')
+      if (reply.status < 200 || reply.status > 299) throw new SnapshotError(`the server answered ${reply.status}`)
+      const text = reply.body.toString('utf8')
       // Also for a text that is not valid: fetching the same text again is useless.
-      const tag = response.headers.get('etag') ?? undefined
+      const tag = reply.headers.etag
       etag = tag
       return { text, accept: () => saveCopy(text, tag) }
     },
@@ -130,17 +104,9 @@ export function urlOrigin({
       }
     },
     async close() {
-      closing.abort()
-      await (await client).agent.destroy()
+      await client.close()
     },
   }
-}
-
-/** The Authorization header for the user name and password of a URL; undefined if it has neither. */
-function authorizationOf({ username, password }: URL): string | undefined {
-  if (username === '' && password === '') return undefined
-  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-  return `Basic ${Buffer.from(pair).toString('base64')}`
 }
 
 /** @throws Error if the folder belongs to another user, who may have put the copy there */
@@ -157,15 +123,7 @@ const untrustedCodes = [
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]
 
-function fetchFailure(cause: string): string {
-  if (!untrustedCodes.includes(cause)) return `it cannot be fetched (${cause})`
-  return `the certificate of its server is not trusted (${cause}); start with NODE_EXTRA_CA_CERTS=<PEM file of the authority>`
-}
-
-function causeOf(error: unknown): string {
-  const { cause, message } = error as {
-    readonly cause?: { readonly code?: string; readonly message?: string }
-    readonly message: string
-  }
-  return cause?.code ?? cause?.message ?? message
+function reasonOf({ kind, code, message }: HttpError): string {
+  if (kind !== 'network' || !untrustedCodes.includes(code)) return message.replace(/^the reply has/, 'it has')
+  return `the certificate of its server is not trusted (${code}); start with NODE_EXTRA_CA_CERTS=<PEM file of the authority>`
 }

@@ -1,11 +1,14 @@
 import { bearerToken, duration, list, url } from '../../settings/kinds/index.ts'
-import { createClient, fetchJson, nameOf, toTarget } from '../fetch-json.ts'
+import { HttpClient, shortName } from '../../util/http-client.ts'
+import { fetchJson, toTarget } from '../fetch-json.ts'
 import { createLossCheck } from '../lost-servers.ts'
 import { DiscoveryError, defineProvider, type Provider, type ServerList } from '../provider.ts'
 import { createTargetGroupReader, parseList } from '../target-groups.ts'
 
 /** Timeout of one request, milliseconds; the interval if that is shorter. */
 const maxDeadlineMs = 10_000
+const maxBytes = 32 * 1024 * 1024
+const maxRedirects = 5
 /** Milliseconds before a retry after a failure; the interval if that is shorter. */
 const retryMs = 10_000
 
@@ -38,14 +41,14 @@ export const httpSd = defineProvider({
   start({ discoveryHttpSd: urls = [], discoveryHttpSdInterval: interval, discoveryHttpSdToken: token }, context): Provider {
     const { clock, changed, measure, readServer } = context
     const closing = new AbortController()
-    const client = createClient()
+    const client = new HttpClient({ timeoutMs: maxDeadlineMs, maxBytes, maxRedirects })
 
     function follow(text: string) {
       const target = toTarget(text, token)
       const read = createTargetGroupReader({ readServer })
       const checkLoss = createLossCheck()
       let current: ServerList = {
-        name: nameOf(target.url),
+        name: shortName(target.url),
         place: `${target.url.origin}${target.url.pathname}`,
         servers: [],
         refused: [],
@@ -59,8 +62,7 @@ export const httpSd = defineProvider({
         try {
           const body = await fetchJson(target, {
             client,
-            signal: closing.signal,
-            deadlineMs: Math.min(interval, maxDeadlineMs),
+            timeoutMs: Math.min(interval, maxDeadlineMs),
             headers: { 'x-prometheus-refresh-interval-seconds': String(interval / 1000) },
           })
           const { name, place } = before
@@ -92,7 +94,7 @@ export const httpSd = defineProvider({
       close() {
         closing.abort()
         for (const { close } of followed) close()
-        void client.then(({ agent }) => agent.destroy())
+        void client.close()
       },
     }
   },

@@ -1,9 +1,10 @@
-import { parse, TomlError } from 'smol-toml'
 import { isRecord } from '../../util/is-record.ts'
+import { load } from '../../util/load.ts'
 import { DiscoveryError, defineProvider } from '../provider.ts'
 import { type ProxiedServer, path, readProxyFile } from '../proxy-servers.ts'
 
 function parseToml(text: string) {
+  const { parse, TomlError } = load<typeof import('smol-toml')>('smol-toml')
   try {
     return parse(text)
   } catch (error) {

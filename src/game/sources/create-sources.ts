@@ -7,7 +7,7 @@ import { addressOf, type GivenSources, type ServerSettings, serverSettings } fro
 import { sources as all } from './index.ts'
 import { createMaskedSource } from './masked-source.ts'
 import type { SourceName } from './names.ts'
-import { createRestingSource } from './resting-source.ts'
+import { RestingSource } from './resting-source.ts'
 import { type ServerFiles, type Source, type SourceContext, type SourceDescriptor, type SourceSet, settingsOf } from './source.ts'
 
 /** Settings of one source by name, possibly incomplete. */
@@ -69,7 +69,7 @@ function createSource(
 ): Source {
   const secrets = [...secretsOf(settingsOf(descriptor), values), ...secretsOf(serverSettings, server)]
   const create = (masked: SourceContext) =>
-    createRestingSource({
+    new RestingSource({
       server: server.name,
       name: descriptor.name as SourceName,
       context: masked,
@@ -88,13 +88,12 @@ export function createSources(server: ServerSettings, context: SourceContext): S
   const address = addressOf(server)
   const { via, viaCredentials } = server
   const proxied = via && createProxyNetwork(via, viaCredentials, context.network ?? systemNetwork)
-  // Not by a spread: V8 gives each object that begins with one a separate hidden class, which takes 500 bytes.
   const own: SourceContext = Object.assign({}, context, address && { address }, proxied && { network: proxied })
   const hasDirectory = descriptors.some((source) => source.completesOthers && hasAll(source, givenTo(source, server.sources)))
   return hasDirectory ? createDiscoveringSources(server, own) : new FixedSources(server, own)
 }
 
-/** The sources of a server without a directory. A class to save memory, as in `watcher/reachability.ts`. */
+/** The sources of a server without a directory. */
 class FixedSources implements SourceSet {
   readonly #list: readonly Source[]
 
@@ -105,7 +104,6 @@ class FixedSources implements SourceSet {
       const values = withFallbacks(descriptor, given, context.address)
       return hasAll(descriptor, values) ? [createSource(descriptor, values, context, server)] : []
     })
-    // A copy, because flatMap() makes room for 17 elements.
     this.#list = list.slice()
   }
 

@@ -1,64 +1,54 @@
 import type { SourceError } from '../errors.ts'
 import type { MainThreadActivity } from './source.ts'
 
-/** Tracks the requests of one source that the main thread of the server answers. */
-export interface MainThreadTracker {
-  /** Records a reply. Both times are monotonic milliseconds. */
-  answered(sentAt: number, at: number): void
-  /** Records an unrequested message from the main thread. */
-  receivedEvent(at: number): void
-  /**
-   * Records a poll in which the connection was accepted, but no request was answered before the deadline.
-   * @param error the error of the poll, which is thrown again while the source waits for its next attempt
-   */
-  unanswered(sentAt: number, error: SourceError): void
-  /** Records a poll in which the connection was accepted too late to send a request. Earlier requests are still pending. */
-  notSent(error: SourceError): void
-  /** Records a failed poll. Unless the error is the same as before, pending requests are dropped. */
-  failed(error: SourceError): void
-  activity(): MainThreadActivity
-}
-
 interface WaitingRequests {
   readonly since: number
   readonly lastSentAt: number
   readonly error: SourceError
 }
 
-/** @param lateAfterMs maximum duration of a request; default: three poll intervals */
-export const createMainThreadTracker = (lateAfterMs?: number): MainThreadTracker => new RequestTracker(lateAfterMs)
-
-/** A class to save memory, as in `watcher/reachability.ts`. */
-class RequestTracker implements MainThreadTracker {
+/**
+ * Tracks the requests of one source that the main thread of the server answers.
+ * @param lateAfterMs maximum duration of a request; default: three poll intervals
+ */
+export class MainThreadTracker {
   readonly #lateAfterMs: number | undefined
   #answeredAt: number | undefined
   #delayMs: number | undefined
   #waiting: WaitingRequests | undefined
 
-  constructor(lateAfterMs: number | undefined) {
+  constructor(lateAfterMs?: number) {
     this.#lateAfterMs = lateAfterMs
   }
 
+  /** Records a reply. Both times are monotonic milliseconds. */
   answered(sentAt: number, at: number): void {
     this.#answeredAt = at
     this.#delayMs = at - sentAt
     this.#waiting = undefined
   }
 
+  /** Records an unrequested message from the main thread. */
   receivedEvent(at: number): void {
     this.#answeredAt = at
     this.#waiting = undefined
   }
 
+  /**
+   * Records a poll in which the connection was accepted, but no request was answered before the deadline.
+   * @param error the error of the poll, which is thrown again while the source waits for its next attempt
+   */
   unanswered(sentAt: number, error: SourceError): void {
     if (this.#answeredAt !== undefined && this.#answeredAt > sentAt) return
     this.#waiting = { since: this.#waiting?.since ?? sentAt, lastSentAt: sentAt, error }
   }
 
+  /** Records a poll in which the connection was accepted too late to send a request. Earlier requests are still pending. */
   notSent(error: SourceError): void {
     if (this.#waiting) this.#waiting = { ...this.#waiting, error }
   }
 
+  /** Records a failed poll. Unless the error is the same as before, pending requests are dropped. */
   failed(error: SourceError): void {
     if (this.#waiting?.error !== error) this.#waiting = undefined
   }

@@ -22,10 +22,7 @@ export interface RestingSourceOptions {
  * A source that rests after three replies in a row whose reading held the event loop for too long. It is closed then, and its polls fail,
  * until it is created again after a pause. A single slow reply after that makes it rest for longer; a poll without one ends this.
  */
-export const createRestingSource = (options: RestingSourceOptions): Source => new RestingSource(options)
-
-/** A class to save memory, as in `watcher/reachability.ts`. */
-class RestingSource implements Source {
+export class RestingSource implements Source {
   readonly #options: RestingSourceOptions
   readonly mainThread?: () => MainThreadActivity
   #source: Source
@@ -89,7 +86,6 @@ class RestingSource implements Source {
 
   #create(): Source {
     const { name, context, create } = this.#options
-    // Not by a spread: V8 gives each object that begins with one a separate hidden class, which takes 500 bytes.
     const own: Pick<SourceContext, 'measure' | 'push'> = {
       measure: (read) => measureWork(name, read, (took) => this.#wasRead(took)),
       push: (reading) => {

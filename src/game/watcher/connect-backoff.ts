@@ -69,7 +69,6 @@ interface SessionBackoffOptions {
   readonly shared: Shared
 }
 
-/** A class to save memory, as in `reachability.ts`. */
 class SessionBackoff implements SharedBackoff {
   readonly #options: SessionBackoffOptions
   #isReleased = false

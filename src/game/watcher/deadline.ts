@@ -9,9 +9,9 @@ export interface Deadline {
   remainingMs(): number
 }
 
-/** Creates a deadline `timeoutMs` from now. */
-export function createDeadline(clock: Clock, timeoutMs: number): Deadline {
-  const at = clock.now() + timeoutMs
+/** Creates a deadline `timeoutMs` after `startedAt`, monotonic milliseconds; default: from now. */
+export function createDeadline(clock: Clock, timeoutMs: number, startedAt = clock.now()): Deadline {
+  const at = startedAt + timeoutMs
   return { at, timeoutMs, remainingMs: () => Math.max(0, at - clock.now()) }
 }
 

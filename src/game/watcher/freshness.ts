@@ -1,32 +1,6 @@
 import type { FieldName } from '../fields.ts'
 import type { SourceName } from '../sources/names.ts'
-import type { Reading } from '../sources/source.ts'
-
-/** The readings of one server's sources that are not stale. */
-export interface Freshness {
-  /** Adds the reading of a poll, which replaces all earlier readings of its source. */
-  addPolled(reading: Reading): void
-  /** Adds a pushed reading, which is combined with earlier ones since the last poll. Each field keeps its own time. */
-  addPushed(reading: Reading): void
-  /** Returns for each source the reading of its last poll, then the combined pushed reading. */
-  readings(): readonly Reading[]
-  /** Makes fields that were read at or before this time (monotonic milliseconds) stale from the next `expire` on. */
-  dropUntil(at: number): void
-  /**
-   * Drops stale fields and the readings of sources that are not in `sources`.
-   * @param keepUntil monotonic milliseconds before which no field is dropped because of its age
-   * @returns monotonic milliseconds at which the next field becomes stale; Infinity if there is none
-   */
-  expire(now: number, sources: readonly SourceName[], keepUntil?: number): number
-}
-
-/**
- * A field is stale `staleAfter` milliseconds after it was read. A field that is not read in every poll is valid longer, by the time
- * between two reads, but at most until `staleAfter` after the last poll of its source.
- * @param isKept returns true for a source that `dropUntil` does not apply to
- */
-export const createFreshness = (staleAfter: number, isKept: (source: SourceName) => boolean = () => false): Freshness =>
-  new FreshReadings(staleAfter, isKept)
+import type { Reading, Source } from '../sources/source.ts'
 
 /** The reading of the last poll of one source, and the combined pushed reading since then. */
 interface SourceReadings {
@@ -36,22 +10,26 @@ interface SourceReadings {
 
 const noReadings: readonly SourceReadings[] = []
 
-/** A class to save memory, as in `reachability.ts`. */
-class FreshReadings implements Freshness {
+/**
+ * The readings of one server's sources that are not stale.
+ * A field is stale `staleAfter` milliseconds after it was read. A field that is not read in every poll is valid longer, by the time
+ * between two reads, but at most until `staleAfter` after the last poll of its source.
+ * @param isKept returns true for a source that `dropUntil` does not apply to
+ */
+export class Freshness {
   readonly #staleAfter: number
   readonly #isKept: (source: SourceName) => boolean
-  /** Few: a search takes less time than a Map, and less memory. */
   #sources: readonly SourceReadings[] = noReadings
   #droppedUntil = Number.NEGATIVE_INFINITY
 
-  constructor(staleAfter: number, isKept: (source: SourceName) => boolean) {
+  constructor(staleAfter: number, isKept: (source: SourceName) => boolean = () => false) {
     this.#staleAfter = staleAfter
     this.#isKept = isKept
   }
 
+  /** Adds the reading of a poll, which replaces all earlier readings of its source. */
   addPolled(reading: Reading): void {
     const own = this.#of(reading)
-    // Not by a spread, as in `reachability.ts`.
     if (own === undefined) this.#sources = this.#sources.concat({ polled: reading, pushed: undefined })
     else {
       own.polled = reading
@@ -59,12 +37,14 @@ class FreshReadings implements Freshness {
     }
   }
 
+  /** Adds a pushed reading, which is combined with earlier ones since the last poll. Each field keeps its own time. */
   addPushed(reading: Reading): void {
     const own = this.#of(reading)
     if (own === undefined) this.#sources = this.#sources.concat({ polled: { ...reading, fields: {} }, pushed: reading })
     else own.pushed = own.pushed === undefined ? reading : combine(own.pushed, reading)
   }
 
+  /** Returns for each source the reading of its last poll, then the combined pushed reading. */
   readings(): readonly Reading[] {
     const all: Reading[] = []
     for (const { polled, pushed } of this.#sources) {
@@ -74,14 +54,19 @@ class FreshReadings implements Freshness {
     return all
   }
 
+  /** Makes fields that were read at or before this time (monotonic milliseconds) stale from the next `expire` on. */
   dropUntil(at: number): void {
     this.#droppedUntil = at
   }
 
-  expire(now: number, sources: readonly SourceName[], keepUntil = Number.NEGATIVE_INFINITY): number {
-    if (!this.#sources.every(({ polled }) => sources.includes(polled.source))) {
-      this.#sources = this.#sources.filter(({ polled }) => sources.includes(polled.source))
-    }
+  /**
+   * Drops stale fields and the readings of sources that are not in `sources`.
+   * @param keepUntil monotonic milliseconds before which no field is dropped because of its age
+   * @returns monotonic milliseconds at which the next field becomes stale; Infinity if there is none
+   */
+  expire(now: number, sources: readonly Pick<Source, 'name'>[], keepUntil = Number.NEGATIVE_INFINITY): number {
+    const isListed = ({ polled }: SourceReadings) => sources.some(({ name }) => name === polled.source)
+    if (!this.#sources.every(isListed)) this.#sources = this.#sources.filter(isListed)
     let next = Number.POSITIVE_INFINITY
     const freshOf = (reading: Reading): Reading => {
       const hasOneTime = reading.readAt === undefined && reading.readEvery === undefined

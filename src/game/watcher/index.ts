@@ -8,11 +8,11 @@ import type { ServerSnapshot } from '../snapshot.ts'
 import type { SourceName } from '../sources/names.ts'
 import type { Reading, Source, SourceContext, SourceSet } from '../sources/source.ts'
 import { createDeadline, type Deadline, waitUpTo } from './deadline.ts'
-import { createPollRequests, type PollRequests } from './poll-requests.ts'
-import { createPublisher, type Publisher } from './publisher.ts'
-import { createRunningPolls, type RunningPolls } from './running-polls.ts'
-import { createSchedule, type Schedule } from './schedule.ts'
-import { createSourceStates, type SourceStates } from './source-states.ts'
+import { PollRequests } from './poll-requests.ts'
+import { Publisher } from './publisher.ts'
+import { RunningPolls } from './running-polls.ts'
+import { Schedule } from './schedule.ts'
+import { SourceStates } from './source-states.ts'
 
 export interface Watcher {
   readonly server: string
@@ -44,6 +44,8 @@ export interface WatcherOptions {
   readonly random: () => number
   /** Limits the number of concurrent polls of all servers; default: no limit. */
   readonly limit?: Limiter
+  /** Moves the time of a scheduled poll, as in `schedule.ts`. */
+  readonly align?: (at: number) => number
   /** Called when a scheduled poll starts, with its delay in milliseconds. */
   readonly onPollStart?: (delayMs: number) => void
   /** Called when a server that was down is reached again: its persistent connections need not wait any longer. */
@@ -56,10 +58,7 @@ export interface WatcherOptions {
  * Watches one server: polls its sources with one deadline and merges the readings into snapshots. A slow source delays neither the
  * readings nor the next poll of the others; it is polled again once its poll has ended.
  */
-export const createWatcher = (options: WatcherOptions): Watcher => new SourceWatcher(options)
-
-/** A class to save memory, as in `reachability.ts`. */
-class SourceWatcher implements Watcher {
+export class SourceWatcher implements Watcher {
   readonly #options: WatcherOptions
   readonly #states: SourceStates
   readonly #running: RunningPolls
@@ -69,34 +68,31 @@ class SourceWatcher implements Watcher {
   readonly #publisher: Publisher
   #isStarted = false
   #closed = false
-  /** Consecutive polls that did not reach the server. */
-  #failures = 0
-  #pollsStarted = 0
   #currentPoll: Promise<ServerSnapshot> | undefined
 
   constructor(options: WatcherOptions) {
     this.#options = options
-    const { server, demo, settings, clock, log, random, limit, onPollStart, settingNames } = options
-    this.#states = createSourceStates({ server, clock, log, settingNames })
-    this.#running = createRunningPolls(clock)
-    this.#requests = createPollRequests(clock, (source) => this.#pollRequested(source))
+    const { server, demo, settings, clock, log, random, limit, align, onPollStart, settingNames } = options
+    this.#states = new SourceStates({ server, clock, log, settingNames })
+    this.#running = new RunningPolls(clock)
+    this.#requests = new PollRequests(clock, (source) => this.#pollRequested(source))
     this.#sources = options.sources(
       (reading) => this.#receivePushed(reading),
       (source, at) => {
         if (this.#isStarted) this.#requests.request(source, at)
       },
     )
-    this.#schedule = createSchedule({
+    this.#schedule = new Schedule({
       interval: settings.interval,
       clock,
       random,
       poll: () => this.#startPoll(),
-      failures: () => this.#failures,
       ...(limit && { limit }),
+      ...(align && { align }),
       ...(onPollStart && { onStart: onPollStart }),
     })
     const listSources = () => this.#sources.list()
-    this.#publisher = createPublisher({ server, demo, settings, clock, log, states: this.#states, listSources })
+    this.#publisher = new Publisher({ server, demo, settings, clock, log, states: this.#states, listSources })
   }
 
   get server(): string {
@@ -134,12 +130,6 @@ class SourceWatcher implements Watcher {
     this.#sources.close()
   }
 
-  /** The server is up again, as shown by something other than a scheduled poll: polls it soon. */
-  #recover(): void {
-    this.#failures = 0
-    this.#schedule.pollSoon()
-  }
-
   /** Polls the sources again that failed in the poll that found the server up again: some of them were waiting for their backoff. */
   #pollFailed(): void {
     if (!this.#isStarted) return
@@ -152,7 +142,8 @@ class SourceWatcher implements Watcher {
     const source = this.#sources.list().find(({ name }) => name === reading.source)
     if (this.#closed || source === undefined || !this.#publisher.addPushed(source, reading)) return
     this.#options.onRecovery?.()
-    this.#recover()
+    // The server is up again, as shown by something other than a scheduled poll.
+    this.#schedule.pollSoon()
   }
 
   /** Polls one source. Never rejects. Returns true if this showed that a server that was down is up again. */
@@ -183,7 +174,7 @@ class SourceWatcher implements Watcher {
     if (this.#running.isRunning(source)) return false
     void this.#pollSource(source, createDeadline(this.#options.clock, this.#options.settings.timeout)).then((hasRecovered) => {
       this.#publisher.publishSoon()
-      if (hasRecovered) this.#recover()
+      if (hasRecovered) this.#schedule.pollSoon()
     })
     return true
   }
@@ -191,8 +182,7 @@ class SourceWatcher implements Watcher {
   async #pollOnce(): Promise<ServerSnapshot> {
     const { clock, settings } = this.#options
     const started = clock.now()
-    const number = ++this.#pollsStarted
-    const deadline = createDeadline(clock, settings.timeout)
+    const deadline = createDeadline(clock, settings.timeout, started)
     if (this.#sources.refresh !== undefined) await this.#refreshSources(deadline)
     if (this.#closed) return this.snapshot()
     const idle = this.#sources.list().filter((source) => !this.#running.isRunning(source))
@@ -201,14 +191,8 @@ class SourceWatcher implements Watcher {
     // They never reject, so that Promise.all(), which takes half a kilobyte, is not needed.
     for (const poll of polls) if (await poll) hasRecovered = true
     if (this.#closed || (idle.length === 0 && this.#running.size > 0)) return this.snapshot()
-    const up = this.#publisher.pollEnded(started)
-    if (up === false) this.#failures++
-    else if (up) this.#failures = 0
-    if (hasRecovered) {
-      // If a later poll found the server down, the next one may be scheduled much later.
-      if (number < this.#pollsStarted) this.#recover()
-      else this.#pollFailed()
-    }
+    this.#publisher.pollEnded(started)
+    if (hasRecovered) this.#pollFailed()
     return this.snapshot()
   }
 

@@ -1,26 +1,12 @@
 import type { Fields } from '../fields.ts'
 import type { KnownFields } from '../snapshot.ts'
 import type { Reading } from '../sources/source.ts'
-import { createTickRateMeter, type TickRateMeter } from './tick-rate.ts'
+import { TickRateMeter } from './tick-rate.ts'
 
 type Measured = Pick<Reading, 'source' | 'fields'>
 
 /** Measures the tick rate of one server from its merged fields. */
-export interface MeasuredTicks {
-  /** Adds the tick counter, unless it is the same as in the previous call. */
-  measure(fields: KnownFields): Measured | undefined
-  /** The next counter is not compared with earlier ones: the server may have been restarted or replaced in between. */
-  interrupt(): void
-  /** As `interrupt`, if the tick counter was last read over another connection. */
-  readOver(connection: object | undefined): void
-  /** As `interrupt`, and what was measured is no longer valid. */
-  clear(): void
-}
-
-export const createMeasuredTicks = (): MeasuredTicks => new CounterTicks()
-
-/** A class to save memory, as in `reachability.ts`. */
-class CounterTicks implements MeasuredTicks {
+export class MeasuredTicks {
   /** Created for the first counter: most servers have no source of it. */
   #meter: TickRateMeter | undefined
   #connection: object | undefined
@@ -30,13 +16,14 @@ class CounterTicks implements MeasuredTicks {
   #version: string | undefined
   #startupDuration: number | undefined
 
+  /** Adds the tick counter, unless it is the same as in the previous call. */
   measure(fields: KnownFields): Measured | undefined {
     const { tickCount, playersOnline, tickFrozen, tickSprinting, tickRateTarget } = fields
     this.#compareRun(fields)
     if (tickCount === undefined) this.clear()
     else if (tickCount.value !== this.#counted) {
       this.#counted = tickCount.value
-      this.#meter ??= createTickRateMeter()
+      this.#meter ??= new TickRateMeter()
       this.#measured = {
         source: tickCount.source,
         fields: this.#meter.add({
@@ -51,15 +38,18 @@ class CounterTicks implements MeasuredTicks {
     return this.#measured
   }
 
+  /** The next counter is not compared with earlier ones: the server may have been restarted or replaced in between. */
   interrupt(): void {
     this.#meter?.interrupt()
   }
 
+  /** As `interrupt`, if the tick counter was last read over another connection. */
   readOver(connection: object | undefined): void {
     if (connection !== this.#connection) this.interrupt()
     this.#connection = connection
   }
 
+  /** As `interrupt`, and what was measured is no longer valid. */
   clear(): void {
     this.interrupt()
     this.#measured = undefined

@@ -1,12 +1,6 @@
 import type { Player } from '../fields.ts'
 import type { KnownFields } from '../snapshot.ts'
 
-export interface PlayerCounter {
-  /** Compares the online players with those of the previous call. */
-  update(fields: KnownFields): void
-  counts(): { readonly joins?: number; readonly leaves?: number }
-}
-
 /**
  * Returns the number of players in `list` who are not in `other`. By name: not every source provides ids, and the source of the list
  * may change at any time.
@@ -20,16 +14,14 @@ function countMissing(list: readonly Player[], other: readonly Player[]): number
  * Counts joins and leaves, from the difference between two full player lists or, if there are none, from the server's log. The
  * sample in the status is not used, since it contains only some of the players.
  */
-export const createPlayerCounter = (): PlayerCounter => new ListCounter()
-
-/** A class to save memory, as in `reachability.ts`. */
-class ListCounter implements PlayerCounter {
+export class PlayerCounter {
   /** The previous full list: the array of the last snapshot, which takes no extra memory. */
   #previous: readonly Player[] | undefined
   #logged: { readonly joins: number; readonly leaves: number } | undefined
   #joins: number | undefined
   #leaves: number | undefined
 
+  /** Compares the online players with those of the previous call. */
   update(fields: KnownFields): void {
     // The status is complete only while no players are online; joins and leaves between two such moments would be missed.
     const list = fields.players?.source === 'status' ? undefined : fields.players?.value

@@ -4,24 +4,16 @@ import type { SourceName } from '../sources/names.ts'
 /** Minimum milliseconds between two requested polls of one source. */
 const spacingMs = 1_000
 
-/** Extra polls of single sources between the scheduled ones, requested by the sources themselves. */
-export interface PollRequests {
-  /** Polls the source at a time (monotonic milliseconds). If there are several requests, the earliest wins. */
-  request(source: SourceName, at: number): void
-  close(): void
-}
-
 interface RequestMaps {
   readonly requested: Map<SourceName, { readonly at: number; readonly cancel: () => void }>
   readonly polledAt: Map<SourceName, number>
 }
 
-/** @param poll polls the source; returns false if it is already being polled, and another poll is needed afterwards */
-export const createPollRequests = (clock: Clock, poll: (source: SourceName) => boolean): PollRequests =>
-  new SpacedRequests(clock, poll)
-
-/** A class to save memory, as in `reachability.ts`. */
-class SpacedRequests implements PollRequests {
+/**
+ * Extra polls of single sources between the scheduled ones, requested by the sources themselves.
+ * @param poll polls the source; returns false if it is already being polled, and another poll is needed afterwards
+ */
+export class PollRequests {
   readonly #clock: Clock
   readonly #poll: (source: SourceName) => boolean
   /** Created at the first request: most servers have no source that makes requests. */
@@ -33,6 +25,7 @@ class SpacedRequests implements PollRequests {
     this.#poll = poll
   }
 
+  /** Polls the source at a time (monotonic milliseconds). If there are several requests, the earliest wins. */
   request(source: SourceName, at: number): void {
     if (this.#closed) return
     this.#maps ??= { requested: new Map(), polledAt: new Map() }

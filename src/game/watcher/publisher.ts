@@ -6,12 +6,11 @@ import { type Decision, type KnownFields, type MainThread, merge, type ServerSna
 import { descriptorOf } from '../sources/descriptor-of.ts'
 import type { SourceName } from '../sources/names.ts'
 import type { Reading, Source } from '../sources/source.ts'
-import { createFreshness, type Freshness } from './freshness.ts'
+import { Freshness } from './freshness.ts'
 import { judgeMainThread, mayStopTicking } from './main-thread.ts'
-import { createMeasuredTicks } from './measured-ticks.ts'
-import { createPlayerCounter } from './player-counter.ts'
-import { createReachability } from './reachability.ts'
-import { maxPauseMs } from './schedule.ts'
+import { MeasuredTicks } from './measured-ticks.ts'
+import { PlayerCounter } from './player-counter.ts'
+import { Reachability } from './reachability.ts'
 import type { SourceStates } from './source-states.ts'
 
 /** Milliseconds that a reading waits for the other sources of the same poll, so that they are published in one snapshot. */
@@ -28,32 +27,6 @@ const tickFields = [
   'paperTickRates',
   'dimensions',
 ] as const satisfies readonly FieldName[]
-
-/**
- * Merges the readings of one server's sources into snapshots and publishes them. The only place that decides whether the server is
- * up, whether its main thread hangs, what is stale and what the tick rate is: everything else reads the snapshots.
- */
-export interface Publisher {
-  /** The newest snapshot. */
-  snapshot(): ServerSnapshot
-  /** Adds the reading of a successful poll. Returns true if the server was down until now. */
-  addPolled(source: Source, reading: Reading): boolean
-  /** Adds a reading that arrived between polls, and publishes it. Returns true if the server was down until now. */
-  addPushed(source: Source, reading: Reading): boolean
-  /** Records a failed poll of a source. */
-  addFailed(source: Source): void
-  /** Publishes soon, unless the end of a poll publishes first. */
-  publishSoon(): void
-  /**
-   * Records the end of a poll of all sources, and publishes.
-   * @param startedAt monotonic milliseconds
-   * @returns whether the server is up; undefined if unknown
-   */
-  pollEnded(startedAt: number): boolean | undefined
-  /** Calls the listener with each new snapshot; the returned function unsubscribes. */
-  subscribe(listener: (snapshot: ServerSnapshot) => void): () => void
-  close(): void
-}
 
 export interface PublisherOptions {
   readonly server: string
@@ -72,8 +45,6 @@ const readsFiles = (name: SourceName): boolean => descriptorOf(name).completesOt
 /** Reading the files of a server does not show whether it is running. */
 const isNetwork = ({ name }: Source): boolean => descriptorOf(name).network
 
-export const createPublisher = (options: PublisherOptions): Publisher => new SnapshotPublisher(options)
-
 const noSources: ReadonlySet<SourceName> = new Set()
 const nothing: Decision = { invalid: [] }
 
@@ -84,13 +55,16 @@ interface State extends Pick<ServerSnapshot, 'up' | 'knownUntil'> {
   readonly isStale: boolean
 }
 
-/** A class to save memory, as in `reachability.ts`. */
-class SnapshotPublisher implements Publisher {
+/**
+ * Merges the readings of one server's sources into snapshots and publishes them. The only place that decides whether the server is
+ * up, whether its main thread hangs, what is stale and what the tick rate is: everything else reads the snapshots.
+ */
+export class Publisher {
   readonly #options: PublisherOptions
   readonly #freshness: Freshness
-  readonly #reachability = createReachability(isNetwork)
-  readonly #counter = createPlayerCounter()
-  readonly #ticks = createMeasuredTicks()
+  readonly #reachability = new Reachability(isNetwork)
+  readonly #counter = new PlayerCounter()
+  readonly #ticks = new MeasuredTicks()
   /** Replaced when a poll ends: it is part of the snapshots. */
   #polls: ServerSnapshot['polls'] = Object.freeze({})
   #listeners: readonly ((snapshot: ServerSnapshot) => void)[] = []
@@ -114,16 +88,18 @@ class SnapshotPublisher implements Publisher {
 
   constructor(options: PublisherOptions) {
     this.#options = options
-    this.#freshness = createFreshness(options.settings.staleAfter, readsFiles)
+    this.#freshness = new Freshness(options.settings.staleAfter, readsFiles)
     this.#current = this.#build({ now: options.clock.now(), isStale: true }, merge([]))
   }
 
+  /** The newest snapshot. */
   snapshot(): ServerSnapshot {
     // The timer may be late, for example after the process was stopped for a while.
     if (!this.#closed && this.#options.clock.now() >= this.#expiresAt) this.#publish()
     return this.#current
   }
 
+  /** Adds the reading of a successful poll. Returns true if the server was down until now. */
   addPolled(source: Source, reading: Reading): boolean {
     this.#freshness.addPolled(reading)
     if (reading.fields.tickCount !== undefined) this.#ticks.readOver(reading.connection)
@@ -132,6 +108,7 @@ class SnapshotPublisher implements Publisher {
     return wasDown
   }
 
+  /** Adds a reading that arrived between polls, and publishes it. Returns true if the server was down until now. */
   addPushed(source: Source, reading: Reading): boolean {
     this.#freshness.addPushed(reading)
     const wasDown = !reading.isStarting && this.#reached(source, reading.at)
@@ -141,16 +118,23 @@ class SnapshotPublisher implements Publisher {
     return wasDown
   }
 
+  /** Records a failed poll of a source. */
   addFailed(source: Source): void {
     this.#reachability.missed(source)
     this.#checkedAt = this.#options.clock.now()
     if (this.#current.fields.tickCount?.source === source.name) this.#ticks.interrupt()
   }
 
+  /** Publishes soon, unless the end of a poll publishes first. */
   publishSoon(): void {
     if (!this.#closed) this.#cancelPublish ??= this.#options.clock.after(publishDelayMs, () => this.#publish())
   }
 
+  /**
+   * Records the end of a poll of all sources, and publishes.
+   * @param startedAt monotonic milliseconds
+   * @returns whether the server is up; undefined if unknown
+   */
   pollEnded(startedAt: number): boolean | undefined {
     const { clock, states, listSources } = this.#options
     const list = listSources()
@@ -159,17 +143,18 @@ class SnapshotPublisher implements Publisher {
     if (up !== undefined) {
       const error = up ? undefined : list.filter(isNetwork).flatMap((source) => states.of(source).error ?? [])[0]
       const outcome = up ? 'ok' : (error?.code ?? 'unreachable')
-      this.#polls = Object.freeze({ ...this.#polls, [outcome]: (this.#polls[outcome] ?? 0) + 1 })
+      this.#polls = Object.freeze(Object.assign({}, this.#polls, { [outcome]: (this.#polls[outcome] ?? 0) + 1 }))
     }
-    this.#pollDuration = toSeconds(clock.now() - startedAt)
+    const now = clock.now()
+    this.#pollDuration = toSeconds(now - startedAt)
     this.#lastPollAt = clock.wall()
-    this.#checkedAt = clock.now()
-    this.#publish()
+    this.#checkedAt = now
+    this.#publish(now)
     return up
   }
 
+  /** Calls the listener with each new snapshot; the returned function unsubscribes. */
   subscribe(listener: (snapshot: ServerSnapshot) => void): () => void {
-    // Not by a spread, as in `reachability.ts`.
     this.#listeners = this.#listeners.concat(listener)
     return () => {
       this.#listeners = this.#listeners.filter((other) => other !== listener)
@@ -222,14 +207,14 @@ class SnapshotPublisher implements Publisher {
     return wasDown
   }
 
-  #publish(): void {
+  #publish(now = this.#options.clock.now()): void {
     const { server, log, states, listSources } = this.#options
     this.#cancelPublish?.()
     this.#cancelPublish = undefined
     const list = listSources()
     states.keepOnly(list)
     this.#reachability.update(list)
-    const state = this.#decide()
+    const state = this.#decide(now)
     this.#expireReadings(list, state)
     const failed = list.filter((source) => this.#reachability.hasReached(source) === false)
     const failing = failed.length === 0 ? noSources : new Set(failed.map(({ name }) => name))
@@ -261,9 +246,9 @@ class SnapshotPublisher implements Publisher {
   #expireReadings(list: readonly Source[], { now, up, knownUntil = now, isStale }: State): void {
     const { staleAfter } = this.#options.settings
     const keepUntil = up === false ? this.#lastReachedAt + staleAfter : undefined
-    const names = list.map(({ name }) => name)
-    this.#expiresAt = this.#freshness.expire(now, names, keepUntil)
-    for (const at of [knownUntil, isStale ? now : this.#staleAt]) if (at > now) this.#expiresAt = Math.min(this.#expiresAt, at)
+    this.#expiresAt = this.#freshness.expire(now, list, keepUntil)
+    if (knownUntil > now) this.#expiresAt = Math.min(this.#expiresAt, knownUntil)
+    if (!isStale) this.#expiresAt = Math.min(this.#expiresAt, this.#staleAt)
     this.#armExpiry()
   }
 
@@ -272,20 +257,19 @@ class SnapshotPublisher implements Publisher {
     return (this.#lastContact?.at ?? Number.NEGATIVE_INFINITY) + this.#options.settings.staleAfter
   }
 
-  #decide(): State {
-    const { clock, settings } = this.#options
+  #decide(now: number): State {
+    const { settings } = this.#options
     const { up } = this.#reachability
-    const now = clock.now()
     const isStale = now >= this.#staleAt
     // A server that is down stays down until the end of its next poll, which may be late.
-    const knownUntil = up
-      ? this.#staleAt
-      : this.#checkedAt + maxPauseMs(settings.interval) + settings.timeout + settings.staleAfter
+    const knownUntil = up ? this.#staleAt : this.#checkedAt + settings.interval + settings.timeout + settings.staleAfter
     return up === undefined || now >= knownUntil ? { now, isStale } : { now, isStale, up, knownUntil }
   }
 
   #judgeMainThread(now: number, list: readonly Source[], fields: KnownFields): MainThread | undefined {
     const { interval, staleAfter } = this.#options.settings
+    // Most servers are read by no such source.
+    if (list.every((source) => source.mainThread === undefined)) return undefined
     const activities = list.flatMap((source) => source.mainThread?.() ?? [])
     return judgeMainThread(activities, {
       now,

@@ -1,24 +1,5 @@
 import type { Source } from '../sources/source.ts'
 
-/**
- * Whether a server is up: up if the last poll of any source reached it, down if all sources that connect to it were polled and none
- * reached it.
- */
-export interface Reachability {
-  /** Undefined if unknown: no source has reached the server, and not all of them have been polled, or none connects to it. */
-  readonly up: boolean | undefined
-  /** Returns true if the server was down until now. */
-  reached(source: Source): boolean
-  missed(source: Source): void
-  /** Whether the last poll of the source reached the server; undefined until its first poll has ended. */
-  hasReached(source: Source): boolean | undefined
-  /** Drops sources that are not in the list, and updates `up`. */
-  update(sources: readonly Source[]): void
-}
-
-/** @param isNetwork whether the source connects to the server: reading a directory does not show that the server is running */
-export const createReachability = (isNetwork: (source: Source) => boolean): Reachability => new SourceReachability(isNetwork)
-
 interface Outcome {
   readonly source: Source
   hasReached: boolean
@@ -26,10 +7,13 @@ interface Outcome {
 
 const noOutcomes: readonly Outcome[] = []
 
-/** A class to save memory: there is one for each of thousands of servers, and an object literal with a getter takes a kilobyte. */
-class SourceReachability implements Reachability {
+/**
+ * Whether a server is up: up if the last poll of any source reached it, down if all sources that connect to it were polled and none
+ * reached it.
+ * @param isNetwork whether the source connects to the server: reading a directory does not show that the server is running
+ */
+export class Reachability {
   readonly #isNetwork: (source: Source) => boolean
-  /** Few: a search takes less time than a Map, and less memory. */
   #outcomes: readonly Outcome[] = noOutcomes
   #up: boolean | undefined
 
@@ -37,10 +21,12 @@ class SourceReachability implements Reachability {
     this.#isNetwork = isNetwork
   }
 
+  /** Undefined if unknown: no source has reached the server, and not all of them have been polled, or none connects to it. */
   get up(): boolean | undefined {
     return this.#up
   }
 
+  /** Returns true if the server was down until now. */
   reached(source: Source): boolean {
     this.#set(source, true)
     if (!this.#isNetwork(source)) return false
@@ -53,10 +39,12 @@ class SourceReachability implements Reachability {
     this.#set(source, false)
   }
 
+  /** Whether the last poll of the source reached the server; undefined until its first poll has ended. */
   hasReached(source: Source): boolean | undefined {
     return this.#find(source)?.hasReached
   }
 
+  /** Drops sources that are not in the list, and updates `up`. */
   update(sources: readonly Source[]): void {
     if (!this.#outcomes.every(({ source }) => sources.includes(source))) {
       this.#outcomes = this.#outcomes.filter(({ source }) => sources.includes(source))
@@ -83,7 +71,6 @@ class SourceReachability implements Reachability {
 
   #set(source: Source, hasReached: boolean): void {
     const outcome = this.#find(source)
-    // Not by push() nor by a spread, for which V8 makes room for 17 elements.
     if (outcome === undefined) this.#outcomes = this.#outcomes.concat({ source, hasReached })
     else outcome.hasReached = hasReached
   }

@@ -7,23 +7,6 @@ import { PollSignal } from './poll-signal.ts'
 /** Milliseconds after the deadline in which a source may still return the fields read so far. */
 const graceMs = 100
 
-/** The running polls of one server's sources. The only place where polls are cancelled. */
-export interface RunningPolls {
-  isRunning(source: Source): boolean
-  readonly size: number
-  /**
-   * Polls a source once. The poll ends at the deadline even if the source ignores its signal.
-   * @throws SourceError `timeout`, `aborted` or the error of the source
-   */
-  run(source: Source, deadline: Deadline): Promise<Reading>
-  /** Cancels the polls of all other sources, which have been closed. */
-  keepOnly(sources: readonly Source[]): void
-  /** Cancels all polls. */
-  close(): void
-}
-
-export const createRunningPolls = (clock: Clock): RunningPolls => new SourcePolls(clock)
-
 interface RunningPoll {
   readonly source: Source
   readonly signal: PollSignal
@@ -33,10 +16,9 @@ interface RunningPoll {
 
 const noPolls: readonly RunningPoll[] = []
 
-/** A class to save memory, as in `reachability.ts`. */
-class SourcePolls implements RunningPolls {
+/** The running polls of one server's sources. The only place where polls are cancelled. */
+export class RunningPolls {
   readonly #clock: Clock
-  /** Few: a search takes less time than a Map, and less memory. */
   #running: readonly RunningPoll[] = noPolls
 
   constructor(clock: Clock) {
@@ -51,10 +33,13 @@ class SourcePolls implements RunningPolls {
     return this.#running.some((running) => running.source === source)
   }
 
+  /**
+   * Polls a source once. The poll ends at the deadline even if the source ignores its signal.
+   * @throws SourceError `timeout`, `aborted` or the error of the source
+   */
   run(source: Source, deadline: Deadline): Promise<Reading> {
     return new Promise<Reading>((resolve, reject) => {
       const poll: RunningPoll = { source, signal: new PollSignal(), reject, cancelTimer: undefined }
-      // Not by a spread, as in `reachability.ts`.
       this.#running = this.#running.concat(poll)
       poll.cancelTimer = this.#clock.after(deadline.remainingMs(), () => this.#expire(poll, deadline))
       const end = (reading: Reading) => {
@@ -69,10 +54,12 @@ class SourcePolls implements RunningPolls {
     })
   }
 
+  /** Cancels the polls of all other sources, which have been closed. */
   keepOnly(sources: readonly Source[]): void {
     this.#cancel((source) => !sources.includes(source))
   }
 
+  /** Cancels all polls. */
   close(): void {
     this.#cancel(() => true)
   }

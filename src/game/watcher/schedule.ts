@@ -1,12 +1,6 @@
-import { type BackoffOptions, backoffMs, withJitter } from '../../util/backoff.ts'
+import { withJitter } from '../../util/backoff.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Limiter } from '../../util/limiter.ts'
-
-/** In intervals: a server that is down is polled at the base interval three times before the pauses grow. */
-const backoff = { firstMs: 1, maxMs: 8, steadyFailures: 3 } as const satisfies BackoffOptions
-
-/** The longest time between two polls of a server that is down, in milliseconds, without the duration of a poll. */
-export const maxPauseMs = (interval: number): number => interval * backoff.maxMs
 
 /** Milliseconds between two polls, however often an early one is requested; no more than the interval. */
 const minSpacingMs = 1_000
@@ -14,14 +8,6 @@ const minSpacingMs = 1_000
 const maxCatchUp = 0.5
 
 const nothing = Promise.resolve()
-
-export interface Schedule {
-  /** @param delayMs before the first poll */
-  start(delayMs: number): void
-  /** Polls before the interval has passed, at most once a second. Ignored before the start. */
-  pollSoon(): void
-  close(): void
-}
 
 export interface ScheduleOptions {
   /** Milliseconds from when one poll is due to when the next one is. */
@@ -33,23 +19,18 @@ export interface ScheduleOptions {
   readonly poll: () => Promise<unknown>
   /** Limits the number of concurrent polls; default: no limit. */
   readonly limit?: Limiter
+  /** Moves the time of a poll to one at which others are polled too, at most to an earlier one. Monotonic milliseconds. */
+  readonly align?: (at: number) => number
   /** Called when a poll starts, with the milliseconds since it was due. */
   readonly onStart?: (delayMs: number) => void
-  /** Number of consecutive polls that did not reach the server. */
-  readonly failures: () => number
 }
 
 /**
- * Polls on an interval, whether or not the previous poll has ended, and less often while the server is down. Jitter only
- * shortens the pause, so that a change is detected within one interval of the last poll.
+ * Polls on an interval, whether or not the previous poll has ended, and also while the server is down: otherwise short outages would
+ * look long. Jitter only shortens the pause, so that a change is detected within one interval of the last poll.
  */
-export const createSchedule = (options: ScheduleOptions): Schedule => new IntervalSchedule(options)
-
-/** A class to save memory, as in `reachability.ts`. */
-class IntervalSchedule implements Schedule {
+export class Schedule {
   readonly #options: ScheduleOptions
-  /** Counts what has set the timer, so that the end of an earlier poll does not move it. */
-  #turn = 0
   #startedAt: number | undefined
   #isStarted = false
   /** A poll that was due has not been started yet: there is no second one. */
@@ -61,15 +42,16 @@ class IntervalSchedule implements Schedule {
     this.#options = options
   }
 
+  /** @param delayMs before the first poll */
   start(delayMs: number): void {
     this.#isStarted = true
-    this.#pollAt(this.#options.clock.now() + delayMs)
+    this.#pollAt(this.#align(this.#options.clock.now() + delayMs))
   }
 
+  /** Polls before the interval has passed, at most once a second. Ignored before the start. */
   pollSoon(): void {
     if (!this.#isStarted || this.#closed) return
     const { interval, clock } = this.#options
-    this.#turn++
     const spacing = Math.min(minSpacingMs, interval)
     this.#pollAt(this.#startedAt === undefined ? clock.now() : this.#startedAt + spacing)
   }
@@ -86,22 +68,22 @@ class IntervalSchedule implements Schedule {
     const { clock } = this.#options
     const now = clock.now()
     const dueAt = Math.max(now, at)
-    this.#cancel = clock.after(dueAt - now, () => void this.#onDue(dueAt))
+    this.#cancel = clock.after(dueAt - now, () => this.#onDue(dueAt))
   }
 
-  async #onDue(dueAt: number): Promise<void> {
-    const { interval, clock, random, failures } = this.#options
+  #onDue(dueAt: number): void {
+    const { interval, clock, random } = this.#options
     const started = clock.now()
     this.#startedAt = started
-    const mine = ++this.#turn
     const pause = withJitter(interval, 0.1, random)
     // Otherwise polls that one pause of the event loop has delayed would start at the same time in all later intervals.
     const from = started - dueAt > interval * maxCatchUp ? started : dueAt
-    this.#pollAt(from + pause)
-    await this.#run(dueAt)
-    // Only now is it known whether the server is down. The next poll may have begun since. Without a backoff the timer is right.
-    const backedOff = pause * backoffMs(failures(), backoff)
-    if (mine === this.#turn && backedOff !== pause) this.#pollAt(from + backedOff)
+    this.#pollAt(this.#align(from + pause))
+    void this.#run(dueAt)
+  }
+
+  #align(at: number): number {
+    return this.#options.align?.(at) ?? at
   }
 
   /** Starts a poll when fewer than the maximum run. */

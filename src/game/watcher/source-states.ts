@@ -7,25 +7,6 @@ import { descriptorOf } from '../sources/descriptor-of.ts'
 import type { SourceName } from '../sources/names.ts'
 import type { Source } from '../sources/source.ts'
 
-/** The state of each source of one server, for `/api/v1/sources`. Logs changes. */
-export interface SourceStates {
-  /** `pending` until its first poll has ended. */
-  of(source: Source): SourceState
-  /**
-   * Records a successful poll.
-   * @param duration in seconds
-   * @param failures of the parts that could not be read
-   */
-  ok(source: Source, duration: number, failures?: readonly SourceError[]): void
-  /**
-   * Records a failed poll.
-   * @param duration in seconds
-   */
-  failed(source: Source, duration: number, error: SourceError): void
-  /** Drops the states of sources that are no longer listed, or whose target has changed. */
-  keepOnly(sources: readonly Source[]): void
-}
-
 export interface SourceStatesOptions {
   readonly server: string
   readonly clock: Clock
@@ -33,24 +14,20 @@ export interface SourceStatesOptions {
   readonly settingNames?: SettingNames | undefined
 }
 
-export const createSourceStates = (options: SourceStatesOptions): SourceStates => new LoggedStates(options)
-
 const noStates: readonly SourceState[] = []
 
-/** A class to save memory, as in `reachability.ts`. */
-class LoggedStates implements SourceStates {
+/** The state of each source of one server, for `/api/v1/sources`. Logs changes. */
+export class SourceStates {
   readonly #options: SourceStatesOptions
-  /** Few: a search takes less time than a Map, and less memory. */
   #states: readonly SourceState[] = noStates
-  /**
-   * The error of each source's last poll, if it failed. A source that waits for its next attempt throws the same object again.
-   */
+  /** The error of each source's last poll, if it failed. A source that waits for its next attempt throws the same object again. */
   #thrownBy: Map<SourceName, SourceError> | undefined
 
   constructor(options: SourceStatesOptions) {
     this.#options = options
   }
 
+  /** `pending` until its first poll has ended. */
   of(source: Source): SourceState {
     const { name, target } = source
     const state = this.#find(name) ?? { source: name, target, state: 'pending' }
@@ -61,12 +38,17 @@ class LoggedStates implements SourceStates {
     return { ...state, resting: resting.map(({ command, until }) => ({ command, until: until + toWall })) }
   }
 
+  /**
+   * Records a successful poll.
+   * @param duration in seconds
+   * @param failures of the parts that could not be read
+   */
   ok({ name, target }: Source, duration: number, failures: readonly SourceError[] = []): void {
     const { server, clock, log } = this.#options
     const before = this.#find(name)
     if (before?.state === 'failed') log.info({ server, source: name }, `${server}: ${name} is reachable again (${target})`)
     const lastSuccess = clock.wall()
-    // The usual case without spreads: V8 gives each object that begins with one a separate hidden class, which takes 500 bytes.
+    // The usual case without spreads.
     if (failures.length === 0 && before?.lastError === undefined) {
       this.#set({ source: name, target, state: 'ok', duration, lastSuccess })
     } else {
@@ -82,6 +64,10 @@ class LoggedStates implements SourceStates {
     this.#thrownBy?.delete(name)
   }
 
+  /**
+   * Records a failed poll.
+   * @param duration in seconds
+   */
   failed({ name, target, hints }: Source, duration: number, error: SourceError): void {
     const { server, clock, log, settingNames } = this.#options
     const before = this.#find(name)
@@ -106,6 +92,7 @@ class LoggedStates implements SourceStates {
     this.#thrownBy.set(name, error)
   }
 
+  /** Drops the states of sources that are no longer listed, or whose target has changed. */
   keepOnly(sources: readonly Source[]): void {
     const isListed = (state: SourceState) => sources.some(({ name, target }) => name === state.source && target === state.target)
     if (!this.#states.every(isListed)) this.#states = this.#states.filter(isListed)

@@ -30,19 +30,6 @@ export interface TickRate {
   readonly tickPaused?: boolean
 }
 
-export interface TickRateMeter {
-  /** Adds a reading. Returns the rate up to it. */
-  add(reading: TickReading): TickRate
-  /** The next reading is not compared with earlier ones: the counter may be that of another run of the server. */
-  interrupt(): void
-}
-
-/**
- * Measures the tick rate from consecutive readings of the tick counter. The time of a reading is the arrival of its reply: a command
- * may wait before it runs, but the reply is sent immediately, so the way back is the shorter and steadier part of the round trip.
- */
-export const createTickRateMeter = (): TickRateMeter => new WindowMeter()
-
 interface Counter extends Pick<TickReading, 'ticks' | 'at'> {
   /** The number of ticks that the server may be behind, at most. */
   readonly behind: number
@@ -53,8 +40,11 @@ type Counters = readonly Counter[]
 
 const noCounters: Counters = []
 
-/** A class to save memory, as in `reachability.ts`. */
-class WindowMeter implements TickRateMeter {
+/**
+ * Measures the tick rate from consecutive readings of the tick counter. The time of a reading is the arrival of its reply: a command
+ * may wait before it runs, but the reply is sent immediately, so the way back is the shorter and steadier part of the round trip.
+ */
+export class TickRateMeter {
   #earlier = noCounters
   #last: TickReading | undefined
   /** The number of ticks that the server may be behind at the last reading, at most. */
@@ -63,6 +53,7 @@ class WindowMeter implements TickRateMeter {
   #paused = false
   #rate: number | undefined
 
+  /** Adds a reading. Returns the rate up to it. */
   add(counted: TickReading): TickRate {
     const last = this.#last
     const moved = last === undefined || counted.ticks !== last.ticks
@@ -104,6 +95,7 @@ class WindowMeter implements TickRateMeter {
     return { tickRate: this.#rate, tickPaused: false }
   }
 
+  /** The next reading is not compared with earlier ones: the counter may be that of another run of the server. */
   interrupt(): void {
     this.#last = undefined
     this.#paused = false

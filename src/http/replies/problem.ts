@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { type Static, Type } from 'typebox'
 import { RequestError } from '../../util/errors.ts'
+import { type Static, Type } from '../../util/schema.ts'
 
 /** RFC 9457 problem details; the error body of every route. */
 export const Problem = Type.Object(

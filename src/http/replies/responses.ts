@@ -1,4 +1,4 @@
-import { type TSchema, Type } from 'typebox'
+import { type TSchema, Type } from '../../util/schema.ts'
 import { problems } from './problem.ts'
 
 /** Headers of a reply by name, for its schema. */

@@ -14,7 +14,9 @@ export interface StreamOptions {
 /** A stream without data for this time, ms, is treated as dead; the service sends at least a comment every 15 s. */
 const silenceLimit = 35_000
 const firstDelay = 500
-const maxDelay = 10_000
+const maxDelay = 60_000
+/** A stream that has lasted this long, ms, was not ended because this client is too slow or the service restarts all the time. */
+const stableAfter = 60_000
 const pollDelay = 5_000
 /** The service has reached a limit of its event streams. */
 const refusals: readonly number[] = [429, 503]
@@ -51,7 +53,10 @@ export function followEvents({ url, onEvent, poll, onConnection }: StreamOptions
         lastId = id
       })
       onConnection('live')
-      delay = firstDelay
+      const stable = setTimeout(() => {
+        delay = firstDelay
+      }, stableAfter)
+      stop.signal.addEventListener('abort', () => clearTimeout(stable))
       for (;;) {
         const { value, done } = await reader.read()
         if (done) return undefined

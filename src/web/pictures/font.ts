@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import opentype from 'opentype.js'
+import type opentype from 'opentype.js'
+import { load } from '../../util/load.ts'
 import { packageRoot } from '../../util/package.ts'
 
 /** One character, drawn in a square of 1 by 1, the baseline at 0. */
@@ -27,7 +28,7 @@ const decimals = 4
 function openFont(file: string): Font {
   const bytes = readFileSync(join(packageRoot, 'src', 'web', 'fonts', file))
   // Glyphs are parsed when they are first used: parsing all of them takes almost a second.
-  const font = opentype.parse(new Uint8Array(bytes).buffer, { lowMemory: true })
+  const font = load<typeof opentype>('opentype.js').parse(new Uint8Array(bytes).buffer, { lowMemory: true })
   const known = new Map<string, Glyph>()
 
   function draw(character: string): Glyph {
@@ -48,25 +49,9 @@ function openFont(file: string): Font {
   }
 }
 
-/** The characters in most pictures. */
-const common = Array.from({ length: 0x7f - 0x20 }, (_, index) => String.fromCharCode(0x20 + index))
-
-/**
- * Opens the fonts and prepares the most common characters, a few per turn of the event loop: all of them take some 60 ms, which
- * would block everything else if the first picture did it.
- */
-export async function warmFonts(): Promise<void> {
-  const { regular, bold } = openFonts()
-  for (const character of common) {
-    await new Promise((resolve) => setImmediate(resolve))
-    regular.glyph(character)
-    bold.glyph(character)
-  }
-}
-
 let fonts: { readonly regular: Font; readonly bold: Font } | undefined
 
-/** The fonts in the package, so that pictures are the same on a machine without fonts. */
+/** The fonts in the package, opened when the first picture is drawn, so that pictures are the same on a machine without fonts. */
 export function openFonts() {
   fonts ??= { regular: openFont('DejaVuSans.ttf'), bold: openFont('DejaVuSans-Bold.ttf') }
   return fonts

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import sharp from 'sharp'
+import { HttpClient, HttpError } from '../../util/http-client.ts'
 import type { Log } from '../../util/log.ts'
-import { version } from '../../util/package.ts'
+import { loadSharp } from '../../util/sharp.ts'
 
 /** Fetches heads of players from the service at HEADS_URL. */
 export interface HeadSource {
@@ -20,17 +20,6 @@ const maxHeads = 1_000
 const headTtlMs = 3_600_000
 const failureTtlMs = 60_000
 
-async function readBounded(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const pieces: Uint8Array[] = []
-  let size = 0
-  for await (const piece of body) {
-    size += piece.length
-    if (size > maxBytes) throw new Error(`the reply has more than ${maxBytes} bytes`)
-    pieces.push(piece)
-  }
-  return Buffer.concat(pieces)
-}
-
 /** PNG, JPEG or WebP: an SVG could refer to something else. */
 const isPicture = (bytes: Buffer): boolean =>
   bytes.subarray(0, 8).toString('latin1') === '\x89PNG\r\n\x1a\n' ||
@@ -39,10 +28,8 @@ const isPicture = (bytes: Buffer): boolean =>
 
 /** @param template a URL with `{uuid}` and optionally `{size}` */
 export function createHeadSource(template: string, log: Log): HeadSource {
-  // Loaded only if heads are configured.
-  const client = import('undici').then(({ Agent, fetch }) => {
-    return { fetch, agent: new Agent({ connections: maxRequests, connect: { timeout: timeoutMs } }) }
-  })
+  // Without redirects, which could lead to a site that the operator did not configure.
+  const client = new HttpClient({ timeoutMs, maxBytes, connections: maxRequests })
   const closing = new AbortController()
   const heads = new LRUCache<string, Promise<Buffer | undefined>>({ max: maxHeads, ttl: headTtlMs })
   let running = 0
@@ -50,20 +37,11 @@ export function createHeadSource(template: string, log: Log): HeadSource {
 
   async function load(uuid: string): Promise<Buffer> {
     const url = template.replaceAll('{uuid}', uuid).replaceAll('{size}', String(maxHead))
-    const { fetch, agent } = await client
-    const response = await fetch(url, {
-      dispatcher: agent,
-      signal: AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
-      // A redirect could lead to a site that the operator did not configure.
-      redirect: 'error',
-      headers: { accept: 'image/png, image/webp, image/jpeg', 'user-agent': `tickwarden/${version}` },
-    })
-    if (!response.ok || response.body === null) {
-      await response.body?.cancel()
-      throw new Error(`the service answers ${response.status}`)
-    }
-    const bytes = await readBounded(response.body)
+    const headers = { accept: 'image/png, image/webp, image/jpeg' }
+    const { status, body: bytes } = await client.request({ url: new URL(url), headers })
+    if (status < 200 || status > 299) throw new Error(`the service answers ${status}`)
     if (!isPicture(bytes)) throw new Error('the reply is not a PNG, JPEG or WebP picture')
+    const sharp = await loadSharp()
     return sharp(bytes, { limitInputPixels: 4_000_000, failOn: 'error' })
       .timeout({ seconds: 5 })
       .resize(maxHead, maxHead, { kernel: 'nearest', fit: 'cover' })
@@ -78,8 +56,8 @@ export function createHeadSource(template: string, log: Log): HeadSource {
       isFailing = false
       return head
     } catch (error) {
-      const { cause, message } = error as Error
-      const reason = cause instanceof Error ? cause.message : message
+      const { message } = error as Error
+      const reason = error instanceof HttpError && error.kind === 'network' ? error.code : message
       if (!isFailing && !closing.signal.aborted) {
         log.warn({ host: new URL(template).host, reason }, `cannot fetch heads (${reason}); patterns are shown instead`)
       }
@@ -103,7 +81,7 @@ export function createHeadSource(template: string, log: Log): HeadSource {
     },
     async close() {
       closing.abort()
-      await (await client).agent.destroy()
+      await client.close()
     },
   }
 }

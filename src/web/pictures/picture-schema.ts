@@ -1,8 +1,8 @@
-import { type TSchema, Type } from 'typebox'
 import { type Parameters, query } from '../../http/parameters.ts'
 import { problem, problems } from '../../http/replies/problem.ts'
 import { preparedReplies } from '../../http/replies/responses.ts'
 import type { ServerPlace } from '../../http/server-place.ts'
+import { type TSchema, Type } from '../../util/schema.ts'
 import type { Picture } from './renderer.ts'
 
 /** The first bytes of each type, as text. */

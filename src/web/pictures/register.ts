@@ -1,8 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import sharp from 'sharp'
-import { Type } from 'typebox'
 import type { Fleet } from '../../game/fleet.ts'
 import { normaliseUuid } from '../../game/protocol/uuid.ts'
 import type { ServerSnapshot } from '../../game/snapshot.ts'
@@ -15,6 +13,8 @@ import { type ServerPlace, serverPlaces } from '../../http/server-place.ts'
 import type { Clock } from '../../util/clock.ts'
 import { invalidParameter } from '../../util/errors.ts'
 import type { Log } from '../../util/log.ts'
+import { Type } from '../../util/schema.ts'
+import { loadSharp } from '../../util/sharp.ts'
 import { badgeContent, badgeKinds, drawBadge } from './badge.ts'
 import { drawBanner } from './banner.ts'
 import { drawChart } from './chart.ts'
@@ -24,7 +24,6 @@ import { pictureSchema } from './picture-schema.ts'
 import { createRenderer, type Picture } from './renderer.ts'
 import { summarise } from './summary.ts'
 import { themeNames, themes } from './theme.ts'
-import { toPng, warmPictures } from './warm.ts'
 
 export interface PicturesOptions {
   readonly fleet: Fleet
@@ -54,6 +53,10 @@ const chartParameters = {
 }
 const headParameters = { size: pixels(8, maxHead, 64, 'Width and height in pixels') }
 
+/** @returns the SVG as PNG; rendered in a thread pool */
+const toPng = async (svg: string): Promise<Buffer> =>
+  (await loadSharp())(Buffer.from(svg)).timeout({ seconds: 5 }).png({ compressionLevel: 7 }).toBuffer()
+
 /** @throws RequestError INVALID_PARAMETER */
 function readUuid(request: FastifyRequest): string {
   const { uuid } = request.params as { uuid: string }
@@ -65,7 +68,6 @@ function readUuid(request: FastifyRequest): string {
 
 /** Banner, badge, chart and heads of each server. */
 export function registerPictures(app: FastifyInstance, { fleet, clock, history, log, icon, headsUrl }: PicturesOptions): void {
-  const ready = warmPictures()
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   const renderer = createRenderer()
   const limits = {
@@ -112,8 +114,7 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
         type: 'image/png',
         key: JSON.stringify(['banner', numberOf(snapshot), summary.up, width, name]),
         render: async () => {
-          const [png] = await Promise.all([icon(snapshot), ready])
-          const banner = drawBanner(summary, png, width, themes[name])
+          const banner = drawBanner(summary, await icon(snapshot), width, themes[name])
           await nextTurn()
           return toPng(banner)
         },
@@ -138,10 +139,7 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
       const picture: Picture = {
         type: 'image/svg+xml',
         key: JSON.stringify(['badge', content]),
-        render: async () => {
-          await ready
-          return drawBadge(content)
-        },
+        render: async () => drawBadge(content),
       }
       return send(request, reply, picture)
     })
@@ -181,7 +179,6 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
           name,
         ]),
         render: async () => {
-          await ready
           const values = history.range(server, { names, range: period, points })
           // Reading the values, drawing and rendering take some milliseconds each.
           await nextTurn()
@@ -220,11 +217,14 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
       const { size } = request.query
       const head = heads !== undefined && isPlayer(uuid) ? await heads.get(uuid) : undefined
       const { pixels, side } = headPattern(uuid)
-      const source = head === undefined ? sharp(pixels, { raw: { width: side, height: side, channels: 3 } }) : sharp(head)
       const picture: Picture = {
         type: 'image/png',
         key: JSON.stringify(['head', uuid, size, head !== undefined]),
-        render: () => source.resize(size, size, { kernel: 'nearest' }).png().toBuffer(),
+        render: async () => {
+          const sharp = await loadSharp()
+          const source = head === undefined ? sharp(pixels, { raw: { width: side, height: side, channels: 3 } }) : sharp(head)
+          return source.resize(size, size, { kernel: 'nearest' }).png().toBuffer()
+        },
       }
       return send(request, reply, picture, 'heads')
     })

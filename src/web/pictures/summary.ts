@@ -1,5 +1,6 @@
+import { currentFields } from '../../game/current-fields.ts'
 import type { SourceErrorCode } from '../../game/errors.ts'
-import { currentFields, isAsleep, ongoingWorldUpgrade, type ServerSnapshot } from '../../game/snapshot.ts'
+import { isAsleep, ongoingWorldUpgrade, type ServerSnapshot } from '../../game/snapshot.ts'
 import { downReason, type LiveState, stateOf } from '../../live/state.ts'
 
 /** Why a server is down, in plain words. */

@@ -4,6 +4,8 @@ import { h, type ViewElement } from './node.ts'
 import { viewRelative } from './relative.ts'
 import type { ListedPlayer, ServerDetails, Session } from './types.ts'
 
+/** Maximum number of players listed: thousands of names and heads would take seconds to load. */
+const maxListed = 100
 /** Maximum number of visits shown. */
 const maxRecent = 40
 
@@ -24,27 +26,30 @@ const viewName = ({ NAME }: ListedPlayer): ViewElement => h('bdi', { class: 'nam
 
 /** The players online, and since when, if known. Empty if the page hides names. */
 export function viewPlayers({ server, sessions }: ServerDetails, context: ViewContext): ViewElement | undefined {
-  const { texts } = context
+  const { texts, format } = context
   const { players, online, up } = server.state
   if (sessions === null) return undefined
   const since = new Map(
     sessions.flatMap(({ player, from, isOnline }) => (isOnline && from !== null ? [[player.NAME, from]] : [])),
   )
+  const listed = players?.slice(0, maxListed) ?? []
+  const others = (players?.length ?? 0) - listed.length
   const none = up === true && online === 0 ? texts.server.noPlayers : texts.server.noList
   return h(
     'section',
     { class: 'panel' },
     h('h2', {}, texts.server.playersOnline),
-    players === null || players.length === 0
+    listed.length === 0
       ? h('p', { class: 'none' }, none)
       : h(
           'ul',
           { class: 'faces', tabindex: 0 },
-          players.map((player) => {
+          listed.map((player) => {
             const from = since.get(player.NAME)
             return h('li', {}, viewHead(player, context), viewName(player), from !== undefined && viewRelative(from, context))
           }),
         ),
+    others > 0 && h('p', {}, texts.server.otherPlayers(format.integer(others))),
   )
 }
 

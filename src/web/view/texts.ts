@@ -161,6 +161,7 @@ export const english = {
     playersOnline: 'Players online',
     noPlayers: 'No players online.',
     noList: 'No source has the full list of players.',
+    otherPlayers: (count: string) => `and ${count} more`,
     since: (time: string) => `since ${time}`,
     recent: 'Recent visits',
     stayed: (duration: string) => `stayed ${duration}`,
@@ -193,7 +194,7 @@ export const english = {
       Record<string, string>
     >,
     hints: 'How to show more',
-    hint: (set: string, gives: string) => `${set} would give ${gives}.`,
+    hint: (set: string, gives: string) => `Set ${set} to see ${gives}.`,
     share: 'Use elsewhere',
     copy: 'Copy',
     copied: 'Copied',

@@ -266,48 +266,6 @@ describe('the script-run routes', () => {
     expect(await script('kcomebacks')).toMatchObject({ state: 'succeeded', outcome: 'done', last_end: expect.any(String) })
   })
 
-  it('count each run whose process was killed as failed, once in all services, even after later runs', async () => {
-    const failed = async ({ get }: Awaited<ReturnType<typeof start>>) => {
-      const text = await (await get('/metrics')).text()
-      return Number(/tickwarden_script_runs_total\{script="kcomebacks",outcome="failed"\} (\d+)/.exec(text)?.[1])
-    }
-    const interrupt = async () => {
-      const held = hold(archive)
-      const child = spawn(process.execPath, [updateChild], { env: environment(), stdio: ['pipe', 'ignore', 'inherit'] })
-      const exited = once(child, 'exit')
-      child.stdin.write('go\n')
-      await until(held.requested)
-      child.kill('SIGKILL')
-      await exited
-      held.release()
-      ageLocks(folder, 61_000)
-    }
-    const marks = () => {
-      const { started, uncounted } = JSON.parse(readFileSync(join(folder, 'runs.json'), 'utf8'))
-      return { started: started.map(({ counted }: { counted?: boolean }) => counted), uncounted: uncounted.length }
-    }
-    await interrupt()
-    expect(marks()).toEqual({ started: [undefined], uncounted: 0 })
-    const [first, second] = [await start(), await start()]
-    await until(async () => (await failed(first)) + (await failed(second)) === 1)
-    expect(marks()).toEqual({ started: [true], uncounted: 0 })
-    expect(await first.script('kcomebacks')).toMatchObject({ state: 'failed', error: expect.stringMatching(/^interrupted/) })
-
-    await interrupt()
-    await interrupt()
-    expect(await updateByHand().run).toBe(0)
-    expect(marks()).toEqual({ started: [], uncounted: 2 })
-    const restarted = await start()
-    // Two runs by one of the three services, or one each by two.
-    const sum = async () => (await failed(first)) + (await failed(second)) + (await failed(restarted))
-    await until(async () => (await sum()) === 3)
-    expect(marks()).toEqual({ started: [], uncounted: 0 })
-    expect(await restarted.script('kcomebacks')).toMatchObject({ state: 'succeeded', outcome: 'done' })
-    const last = await start()
-    for (let scrape = 0; scrape < 5; scrape++) expect(await failed(last)).toBe(0)
-    expect(await sum()).toBe(3)
-  })
-
   it('name the missing settings', async () => {
     const configured = await start()
     const reply = await configured.get('/v1/run/synclikedsongs')

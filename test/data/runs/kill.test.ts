@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { loadConfig } from '../../../src/config/config.ts'
+import { comebackFormat } from '../../../src/data/databases/kcomebacks.ts'
 import { startRun } from '../../../src/data/runs/execute.ts'
 import { kcomebacks } from '../../../src/data/scripts/kcomebacks/index.ts'
 import { noProgress, scriptSettings } from '../../../src/data/scripts/script.ts'
-import { comebackFormat } from '../../../src/data/store/comeback-format.ts'
 import { loadSnapshot } from '../../../src/data/store/read-snapshot.ts'
 import { systemClock } from '../../../src/util/clock.ts'
 import { silentLog } from '../../../src/util/log.ts'
@@ -18,7 +18,7 @@ import { bundleChild } from '../../helpers/bundle-child.ts'
 import { archiveOf, startFakeReddit, tableOf } from '../../helpers/fake-reddit.ts'
 
 /** KILLS=10 for a short run: each kill starts a process. */
-const kills = Number(process.env.KILLS ?? 100)
+const kills = Number(process.env.KILLS ?? 50)
 /** Folders in which processes are killed at the same time. */
 const lanes = Math.min(kills, 5)
 

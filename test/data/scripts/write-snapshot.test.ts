@@ -14,7 +14,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { comebacksDatabase, projectsDatabase } from '../../../src/data/databases.ts'
+import { comebacksDatabase } from '../../../src/data/databases/kcomebacks.ts'
+import { projectsDatabase } from '../../../src/data/databases/projects.ts'
 import { readPublished } from '../../../src/data/scripts/published.ts'
 import { writeSnapshot } from '../../../src/data/scripts/write-snapshot.ts'
 import { silentLog } from '../../../src/util/log.ts'
@@ -128,7 +129,7 @@ describe('writing a snapshot', () => {
   it('neither reads nor replaces a current file that is too large, even by force', async () => {
     writeFileSync(path, 'not JSON')
     truncateSync(path, 2 ** 30)
-    const reason = 'kcomebacks.json has 1073741824 bytes; the maximum is 268435456'
+    const reason = 'kcomebacks.json has 1073741824 bytes; the maximum is 33554432'
     await expect(readPublished(path, comebacksDatabase)).rejects.toThrow(reason)
     await expect(write(some(1))).rejects.toThrow(reason)
     await expect(write(some(1), true)).rejects.toThrow(reason)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { comebackFormat } from '../../../src/data/store/comeback-format.ts'
-import { projectFormat } from '../../../src/data/store/project-format.ts'
+import { comebackFormat } from '../../../src/data/databases/kcomebacks.ts'
+import { projectFormat } from '../../../src/data/databases/projects.ts'
 import { loadSnapshot, SnapshotError } from '../../../src/data/store/read-snapshot.ts'
 import { comeback, project, snapshot } from '../../helpers/data-service.ts'
 

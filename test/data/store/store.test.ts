@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../../src/config/config.ts'
-import { databases } from '../../../src/data/databases.ts'
+import { databases } from '../../../src/data/databases/index.ts'
 import { openStore, type Store } from '../../../src/data/store/store.ts'
 import { type Clock, systemClock } from '../../../src/util/clock.ts'
 import type { Log } from '../../../src/util/log.ts'
@@ -42,7 +42,7 @@ async function open(clock: Clock = manualClock(), env: Record<string, string> = 
 const comebacksOf = (opened: Store) => opened.status().find(({ database }) => database === 'kcomebacks')
 const firstTitle = (opened: Store) => {
   const db = opened.current('kcomebacks')
-  const page = JSON.parse(db.entries.page({ from: 0, total: db.entries.count }, 0, 1).toString()) as {
+  const page = JSON.parse(db.page(db.all, 0, 1)) as {
     results: { title: string }[]
   }
   return page.results[0]?.title
@@ -60,6 +60,7 @@ describe('a snapshot file', () => {
         state: 'ready',
         entries: 2,
         rejected: 1,
+        rejected_entries: [{ position: 3, reason: 'title must be string' }],
         last_update: lastUpdate,
         loaded_at: '2023-11-14T22:13:21.000Z',
         sample: false,
@@ -157,9 +158,9 @@ describe('a snapshot file', () => {
   it('that exceeds the maximum size is not even read', async () => {
     await write(one('a'))
     const opened = await open()
-    await truncate(file('kcomebacks'), 256 * 1024 * 1024 + 1)
+    await truncate(file('kcomebacks'), 32 * 1024 * 1024 + 1)
     await opened.refresh('kcomebacks')
-    expect(comebacksOf(opened)).toMatchObject({ state: 'failed', error: 'it has 268435457 bytes; the maximum is 268435456' })
+    expect(comebacksOf(opened)).toMatchObject({ state: 'failed', error: 'it has 33554433 bytes; the maximum is 33554432' })
     expect(firstTitle(opened)).toBe('a')
   })
 

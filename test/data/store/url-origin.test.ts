@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { loadConfig } from '../../../src/config/config.ts'
-import { databases } from '../../../src/data/databases.ts'
+import { databases } from '../../../src/data/databases/index.ts'
 import { SnapshotError } from '../../../src/data/store/read-snapshot.ts'
 import { openStore, type Store } from '../../../src/data/store/store.ts'
 import { urlOrigin } from '../../../src/data/store/url-origin.ts'
@@ -63,7 +63,8 @@ async function open(log: Log = silentLog): Promise<Store> {
 }
 const statusOf = (store: Store) => store.status()[1]
 const titleOf = (store: Store) => {
-  const page = JSON.parse(store.current('kcomebacks').entries.page({ from: 0, total: 1 }, 0, 1).toString()) as {
+  const db = store.current('kcomebacks')
+  const page = JSON.parse(db.page(db.all, 0, 1)) as {
     results: { title: string }[]
   }
   return page.results[0]?.title

@@ -38,9 +38,9 @@ it('requests the URL as Prometheus does, again after each interval, and follows 
   })
   expect(requests[0]!.url).toBe('/targets?x=hidden')
   names = ['b', 'c']
-  await expect.poll(service.names, { timeout: 5_000 }).toEqual(['own', 'b', 'c'])
+  await expect.poll(service.names).toEqual(['own', 'b', 'c'])
   names = []
-  await expect.poll(service.names, { timeout: 5_000 }).toEqual(['own'])
+  await expect.poll(service.names).toEqual(['own'])
   const [, list] = await service.lists()
   expect(list).toMatchObject({ provider: 'http_sd', list: `${host}/targets`, state: 'ok', servers: 0 })
   expect(JSON.stringify([list, service.log])).not.toMatch(/secret|hidden/)
@@ -66,7 +66,7 @@ it('keeps the last list while the URL fails, and reports why', async () => {
   for (const [problem, failing] of failures) {
     answer = failing
     void service.reload()
-    await expect.poll(async () => (await service.lists())[1]?.problems, { timeout: 10_000 }).toEqual([problem])
+    await expect.poll(async () => (await service.lists())[1]?.problems).toEqual([problem])
     expect(await service.names()).toEqual(['own', 'a'])
   }
   expect((await service.lists())[1]).toMatchObject({ state: 'failed', servers: 1 })
@@ -117,9 +117,7 @@ it('refuses an endless body', async () => {
     write()
   })
   const service = await start(`http://${host}/`, { DISCOVERY_HTTP_SD_INTERVAL: '1m' })
-  await expect
-    .poll(async () => (await service.lists())[1]?.problems, { timeout: 10_000 })
-    .toEqual(['the reply has more than 33554432 bytes'])
+  await expect.poll(async () => (await service.lists())[1]?.problems).toEqual(['the reply has more than 33554432 bytes'])
 })
 
 it('starts without the URL, and is not ready until it has answered', async () => {
@@ -136,5 +134,5 @@ it('starts without the URL, and is not ready until it has answered', async () =>
   expect(await (await service.get('/metrics')).text()).not.toContain('tickwarden_discovery_up{provider="http_sd"}')
   release()
   await expect.poll(service.names).toEqual(['own', 'late'])
-  await expect.poll(async () => (await service.get('/readyz')).status, { timeout: 10_000 }).toBe(200)
+  await expect.poll(async () => (await service.get('/readyz')).status).toBe(200)
 })

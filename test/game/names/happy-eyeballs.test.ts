@@ -5,7 +5,7 @@ import { SourceError } from '../../../src/game/errors.ts'
 import { type Network, systemNetwork } from '../../../src/game/network.ts'
 import { createQuerySource } from '../../../src/game/sources/query/index.ts'
 import type { Source, SourceContext } from '../../../src/game/sources/source.ts'
-import { createStatusSource } from '../../../src/game/sources/status/index.ts'
+import { StatusSource } from '../../../src/game/sources/status/index.ts'
 import { silentLog } from '../../../src/util/log.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 import { never } from '../../helpers/never.ts'
@@ -56,7 +56,7 @@ const kinds = {
 }
 const makers: Record<keyof typeof kinds, (port: number, context: SourceContext, network: Network) => Source> = {
   query: (port, context, network) => createQuerySource({ host, port }, { ...context, network }),
-  bedrock: (port, context, network) => createStatusSource({ edition: 'bedrock', host, port }, { ...context, network }),
+  bedrock: (port, context, network) => new StatusSource({ edition: 'bedrock', host, port }, { ...context, network }),
 }
 
 describe.each(['query', 'bedrock'] as const)('the %s source of a name with several addresses', (kind) => {

@@ -6,6 +6,7 @@ import { isUnknownCommand, parseDifficulty, plainReply } from '../../../src/game
 import { parseServerVersion } from '../../../src/game/protocol/rcon/server-version.ts'
 import { parseTickQuery } from '../../../src/game/protocol/rcon/tick-query.ts'
 import { parseDay, parseGameTime, parseTimeOfDay } from '../../../src/game/protocol/rcon/time-query.ts'
+import { cpuMs } from '../../helpers/growth.ts'
 
 /** Texts that no parser may accept. */
 const strange = [
@@ -71,9 +72,9 @@ const fillers = [
 
 describe.each(Object.entries(parsers))('%s', (_, parser) => {
   it('stays quick on long texts made to be slow', () => {
-    const started = performance.now()
+    const started = cpuMs()
     for (const opening of openings) for (const filler of fillers) parser(`${opening}${filler.repeat(200_000 / filler.length)}x`)
-    expect(performance.now() - started).toBeLessThan(15_000)
+    expect(cpuMs() - started).toBeLessThan(15_000)
   })
 })
 
@@ -200,9 +201,9 @@ describe('list', () => {
 
   it('stays quick on a long text made to be slow', () => {
     const text = `There are 9 of a max of 20 players online: ${'a (11111111-2222-3333-4444-55555555555), '.repeat(25_000)}`
-    const started = performance.now()
+    const started = cpuMs()
     expect(parsePlayerList(text)).toEqual({ online: 9, max: 20 })
-    expect(performance.now() - started).toBeLessThan(5_000)
+    expect(cpuMs() - started).toBeLessThan(5_000)
   })
 })
 

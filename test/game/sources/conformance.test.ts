@@ -1,18 +1,20 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { expect, it } from 'vitest'
 import { type DemoServer, startDemoServer } from '../../../src/demo/demo-server.ts'
 import { createDirectorySource } from '../../../src/game/sources/directory/index.ts'
 import { createJmxSource } from '../../../src/game/sources/jmx/index.ts'
 import { createManagementSource } from '../../../src/game/sources/management/management-source.ts'
+import { sourceNames } from '../../../src/game/sources/names.ts'
 import { createQuerySource } from '../../../src/game/sources/query/index.ts'
-import { createRconSource } from '../../../src/game/sources/rcon/rcon-source.ts'
+import { RconSource } from '../../../src/game/sources/rcon/rcon-source.ts'
 import type { Source, SourceContext } from '../../../src/game/sources/source.ts'
-import { createStatusSource } from '../../../src/game/sources/status/index.ts'
+import { StatusSource } from '../../../src/game/sources/status/index.ts'
 import { hostileServer } from '../../helpers/hostile-servers.ts'
 import { managementServer } from '../../helpers/management-server.ts'
 import { queryServer } from '../../helpers/query-server.ts'
@@ -24,8 +26,8 @@ const host = '127.0.0.1'
 const secret = 'a'.repeat(40)
 type ByPort = (port: number, context: SourceContext) => Source
 const makers = {
-  status: (port, context) => createStatusSource({ edition: 'java', host, port }, context),
-  rcon: (port, context) => createRconSource({ address: { host, port }, password: 'password' }, context),
+  status: (port, context) => new StatusSource({ edition: 'java', host, port }, context),
+  rcon: (port, context) => new RconSource({ address: { host, port }, password: 'password' }, context),
   management: (port, context) => createManagementSource({ url: `ws://${host}:${port}`, secret }, context),
   query: (port, context) => createQuerySource({ host, port }, context),
   jmx: (port, context) => createJmxSource({ url: `http://${host}:${port}/jolokia` }, context),
@@ -84,8 +86,13 @@ const folder = (files: Record<string, string | Buffer>) => {
   }
 }
 
+it('is run for every source', () => {
+  const tested = [...readFileSync(import.meta.filename, 'utf8').matchAll(/^testSource\('(\w+)'/gm)].map(([, name]) => name)
+  expect(tested.sort()).toEqual([...sourceNames].sort())
+})
+
 testSource('status', {
-  good: demo(({ address }, context) => createStatusSource(address, context)),
+  good: demo(({ address }, context) => new StatusSource(address, context)),
   partial: async () => ({
     ...(await tcp(
       makers.status,
@@ -106,7 +113,7 @@ const rconPeer = async (answers: Record<string, string>): Promise<Subject> => {
 }
 
 testSource('rcon', {
-  good: demo(({ rcon }, context) => createRconSource(rcon, context)),
+  good: demo(({ rcon }, context) => new RconSource(rcon, context)),
   quick: () => rconPeer({ 'list uuids': 'There are 0 of a max of 20 players online: ', 'time query gametime': 'The time is 5' }),
   partial: async () => ({
     ...(await rconPeer({ 'list uuids': 'There are 0 of a max of 20 players online: ' })),

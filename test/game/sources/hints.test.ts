@@ -184,7 +184,7 @@ describe('the name of a setting in a hint', () => {
     expect(second.lines.join()).toContain('(rcon.password)')
     const [, b] = servers
     const { fields } = describeSources(second.snapshot, { edition: 'java', settingNames: b?.settingNames })
-    expect(fields.map?.setting).toBe('enable-query=true and query give the map')
+    expect(fields.plugins?.setting).toContain('set enable-query=true and query')
     expect(fields.difficulty?.setting).toContain('check enable-rcon=true and rcon.password')
     expect(JSON.stringify([fields, sourceHints(second.snapshot, b!)])).not.toContain('MC_')
   })

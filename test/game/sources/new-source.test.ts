@@ -3,16 +3,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { fieldTable, serverSettingTable, sourceTable } from '../../../docs/src/tables.ts'
+import { composeSettings, fieldTable, serverSettingTable, sourceTable } from '../../../docs/src/tables.ts'
 import { buildApp } from '../../../src/app.ts'
 import { settingsHelp } from '../../../src/commands/settings-help.ts'
 import { type Config, loadConfig } from '../../../src/config/config.ts'
 import { createFleet } from '../../../src/game/fleet.ts'
 import { precedence } from '../../../src/game/snapshot.ts'
 import { createSources } from '../../../src/game/sources/create-sources.ts'
+import type { SourceName } from '../../../src/game/sources/names.ts'
+import type { SourceContext } from '../../../src/game/sources/source.ts'
+import { parseWatchOptions, type ServerOptions } from '../../../src/library/options.ts'
 import { silentLog } from '../../../src/util/log.ts'
 import { configProblems } from '../../helpers/config-problems.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
+import { toy } from '../../helpers/toy-source.ts'
+import { testSource } from './testSource.ts'
 
 // The toy is only added to the list, like any source.
 vi.mock('../../../src/game/sources/index.ts', async (original) => {
@@ -79,8 +84,9 @@ describe('a source that is added to the list', () => {
   })
 
   it('takes its place in the precedence', () => {
-    expect(precedence.motd).toEqual(['toy', 'management', 'status', 'query', 'directory'])
-    expect(precedence.map).toEqual(['query', 'toy'])
+    expect(precedence.motd[0]).toBe('toy')
+    expect(precedence.map).toContain('toy')
+    expect(precedence.map.indexOf('toy' as SourceName)).toBeGreaterThan(precedence.map.indexOf('query'))
   })
 
   it('is polled and described by /api/v1/sources', async () => {
@@ -88,19 +94,19 @@ describe('a source that is added to the list', () => {
     const { toy, fields, openapi } = await described(servers)
     expect(toy).toMatchObject({ configured: true, state: 'ok', target: 'toy.test:7' })
     expect(fields.motd).toEqual({ source: 'toy', setting: null })
-    expect(openapi).toContain('"directory","toy"]')
+    expect(openapi).toMatch(/"directory"[^\]]*,"toy"\]/)
   })
 
   it('provides its hints', async () => {
     const off = await described(loadConfig({ env: { MC_SERVER: '127.0.0.1:1' } }).servers)
     expect(off.toy).toMatchObject({ configured: false, state: 'off' })
-    expect(off.fields.map?.setting).toBe(
-      'enable-query=true and MC_QUERY give the map; or toy=true and MC_TOY give the map (Toyland)',
+    expect(off.fields.map?.setting).toMatch(
+      /^set enable-query=true and MC_QUERY.* to see the map; or set toy=true and MC_TOY to see the map \(Toyland\)$/,
     )
     const env = { MC_SERVER: '127.0.0.1:1', MC_TOY: 'toy.test', MC_TOY_TOKEN: 'wrong' }
     const wrong = await described(loadConfig({ env }).servers)
     expect(wrong.toy?.lastError.message).toMatch(/refused; the token must be the toy\.token of its server\.properties$/)
-    expect(wrong.fields.map?.setting).toContain('toy fails (auth) and would give the map (Toyland): check toy=true and MC_TOY')
+    expect(wrong.fields.map?.setting).toContain('toy fails (auth): check toy=true and MC_TOY to see the map (Toyland)')
   })
 
   it('is completed from the directory of the server', async () => {
@@ -111,11 +117,23 @@ describe('a source that is added to the list', () => {
     expect(toy).toMatchObject({ state: 'ok' })
   })
 
-  it('is in the generated tables', () => {
+  it('has options in the library', () => {
+    const { server } = parseWatchOptions({ address: 'x', toy: { address: 'toy.test', token: 'right' } } as ServerOptions)
+    expect(server.sources).toMatchObject({ toy: { address: { host: 'toy.test', port: 7 }, token: 'right' } })
+  })
+
+  it('is in compose.yaml and the generated tables', () => {
+    expect(composeSettings()).toContain('\n      MC_TOY:\n      MC_TOY_TOKEN:\n      MC_TOY_TOKEN_FILE:\n')
     expect(sourceTable()).toMatch(
       /^\| \[Toy\]\(#toy\) +\| `toy` +\| Java +\| `toy=true` and `MC_TOY` +\| message of the day, map +\| nothing +\|$/m,
     )
     expect(serverSettingTable()).toMatch(/^\| `MC_TOY_TOKEN`, `MC_TOY_TOKEN_FILE` +\| `toy\.token`, `toy\.tokenFile` +\|/m)
-    expect(fieldTable()).toMatch(/^\| `map` .*\| query, toy \(Toyland\) +\|$/m)
+    expect(fieldTable()).toMatch(/^\| `map` .*\| query, .*toy \(Toyland\).* +\|$/m)
   })
 })
+
+const subject = (token: string) => async () => ({
+  make: (context: SourceContext) => toy.create({ address: { host: 'toy.test', port: 7 }, token }, context),
+  close() {},
+})
+testSource('toy' as SourceName, { good: subject('right'), hostile: { 'refuses the token': subject('wrong') } })

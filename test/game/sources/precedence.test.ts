@@ -12,9 +12,9 @@ import { createJmxSource } from '../../../src/game/sources/jmx/index.ts'
 import { createManagementSource } from '../../../src/game/sources/management/management-source.ts'
 import type { SourceName } from '../../../src/game/sources/names.ts'
 import { createQuerySource } from '../../../src/game/sources/query/index.ts'
-import { createRconSource } from '../../../src/game/sources/rcon/rcon-source.ts'
+import { RconSource } from '../../../src/game/sources/rcon/rcon-source.ts'
 import type { Reading, Source } from '../../../src/game/sources/source.ts'
-import { createStatusSource } from '../../../src/game/sources/status/index.ts'
+import { StatusSource } from '../../../src/game/sources/status/index.ts'
 import { systemClock } from '../../../src/util/clock.ts'
 import { silentLog } from '../../../src/util/log.ts'
 import { bedrockServer, pong } from '../../helpers/bedrock-server.ts'
@@ -45,14 +45,14 @@ async function readForgeStatus(): Promise<string[]> {
   const reply = encodeStatus(JSON.stringify({ modinfo: { type: 'FML', modList } }))
   const { port, ...server } = await hostileServer((socket) => void socket.once('data', () => socket.write(reply)))
   onTestFinished(() => server[Symbol.asyncDispose]())
-  return read(createStatusSource({ edition: 'java', host: '127.0.0.1', port }, context))
+  return read(new StatusSource({ edition: 'java', host: '127.0.0.1', port }, context))
 }
 
 async function readProxyStatus(): Promise<string[]> {
   const reply = encodeStatus(JSON.stringify({ version: { name: 'Velocity 1.7.2-26.1', protocol: 774 } }))
   const { port, ...server } = await hostileServer((socket) => void socket.once('data', () => socket.write(reply)))
   onTestFinished(() => server[Symbol.asyncDispose]())
-  return read(createStatusSource({ edition: 'java', host: '127.0.0.1', port }, context, { asleepMotd: 'asleep' }))
+  return read(new StatusSource({ edition: 'java', host: '127.0.0.1', port }, context, { asleepMotd: 'asleep' }))
 }
 
 /** The readings pushed while the server starts. */
@@ -76,13 +76,13 @@ async function readBukkitRcon(): Promise<string[]> {
     socket.write(packet(id, 0, type === 2 && body === 'version' ? version : unknown))
   })
   onTestFinished(() => peer.close())
-  return read(createRconSource({ address: peer.address, password: 'password' }, context), 10)
+  return read(new RconSource({ address: peer.address, password: 'password' }, context), 10)
 }
 
 async function readBedrock(): Promise<string[]> {
   const server = await bedrockServer((reply) => reply(pong('MCPE;Hi;924;1.21.130;2;10;1234;level;Creative;1;19132;19133;')))
   onTestFinished(() => server[Symbol.asyncDispose]())
-  return read(createStatusSource({ edition: 'bedrock', host: '127.0.0.1', port: server.port }, context))
+  return read(new StatusSource({ edition: 'bedrock', host: '127.0.0.1', port: server.port }, context))
 }
 
 function readDirectory(): Promise<string[]> {
@@ -117,8 +117,8 @@ async function readJmx() {
   }
 }
 
-const status = ({ address }: DemoServer) => createStatusSource(address, context)
-const rcon = ({ rcon }: DemoServer) => createRconSource(rcon, context)
+const status = ({ address }: DemoServer) => new StatusSource(address, context)
+const rcon = ({ rcon }: DemoServer) => new RconSource(rcon, context)
 
 /** Fields that the watcher computes from those of the source. */
 const computed: readonly string[] = ['tickPaused', 'tickRate']

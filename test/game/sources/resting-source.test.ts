@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { createRestingSource } from '../../../src/game/sources/resting-source.ts'
+import { RestingSource } from '../../../src/game/sources/resting-source.ts'
 import { type Source, type SourceContext, unmeasured } from '../../../src/game/sources/source.ts'
-import { createWatcher } from '../../../src/game/watcher/index.ts'
+import { SourceWatcher } from '../../../src/game/watcher/index.ts'
 import { silentLog } from '../../../src/util/log.ts'
 import { slowWorkOf } from '../../../src/util/slow-work.ts'
 import { burnCpu } from '../../helpers/burn-cpu.ts'
@@ -38,11 +38,11 @@ function watch() {
   }
 
   const query = scriptedSource('query', clock, { map: 'world' })
-  const watcher = createWatcher({
+  const watcher = new SourceWatcher({
     ...{ server: 'Server', settings, clock, log, random: () => 0 },
     sources(push) {
       const context = { clock, log, random: () => 0, push }
-      const list = [createRestingSource({ server: 'Server', name: 'status', context, create }), query]
+      const list = [new RestingSource({ server: 'Server', name: 'status', context, create }), query]
       return { list: () => list, close: () => list.forEach((source) => void source.close()) }
     },
   })

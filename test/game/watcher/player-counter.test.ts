@@ -2,11 +2,11 @@ import { expect, it } from 'vitest'
 import type { Fields } from '../../../src/game/fields.ts'
 import { merge } from '../../../src/game/snapshot.ts'
 import type { SourceName } from '../../../src/game/sources/names.ts'
-import { createPlayerCounter } from '../../../src/game/watcher/player-counter.ts'
+import { PlayerCounter } from '../../../src/game/watcher/player-counter.ts'
 
 /** Feeds the snapshots to a counter, and returns the final counts. */
 function count(...seen: readonly (readonly [SourceName, Partial<Fields>])[][]) {
-  const counter = createPlayerCounter()
+  const counter = new PlayerCounter()
   for (const readings of seen) counter.update(merge(readings.map(([source, fields]) => ({ source, at: 0, fields }))))
   return counter.counts()
 }

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { createPollRequests } from '../../../src/game/watcher/poll-requests.ts'
+import { PollRequests } from '../../../src/game/watcher/poll-requests.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 
 it('polls at the time of the earliest request, once', async () => {
   const clock = manualClock(0)
   const polls: number[] = []
-  const requests = createPollRequests(clock, () => polls.push(clock.now()) > 0)
+  const requests = new PollRequests(clock, () => polls.push(clock.now()) > 0)
   requests.request('management', 5_000)
   requests.request('management', 2_000)
   requests.request('management', 8_000)
@@ -16,7 +16,7 @@ it('polls at the time of the earliest request, once', async () => {
 it('polls a source at most once a second, however many it requests', async () => {
   const clock = manualClock(0)
   const polls: number[] = []
-  const requests = createPollRequests(clock, () => polls.push(clock.now()) > 0)
+  const requests = new PollRequests(clock, () => polls.push(clock.now()) > 0)
   for (let index = 0; index < 100; index++) {
     requests.request('management', clock.now())
     await clock.advance(30)
@@ -29,7 +29,7 @@ it('polls again after a poll that was running at the requested time', async () =
   const clock = manualClock(0)
   let isRunning = true
   const polls: number[] = []
-  const requests = createPollRequests(clock, () => {
+  const requests = new PollRequests(clock, () => {
     if (!isRunning) polls.push(clock.now())
     return !isRunning
   })
@@ -42,7 +42,7 @@ it('polls again after a poll that was running at the requested time', async () =
 
 it('does not poll after it was closed', async () => {
   const clock = manualClock(0)
-  const requests = createPollRequests(clock, () => {
+  const requests = new PollRequests(clock, () => {
     throw new Error('polled')
   })
   requests.request('management', 1_000)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createReachability } from '../../../src/game/watcher/reachability.ts'
+import { Reachability } from '../../../src/game/watcher/reachability.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 import { scriptedSource } from '../../helpers/scripted-source.ts'
 
@@ -8,7 +8,7 @@ const status = scriptedSource('status', clock)
 const rcon = scriptedSource('rcon', clock)
 const directory = scriptedSource('directory', clock)
 const all = [status, rcon, directory]
-const create = () => createReachability(({ name }) => name !== 'directory')
+const create = () => new Reachability(({ name }) => name !== 'directory')
 
 it('is unknown until one source has reached the server or all have failed to', () => {
   const reachability = create()

@@ -5,6 +5,7 @@ import { createFleet } from '../../../src/game/fleet.ts'
 import { createSources } from '../../../src/game/sources/create-sources.ts'
 import { silentLog } from '../../../src/util/log.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
+import { freeDemoPorts } from '../../helpers/run-tool.ts'
 
 const closers: (() => unknown)[] = []
 afterEach(async () => {
@@ -46,7 +47,7 @@ function watch(demo: DemoServer) {
 it.each(['rcon', 'management'] as const)(
   'a server that restarts has the data of %s back within two polls after its status is back',
   async (source) => {
-    const demo = await startDemoServer()
+    const demo = await startDemoServer({ ports: await freeDemoPorts() })
     closers.push(demo.close)
     const server = watch(demo)
     await server.until(() => server.up() === true && server.stateOf(source) === 'ok')

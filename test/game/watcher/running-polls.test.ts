@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Source } from '../../../src/game/sources/source.ts'
 import { createDeadline } from '../../../src/game/watcher/deadline.ts'
-import { createRunningPolls } from '../../../src/game/watcher/running-polls.ts'
+import { RunningPolls } from '../../../src/game/watcher/running-polls.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 import { scriptedSource } from '../../helpers/scripted-source.ts'
 
@@ -11,7 +11,7 @@ const untilAborted = (signal: AbortSignal) =>
 
 it('passes the deadline to a source, and aborts it then', async () => {
   const clock = manualClock(100)
-  const running = createRunningPolls(clock)
+  const running = new RunningPolls(clock)
   let deadlineAt: number | undefined
   const source = scriptedSource('status', clock, untilAborted)
   const recording: Source = {
@@ -35,7 +35,7 @@ it('passes the deadline to a source, and aborts it then', async () => {
 
 it('ends the poll of a source that ignores its signal 100 ms later', async () => {
   const clock = manualClock(0)
-  const running = createRunningPolls(clock)
+  const running = new RunningPolls(clock)
   const source = scriptedSource('status', clock, 'silent')
   const failed = expect(running.run(source, createDeadline(clock, 2_000))).rejects.toMatchObject({ code: 'timeout' })
   await clock.advance(2_099)
@@ -47,7 +47,7 @@ it('ends the poll of a source that ignores its signal 100 ms later', async () =>
 
 it('shares one deadline: a poll that starts late has the remaining time', async () => {
   const clock = manualClock(0)
-  const running = createRunningPolls(clock)
+  const running = new RunningPolls(clock)
   const deadline = createDeadline(clock, 2_000)
   await clock.advance(1_500)
   const failed = expect(running.run(scriptedSource('status', clock, untilAborted), deadline)).rejects.toMatchObject({
@@ -59,7 +59,7 @@ it('shares one deadline: a poll that starts late has the remaining time', async 
 
 it('cancels the polls of sources that are no longer listed, and all on close', async () => {
   const clock = manualClock(0)
-  const running = createRunningPolls(clock)
+  const running = new RunningPolls(clock)
   const [kept, removed] = [scriptedSource('status', clock, untilAborted), scriptedSource('query', clock, untilAborted)]
   const deadline = createDeadline(clock, 2_000)
   const polls = [kept, removed].map((source) => running.run(source, deadline).catch((error) => error.code))

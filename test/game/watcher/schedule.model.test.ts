@@ -1,13 +1,12 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createSchedule, maxPauseMs } from '../../../src/game/watcher/schedule.ts'
+import { Schedule } from '../../../src/game/watcher/schedule.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 20_000 }) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 1_500 }) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('pollSoon' as const) }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('server' as const), isUp: fc.boolean() }) },
   // How long each poll takes.
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('slow' as const), ms: fc.integer({ min: 0, max: 12_000 }) }) },
 )
@@ -40,19 +39,15 @@ const checked = fc.asyncProperty(options, async ({ interval, firstMs, seed, step
       cancel()
     }
   }
-  const isEverDown = steps.some((one) => one.kind === 'server' && !one.isUp)
-  const maxPause = isEverDown ? maxPauseMs(interval) : interval
   const starts: number[] = []
-  let [isUp, failures, pollMs] = [true, 0, 0]
-  const schedule = createSchedule({
+  let pollMs = 0
+  const schedule = new Schedule({
     interval,
     clock: { ...clock, after },
     random: () => seed.next().value ?? 0,
-    failures: () => failures,
     async poll() {
       starts.push(clock.now())
       await new Promise<void>((resolve) => clock.after(pollMs, resolve))
-      failures = isUp ? 0 : failures + 1
     },
   })
 
@@ -62,7 +57,6 @@ const checked = fc.asyncProperty(options, async ({ interval, firstMs, seed, step
   for (const one of steps) {
     if (one.kind === 'wait') await clock.advance(one.ms)
     else if (one.kind === 'slow') pollMs = one.ms
-    else if (one.kind === 'server') isUp = one.isUp
     else {
       const lastAt = starts.at(-1)
       schedule.pollSoon()
@@ -71,8 +65,8 @@ const checked = fc.asyncProperty(options, async ({ interval, firstMs, seed, step
       if (lastAt !== undefined && clock.now() - lastAt >= interval) expect(starts.at(-1)).toBe(clock.now())
     }
     expect(pending).toBe(1)
-    // The next poll starts within the longest pause, even if nothing happens any more.
-    expect(clock.now() - (starts.at(-1) ?? 0)).toBeLessThanOrEqual(Math.max(firstMs, maxPause))
+    // The next poll starts within the interval, even if nothing happens any more.
+    expect(clock.now() - (starts.at(-1) ?? 0)).toBeLessThanOrEqual(Math.max(firstMs, interval))
   }
 
   const [first] = starts
@@ -80,7 +74,7 @@ const checked = fc.asyncProperty(options, async ({ interval, firstMs, seed, step
   const pauses = starts.slice(1).map((at, index) => at - (starts[index] ?? 0))
   for (const pause of pauses) {
     expect(pause).toBeGreaterThanOrEqual(Math.min(1_000, interval * 0.9) - 1e-6)
-    expect(pause).toBeLessThanOrEqual(maxPause + 1e-6)
+    expect(pause).toBeLessThanOrEqual(interval + 1e-6)
   }
 
   schedule.close()

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { createSchedule } from '../../../src/game/watcher/schedule.ts'
+import { Schedule } from '../../../src/game/watcher/schedule.ts'
 import { createLimiter } from '../../../src/util/limiter.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 
@@ -10,15 +10,16 @@ function threeOf() {
   const started: string[] = []
   const delays: number[] = []
   const ends: (() => void)[] = []
-  const schedules = ['a', 'b', 'c'].map((name) =>
-    createSchedule({
-      ...{ interval: 1_000, clock, random: () => 0, failures: () => 0, limit },
-      onStart: (delayMs) => delays.push(delayMs),
-      poll() {
-        started.push(name)
-        return new Promise<void>((resolve) => ends.push(resolve))
-      },
-    }),
+  const schedules = ['a', 'b', 'c'].map(
+    (name) =>
+      new Schedule({
+        ...{ interval: 1_000, clock, random: () => 0, limit },
+        onStart: (delayMs) => delays.push(delayMs),
+        poll() {
+          started.push(name)
+          return new Promise<void>((resolve) => ends.push(resolve))
+        },
+      }),
   )
   return { clock, schedules, started, delays, end: () => ends.shift()?.() }
 }
@@ -68,8 +69,8 @@ function lateSchedule() {
   const clock = manualClock(0)
   const started: number[] = []
   let lateness = 0
-  const schedule = createSchedule({
-    ...{ interval: 1_000, random: () => 0, failures: () => 0 },
+  const schedule = new Schedule({
+    ...{ interval: 1_000, random: () => 0 },
     clock: { ...clock, after: (delay, action) => clock.after(delay + lateness, action) },
     async poll() {
       started.push(clock.now())

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createTickRateMeter, type TickReading } from '../../../src/game/watcher/tick-rate.ts'
+import { TickRateMeter, type TickReading } from '../../../src/game/watcher/tick-rate.ts'
 
 const run = (readings: readonly TickReading[]) => {
-  const meter = createTickRateMeter()
+  const meter = new TickRateMeter()
   return readings.map((reading) => meter.add(reading))
 }
 /** A reading every 5 s, the counter as given. */
@@ -76,7 +76,7 @@ describe('a rate that the server cannot reach', () => {
 })
 
 it('is not measured across an interruption', () => {
-  const meter = createTickRateMeter()
+  const meter = new TickRateMeter()
   meter.add({ ticks: 0, at: 0, playersOnline: 3 })
   meter.interrupt()
   expect(meter.add({ ticks: 60, at: 5_000, playersOnline: 3 })).toEqual({})

@@ -97,7 +97,7 @@ describe('a generated client', () => {
       statuses.add(statusCode)
     }
     expect([...statuses].sort()).toEqual([200, 400, 401, 403, 404, 429, 503])
-    await writeFile(join(folder, 'replies.ts'), `import type { paths } from '../api.d.ts'\n${[...lines].join('')}`)
+    await writeFile(join(folder, 'replies.ts'), `import type { paths } from './api.d.ts'\n${[...lines].join('')}`)
     const options = ['--noEmit', '--strict', '--skipLibCheck', '--allowImportingTsExtensions', '--ignoreConfig']
     const result = await run(join(root, 'node_modules', '.bin', 'tsc'), [...options, join(folder, 'replies.ts')]).catch(
       ({ stdout }: { stdout: string }) => ({ stdout }),

@@ -7,6 +7,8 @@ export interface Cell {
   readonly text: string
   /** Targets of its links, as written except for entities and percent-encoding. */
   readonly links: readonly string[]
+  /** Whether all of its text is struck out. */
+  readonly isStruck?: true
 }
 
 export const emptyCell: Cell = { text: '', links: [] }
@@ -28,6 +30,8 @@ const markAsterisks = (source: string): string =>
 
 interface OpenCell {
   text: string
+  /** What is not struck out. */
+  plain: string
   readonly links: string[]
 }
 
@@ -35,22 +39,26 @@ interface OpenCell {
 function parseRow(html: string): readonly OpenCell[] {
   const cells: OpenCell[] = []
   let open: OpenCell | undefined
-  let code = 0
+  let [code, struck] = [0, 0]
   const parser = new Parser({
     onopentag(name, attributes) {
       if (name === 'td') {
-        open = { text: '', links: [] }
+        open = { text: '', plain: '', links: [] }
         cells.push(open)
       }
       if (name === 'code') code++
+      if (name === 'del') struck++
       if (name === 'a' && attributes.href !== undefined) open?.links.push(attributes.href)
     },
     ontext(text) {
-      if (open !== undefined) open.text += code > 0 ? text.replaceAll('*', literalAsterisk) : text
+      if (open === undefined) return
+      open.text += code > 0 ? text.replaceAll('*', literalAsterisk) : text
+      if (struck === 0) open.plain += text
     },
     onclosetag(name) {
       if (name === 'td') open = undefined
       if (name === 'code') code--
+      if (name === 'del') struck--
     },
   })
   parser.end(html)
@@ -65,13 +73,15 @@ const trim = (text: string): string => text.replace(edges, '')
 /** Asterisks that the renderer left unpaired: `**IU*`. */
 const strayEmphasis = /^\*+|(?<!\*)\*+$/g
 
-function toCell({ text, links }: OpenCell): Cell {
+function toCell({ text, plain, links }: OpenCell): Cell {
+  const isStruck = trim(plain) === '' && trim(text) !== ''
   const whole = trim(text.replace(/[\s\u0085]+/g, ' '))
   // A name may consist of asterisks, or be censored with them in the middle: only those at the ends are markup.
   const bare = trim(whole.replace(strayEmphasis, ''))
   return {
     text: (bare === '' ? whole : bare).replaceAll(literalAsterisk, '*'),
     // `&amp;` in a URL always means `&`. Strict, because `&copy=1` and `&region=kr` are parameters: no semicolon.
+    ...(isStruck && { isStruck }),
     links: links.map((link) => decode(link, { scope: 'strict' }).replaceAll(literalAsterisk, '*').trim()).filter(Boolean),
   }
 }
@@ -85,5 +95,5 @@ export function renderCells(sources: readonly string[], definitions: readonly st
   const row = (cell: (source: string) => string) => `|${sources.map(cell).join('|')}|`
   const table = [row(() => 'x'), row(() => '-'), row(markAsterisks), '', ...definitions].join('\n')
   const cells = parseRow(markdownWiki(table))
-  return sources.map((_, index) => toCell(cells[index] ?? { text: '', links: [] }))
+  return sources.map((_, index) => toCell(cells[index] ?? { text: '', plain: '', links: [] }))
 }

@@ -1,4 +1,4 @@
-import type { Comeback } from '../../store/comeback-format.ts'
+import type { Comeback } from '../../databases/kcomebacks.ts'
 
 /** Counts the differences to the previous entries of a month. An entry is changed if a removed one had its artist and title. */
 export function compare(before: readonly Comeback[], now: readonly Comeback[]) {

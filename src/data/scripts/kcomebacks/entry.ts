@@ -1,4 +1,4 @@
-import type { Comeback } from '../../store/comeback-format.ts'
+import type { Comeback } from '../../databases/kcomebacks.ts'
 import { type Cell, emptyCell } from './cell.ts'
 import { type Above, clip, isVagueDay, type Month, monthKey, nothingAbove, readMoment } from './moment.ts'
 
@@ -17,8 +17,8 @@ export interface Columns {
 export type RowRead =
   /** `note`: what is missing from the entry because it could not be parsed. */
   | { readonly entry: Comeback; readonly above: Above; readonly note?: string }
-  /** Why the row has no entry; the rows below still inherit its day and time. */
-  | { readonly problem: string; readonly above: Above }
+  /** Why the row has no entry; the rows below still inherit its day and time. `cancelled`: what is struck out. */
+  | { readonly problem: string; readonly above: Above; readonly cancelled?: Pick<Comeback, 'artist' | 'title'> }
 
 /** In the order that an entry has them. */
 const types: readonly string[] = [
@@ -51,6 +51,20 @@ function readLink(link: string): string | undefined {
   const absolute = link.startsWith('//') ? `https:${link}` : link.startsWith('/') ? `https://www.reddit.com${link}` : link
   return /^https?:\/\/[^\s]+$/i.test(absolute) && URL.canParse(absolute) ? absolute : undefined
 }
+
+/** Notes on the links of a row that are not in its entry. */
+function noteOnLinks(linked: readonly Cell[], others: readonly Cell[]): string[] {
+  const invalid = linked.flatMap(({ links }) => links.filter((link) => readLink(link) === undefined))
+  return [
+    ...invalid.map((link) => `"${clip(link)}" is not a link; it is left out`),
+    ...others
+      .flatMap(({ links }) => links)
+      .map((link) => `the link "${clip(link)}" is in a column without links; it is left out`),
+  ]
+}
+
+/** Whether the artist is what another column has: the row has one cell too many or too few. */
+const isShifted = (artist: string): boolean => /^(?:\d{1,2}[:.]\d{2}|\?+|\d{1,2}(?:st|nd|rd|th))$/i.test(artist)
 
 const readLinks = (cell: Cell): string[] => cell.links.map(readLink).filter((link) => link !== undefined)
 
@@ -85,6 +99,14 @@ export function readRow(cells: readonly Cell[], columns: Columns, above: Above, 
   }
   if (artist === '') return { problem: 'it has no artist', above: moment }
   const track = cell(columns.track)
+  const title = cell(columns.title)
+  // A title alone may be struck out because it has changed.
+  if (cell(columns.artist).isStruck || (title.isStruck && /\b(?:cancel|postpone|delay)/i.test(title.text))) {
+    const cancelled = { artist, title: title.text || track.text }
+    return { problem: 'it is struck out', above: moment, cancelled }
+  }
+  if (isShifted(artist)) return { problem: `its columns are shifted: its artist is "${clip(artist)}"`, above: moment }
+  const links = isStreaming ? streaming : cell(columns.streaming)
   const notes = [
     // Reddit does not display it either.
     ...(extra.length === 1 && !isStreaming
@@ -93,6 +115,7 @@ export function readRow(cells: readonly Cell[], columns: Columns, above: Above, 
     ...(day !== '' && isVagueDay(moment.day ?? '')
       ? [`"${clip(day)}" is not a single day; the date contains it as written`]
       : []),
+    ...noteOnLinks([links, track], [cell(columns.day), cell(columns.time), cell(columns.type)]),
     ...(moment.unparsed !== undefined ? [noteOnTime(moment.unparsed, cell(columns.time).text !== '')] : []),
   ]
   return {
@@ -102,9 +125,9 @@ export function readRow(cells: readonly Cell[], columns: Columns, above: Above, 
       date: `${monthKey(month)}-${moment.day}`,
       time: moment.time,
       artist,
-      title: cell(columns.title).text || track.text,
+      title: title.text || track.text,
       types: readTypes(cell(columns.type).text),
-      links: [...readLinks(isStreaming ? streaming : cell(columns.streaming)), ...readLinks(track)],
+      links: [...readLinks(links), ...readLinks(track)],
     },
   }
 }

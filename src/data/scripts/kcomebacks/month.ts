@@ -1,5 +1,6 @@
 import { describeSlowWork, measureWork } from '../../../util/slow-work.ts'
-import type { Comeback } from '../../store/comeback-format.ts'
+import type { Comeback } from '../../databases/kcomebacks.ts'
+import { parseDay } from '../../store/dates.ts'
 import type { RunContext } from '../script.ts'
 import { minShare } from '../write-snapshot.ts'
 import type { ArchivedMonth } from './archive.ts'
@@ -14,31 +15,55 @@ export interface MonthNow {
   /** Rows and values that could not be parsed, with page and line. */
   readonly reports: readonly string[]
   readonly state: MonthState
+  readonly cancelled: readonly Named[]
 }
 
 /** Maximum number of entries that a message names. */
 const maxNamed = 10
+/** A page may lose so many entries, whatever its length. */
+const minLoss = 1
 
-/** Why the entries of a page must not replace the stored ones; undefined if they may. */
-function objection(entries: readonly Comeback[], stored: readonly Comeback[]): string | undefined {
-  if (entries.length >= minShare * stored.length) return undefined
-  const present = new Set(entries.map((entry) => JSON.stringify(entry)))
-  const lost = stored.filter((entry) => !present.has(JSON.stringify(entry)))
+type Named = Pick<Comeback, 'artist' | 'title'>
+export const nameOf = ({ artist, title }: Named): string => JSON.stringify([artist, title])
+
+/**
+ * Why the entries of a page must not replace the stored ones; undefined if they may. Not lost are entries that are struck out or
+ * turn up in another month, and announced ones without a day.
+ * @param elsewhere names of the entries of the other months
+ */
+export function objectionTo(
+  { entries, cancelled }: Pick<MonthNow, 'entries' | 'cancelled'>,
+  stored: readonly Comeback[],
+  elsewhere: ReadonlySet<string>,
+): string | undefined {
+  const present = new Map<string, number>()
+  for (const name of [...entries, ...cancelled].map(nameOf)) present.set(name, (present.get(name) ?? 0) + 1)
+  const lost = stored.filter((entry) => {
+    const name = nameOf(entry)
+    const count = present.get(name) ?? 0
+    present.set(name, count - 1)
+    return count <= 0 && parseDay(entry.date) !== undefined && !elsewhere.has(name)
+  })
+  // A changed title is a lost entry and a new one.
+  const replaced = entries.length - (stored.length - lost.length)
+  const missing = lost.length - Math.max(0, replaced)
+  const isEmptied = entries.length === 0 && missing > 0
+  const isLarge = missing > minLoss && stored.length - missing < minShare * stored.length
+  if (!isEmptied && !isLarge) return undefined
   const names = lost.slice(0, maxNamed).map(({ date, artist, title }) => `${date} ${artist} - ${title}`)
   const more = lost.length > maxNamed ? ` and ${lost.length - maxNamed} more` : ''
-  return `the page has ${entries.length} entries, but ${stored.length} are stored; missing: ${names.join(', ')}${more}; --force accepts it`
+  return `the page has ${entries.length} entries, but ${stored.length} are stored; missing: ${names.join(', ')}${more}`
 }
 
 /**
  * Reads one month page; `unchanged` if its stored entries are still current.
- * @throws UpstreamError | Error if it cannot be read, or has lost many of its entries
+ * @throws UpstreamError if it cannot be read
  */
 export async function readMonth(
   wiki: Wiki,
   { key, page, year, month }: ArchivedMonth,
-  stored: readonly Comeback[],
   state: MonthState | undefined,
-  { log, clock, force }: RunContext,
+  { log, clock }: RunContext,
 ): Promise<MonthNow | 'unchanged'> {
   const found = await wiki.read(page, state?.etag)
   if (found === 'unchanged') return 'unchanged'
@@ -47,8 +72,6 @@ export async function readMonth(
   const { entries, reports, leftOut, notes } = measureWork('scripts', read, (took) =>
     log.warn({ month: key, took }, describeSlowWork(`kcomebacks: reading ${page}`, took)),
   )
-  const objected = force ? undefined : objection(entries, stored)
-  if (objected !== undefined) throw new Error(objected)
   for (const { line, reason } of reports) {
     log.warn({ month: key, line }, `kcomebacks: ${page}, line ${line}: ${reason}; the row is left out`)
   }
@@ -59,6 +82,7 @@ export async function readMonth(
   }
   return {
     entries,
+    cancelled: reports.flatMap(({ cancelled }) => cancelled ?? []),
     rejected: reports.length + leftOut.length,
     reports: [...reports, ...notes].map(({ line, reason }) => `${page}, line ${line}: ${reason}`),
     state: {

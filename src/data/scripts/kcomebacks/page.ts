@@ -1,4 +1,4 @@
-import type { Comeback } from '../../store/comeback-format.ts'
+import type { Comeback } from '../../databases/kcomebacks.ts'
 import { type Columns, readRow } from './entry.ts'
 import { type Month, nothingAbove } from './moment.ts'
 import { readTables } from './tables.ts'
@@ -8,6 +8,8 @@ export interface RowReport {
   /** Line of the page, from 1. */
   readonly line: number
   readonly reason: string
+  /** The entry that is struck out. */
+  readonly cancelled?: Pick<Comeback, 'artist' | 'title'>
 }
 
 export interface MonthRead {
@@ -73,7 +75,7 @@ export function readMonthPage(markdown: string, month: Month): MonthRead {
       else if ('entry' in read) {
         entries.push(read.entry)
         if (read.note !== undefined) notes.push({ line, reason: read.note })
-      } else reports.push({ line, reason: read.problem })
+      } else reports.push({ line, reason: read.problem, ...(read.cancelled && { cancelled: read.cancelled }) })
     }
   }
   return { entries, reports: reports.sort((a, b) => a.line - b.line), leftOut, notes }

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { comebacksDatabase } from '../../databases.ts'
+import { type Comeback, comebacksDatabase } from '../../databases/kcomebacks.ts'
 import { maskOfSettings } from '../mask-upstream.ts'
 import type { RunContext, RunResult } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { type ArchivedMonth, archivePage, readArchive } from './archive.ts'
 import { compare } from './compare.ts'
-import { readMonth } from './month.ts'
+import { type MonthNow, nameOf, objectionTo, readMonth } from './month.ts'
 import { digestOf, readStates, readStored, writeStates } from './stored.ts'
 import { openWiki, type Wiki } from './wiki.ts'
 
@@ -25,11 +25,38 @@ function previousMonth(wall: number): string {
   return new Date(Date.UTC(korea.getUTCFullYear(), korea.getUTCMonth() - 1, 1)).toISOString().slice(0, 7)
 }
 
+/** A page that has lost entries is believed if it was read the same so many times in a row. */
+const believedTimes = 3
+
+type Pages = ReadonlyMap<string, { readonly now: MonthNow }>
+type Months = ReadonlyMap<string, readonly Comeback[]>
+
+/** Names of the entries of all months but one: read now, else stored. */
+function namesElsewhere(key: string, pages: Pages, stored: Months): ReadonlySet<string> {
+  const others = new Map<string, readonly Comeback[]>(stored)
+  for (const [other, { now }] of pages) others.set(other, now.entries)
+  others.delete(key)
+  return new Set([...others.values()].flatMap((entries) => entries.map(nameOf)))
+}
+
+/** @returns whether a month is accepted by `--force`: the given one, or without one the only one that has lost entries */
+function findForced(pages: Pages, stored: Months, force: boolean | string): (key: string) => boolean {
+  if (force === false) return () => false
+  if (force !== true) return (key) => key === force
+  const lossy = [...pages].filter(
+    ([key, { now }]) => objectionTo(now, stored.get(key) ?? [], namesElsewhere(key, pages, stored)) !== undefined,
+  )
+  return () => lossy.length === 1
+}
+
 async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
   const { values, dataDir, signal, log, clock, progress, counts, full, dryRun, force } = context
   const path = snapshotPath(comebacksDatabase, values, dataDir)
   const stored = await readStored(path, log)
-  const states = new Map(await readStates(dataDir))
+  const before = await readStates(dataDir)
+  const states = new Map(before.months)
+  const refused = new Map(before.refused)
+  const pages = new Map<string, { readonly month: ArchivedMonth; readonly now: MonthNow }>()
   const months = new Map(stored.months)
   const failures: string[] = []
   const reports: string[] = []
@@ -61,32 +88,40 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
   const due = archive.months.filter(isDue)
   progress.total(due.length)
   let [inARow, unread, freshRead] = [0, 0, false]
+  const accepted = new Set<string>()
+  const accept = (key: string, now: MonthNow) => {
+    const { added, changed, unchanged } = compare(entriesOf(key), now.entries)
+    counts.read += now.entries.length + now.rejected
+    counts.rejected += now.rejected
+    counts.added += added
+    counts.changed += changed
+    counts.unchanged += unchanged
+    reports.push(...now.reports)
+    months.set(key, now.entries)
+    states.set(key, now.state)
+    refused.delete(key)
+    accepted.add(key)
+    freshRead ||= key >= fresh
+  }
   // Newest first: they matter most if the run is cut short.
   for (const month of due.toReversed()) {
     signal.throwIfAborted()
     const { key } = month
-    const before = entriesOf(key)
+    const kept = entriesOf(key).length
     const isFresh = key >= fresh
     const state = stateOf(key)
     const down = inARow >= maxConsecutiveFailures && !isFresh ? new Error('not read: Reddit is down') : undefined
     const skip = limited ?? down
     try {
       if (skip !== undefined) throw skip
-      const now = await readMonth(wiki, month, before, state, context)
+      const now = await readMonth(wiki, month, state, context)
       inARow = 0
-      freshRead ||= isFresh
       if (now === 'unchanged') {
+        freshRead ||= isFresh
         if (state !== undefined) states.set(key, { ...state, read: clock.wall() })
       } else {
-        const { added, changed: other, unchanged } = compare(before, now.entries)
-        counts.read += now.entries.length + now.rejected
-        counts.rejected += now.rejected
-        counts.added += added
-        counts.changed += other
-        counts.unchanged += unchanged
-        reports.push(...now.reports)
-        months.set(key, now.entries)
-        states.set(key, now.state)
+        pages.set(key, { month, now })
+        if (objectionTo(now, entriesOf(key), namesElsewhere(key, pages, stored.months)) === undefined) accept(key, now)
       }
     } catch (error) {
       signal.throwIfAborted()
@@ -94,9 +129,34 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
       unread++
       if (error instanceof UpstreamError && error.kind === 'rate_limited') limited = error
       const reason = error instanceof Error ? error.message : String(error)
-      fail(`${month.page}: ${reason}; its stored entries (${before.length}) are kept`)
+      fail(`${month.page}: ${reason}; its stored entries (${kept}) are kept`)
     }
     progress.step(key)
+  }
+
+  const isForced = findForced(pages, stored.months, force)
+  /** Whether the whole may shrink, because a page that has lost entries was accepted. */
+  let mayShrink = force === true || force === 'snapshot'
+  // Entries may have moved to a month that was read later.
+  const doubtful = [...pages].filter(([key]) => !accepted.has(key))
+  for (const [key, { month, now }] of doubtful) {
+    const old = entriesOf(key)
+    const objection = objectionTo(now, old, namesElsewhere(key, pages, stored.months))
+    if (objection !== undefined) {
+      const { digest } = now.state
+      const last = refused.get(key)
+      const times = last?.digest === digest ? last.times + 1 : 1
+      if (times < believedTimes && !isForced(key)) {
+        unread++
+        refused.set(key, { digest, times })
+        const accepts = doubtful.length === 1 ? '--force' : `--force=${key}`
+        fail(`${month.page}: ${objection}; ${accepts} accepts it; its stored entries (${old.length}) are kept`)
+        continue
+      }
+      mayShrink = true
+      log.warn({ month: key, times }, `kcomebacks: ${month.page}: ${objection}; it replaces the stored entries`)
+    }
+    accept(key, now)
   }
 
   const errors = [...failures, ...reports]
@@ -114,14 +174,14 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
       entries,
       mask: maskOfSettings(context.values),
       wall,
-      force,
+      force: mayShrink,
       dryRun,
       log,
       confirm: context.confirm,
     })
     if (!written.written) return { outcome: 'failed', counts, errors: [written.reason, ...errors] }
-    if (!dryRun) await writeStates(dataDir, states)
   }
+  if (!dryRun) await writeStates(dataDir, { months: states, refused })
   if (limited?.retryAt !== undefined) return { outcome: 'rate_limited', counts, errors, retryAt: limited.retryAt }
   return { outcome: failures.length === 0 ? 'done' : nothing ? 'failed' : 'partly', counts, errors }
 }

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { type Static, Type } from 'typebox'
-import { Check } from 'typebox/schema'
 import writeFileAtomic from 'write-file-atomic'
 import { readTextIfExists } from '../../../util/files.ts'
 import { parseJson } from '../../../util/json.ts'
 import type { Log } from '../../../util/log.ts'
-import { comebacksDatabase } from '../../databases.ts'
-import type { Comeback } from '../../store/comeback-format.ts'
+import { check, type Static, Type } from '../../../util/schema.ts'
+import { type Comeback, comebacksDatabase } from '../../databases/kcomebacks.ts'
 import { readPublished } from '../published.ts'
 
 /** Some 200 bytes for each month. */
@@ -27,7 +25,23 @@ const MonthState = Type.Object({
 })
 export type MonthState = Static<typeof MonthState>
 
-const States = Type.Object({ rules: Type.Literal(rules), months: Type.Record(Type.String(), MonthState) })
+/** Entries of a page that were refused because it has lost others. */
+const Refused = Type.Object({ digest: Type.String(), times: Type.Integer() })
+export type Refused = Static<typeof Refused>
+
+const States = Type.Object({
+  rules: Type.Literal(rules),
+  months: Type.Record(Type.String(), MonthState),
+  refused: Type.Optional(Type.Record(Type.String(), Refused)),
+})
+
+/** What is known about the pages, by month. */
+export interface PageStates {
+  readonly months: ReadonlyMap<string, MonthState>
+  readonly refused: ReadonlyMap<string, Refused>
+}
+
+const noStates: PageStates = { months: new Map(), refused: new Map() }
 
 export const digestOf = (entries: readonly Comeback[]): string =>
   createHash('sha256').update(JSON.stringify(entries)).digest('base64url')
@@ -58,17 +72,19 @@ export async function readStored(path: string, log: Log): Promise<Stored> {
 const stateFile = (dataDir: string): string => join(dataDir, 'kcomebacks.months.json')
 
 /** The state by month; empty if none is stored or it is not valid, so that every month is read again. */
-export async function readStates(dataDir: string): Promise<ReadonlyMap<string, MonthState>> {
+export async function readStates(dataDir: string): Promise<PageStates> {
   try {
     const value = parseJson((await readTextIfExists(stateFile(dataDir), maxStateBytes)) ?? '{}')
-    return new Map(Check(States, value) ? Object.entries(value.months) : [])
+    if (!check(States, value)) return noStates
+    return { months: new Map(Object.entries(value.months)), refused: new Map(Object.entries(value.refused ?? {})) }
   } catch (error) {
-    if (error instanceof SyntaxError) return new Map()
+    if (error instanceof SyntaxError) return noStates
     throw error
   }
 }
 
-export async function writeStates(dataDir: string, states: ReadonlyMap<string, MonthState>): Promise<void> {
-  const months = Object.fromEntries([...states].sort(([a], [b]) => (a < b ? -1 : 1)))
-  await writeFileAtomic(stateFile(dataDir), `${JSON.stringify({ rules, months }, null, 1)}\n`)
+export async function writeStates(dataDir: string, states: PageStates): Promise<void> {
+  const sorted = <T>(map: ReadonlyMap<string, T>) => Object.fromEntries([...map].sort(([a], [b]) => (a < b ? -1 : 1)))
+  const text = JSON.stringify({ rules, months: sorted(states.months), refused: sorted(states.refused) }, null, 1)
+  await writeFileAtomic(stateFile(dataDir), `${text}\n`)
 }

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { type Static, Type } from 'typebox'
-import { Check } from 'typebox/schema'
 import writeFileAtomic from 'write-file-atomic'
 import { readTextIfExists } from '../../../util/files.ts'
 import { parseJson } from '../../../util/json.ts'
+import { check, type Static, Type } from '../../../util/schema.ts'
 
 /** The stored authorisation of Spotify. */
 const Stored = Type.Object({
@@ -43,7 +42,7 @@ async function readStored(dataDir: string, token: string): Promise<Static<typeof
   const none = { of: digestOf(token) }
   try {
     const value = parseJson((await readTextIfExists(fileOf(dataDir), 65_536)) ?? '')
-    return Check(Stored, value) && value.of === none.of ? value : none
+    return check(Stored, value) && value.of === none.of ? value : none
   } catch (error) {
     // Missing or not JSON: use the token in the settings.
     if (error instanceof SyntaxError) return none

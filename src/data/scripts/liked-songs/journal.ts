@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readTextIfExists } from '../../../util/files.ts'
 import { isRecord } from '../../../util/is-record.ts'
@@ -92,14 +92,29 @@ export async function readSetAside(path: string): Promise<readonly FailedSong[]>
   return [...parse((await readTextIfExists(path, maxBytes)) ?? '').failed.values()].filter(isSetAside)
 }
 
-export async function openJournal(path: string): Promise<Journal> {
-  const text = (await readTextIfExists(path, maxBytes)) ?? ''
+/** The account that the songs of a journal were loved for; undefined in one of an earlier version. */
+const accountOf = (text: string): string | undefined => /^\{"account":"([\w-]+)"\}$/m.exec(text)?.[1]
+
+/**
+ * Opens the journal of an account. That of another account is kept under its name, and a new one is started.
+ * @param account letters, digits, - and _
+ */
+export async function openJournal(path: string, account: string): Promise<Journal> {
+  let text = (await readTextIfExists(path, maxBytes)) ?? ''
+  const before = accountOf(text)
+  if (before !== undefined && before !== account) {
+    await rename(path, path.replace(/\.jsonl$/, `.${before}.jsonl`))
+    text = ''
+  }
+  let isNamed = text !== '' && before === account
   const { ids, failed } = parse(text)
   let file: FileHandle | undefined
   let torn = text !== '' && !text.endsWith('\n')
   async function add(line: Pick<FailedSong, 'id' | 'title' | 'artist'>): Promise<void> {
     file ??= await open(path, 'a', 0o600)
-    await file.appendFile(`${torn ? '\n' : ''}${JSON.stringify(line)}\n`)
+    const head = isNamed ? '' : `${JSON.stringify({ account })}\n`
+    await file.appendFile(`${torn ? '\n' : ''}${head}${JSON.stringify(line)}\n`)
+    isNamed = true
     await file.datasync()
     torn = false
     ids.add(line.id)

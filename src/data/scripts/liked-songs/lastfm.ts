@@ -75,11 +75,26 @@ export function signature(parameters: Readonly<Record<string, string>>, secret: 
   return createHash('md5').update(`${text}${secret}`, 'utf8').digest('hex')
 }
 
-const isError = (value: unknown): value is { readonly error: number; readonly message?: unknown } =>
-  isRecord(value) && typeof value.error === 'number'
+/** The error code and message of a reply: `{"error": 9}`, also as a text, or `{"lfm": {"status": "failed", ...}}`. */
+function errorOf(body: unknown): { readonly code: number; readonly message: unknown } | undefined {
+  if (!isRecord(body)) return undefined
+  const { lfm } = body
+  const { error, message } = isRecord(lfm) ? lfm : body
+  const code = isRecord(error) ? error.code : error
+  const isCode = typeof code === 'number' || (typeof code === 'string' && /^\d{1,4}$/.test(code))
+  return isCode ? { code: Number(code), message: isRecord(error) ? (error.message ?? error['#text']) : message } : undefined
+}
+
+/** Whether a reply confirms a change: `{}`, or `status` is `ok`. Anything else means that nothing is known to have changed. */
+export function isConfirmation(body: unknown): boolean {
+  if (!isRecord(body)) return false
+  const { lfm, ...others } = body
+  if (isRecord(lfm)) return lfm.status === 'ok'
+  return Object.keys(others).length === 0 ? lfm === undefined : others.status === 'ok'
+}
 
 /** Whether a reply is error 29, the rate limit, which Last.fm sends with any status. */
-export const isLastfmRateLimited = (body: unknown): boolean => isError(body) && body.error === 29
+export const isLastfmRateLimited = (body: unknown): boolean => errorOf(body)?.code === 29
 
 const maxMessage = 200
 
@@ -93,8 +108,9 @@ function toLastfmError(
   mask: (text: string) => string,
   cause?: UpstreamError,
 ): LastfmError | undefined {
-  if (!isError(body)) return undefined
-  const { error: code, message } = body
+  const found = errorOf(body)
+  if (found === undefined) return undefined
+  const { code, message } = found
   if (typeof message !== 'string') return new LastfmError(method, code, cause)
   const reply = new Error(`Last.fm replied: ${mask(message).slice(0, maxMessage)}`, cause === undefined ? {} : { cause })
   return new LastfmError(method, code, reply)
@@ -124,4 +140,39 @@ export async function callLastfm(
     if (!(error instanceof UpstreamError) || error.kind === 'rate_limited') throw error
     throw toLastfmError(method, error.body, mask, error) ?? error
   }
+}
+
+const lovedPageSize = 1000
+const maxLovedPages = 1000
+
+/** Identifies a song by what both services show. */
+export const songKey = (artist: string, title: string): string =>
+  JSON.stringify([artist, title].map((text) => text.toLowerCase().normalize('NFC')))
+
+/**
+ * The songs that the account loves already, as {@link songKey}.
+ * @throws LastfmError | UpstreamError
+ */
+export async function readLovedSongs(upstream: Upstream, keys: LastfmKeys): Promise<ReadonlySet<string>> {
+  const info = await callLastfm(upstream, 'user.getInfo', {}, keys)
+  const user = isRecord(info) && isRecord(info.user) ? info.user.name : undefined
+  if (typeof user !== 'string') throw new UpstreamError('malformed', 'Last.fm: user.getInfo: the reply has no name')
+  const loved = new Set<string>()
+  for (let [page, pages] = [1, 1]; page <= Math.min(pages, maxLovedPages); page++) {
+    const reply = await callLastfm(
+      upstream,
+      'user.getLovedTracks',
+      { user, limit: String(lovedPageSize), page: String(page) },
+      keys,
+    )
+    const list = isRecord(reply) ? reply.lovedtracks : undefined
+    if (!isRecord(list)) throw new UpstreamError('malformed', 'Last.fm: user.getLovedTracks: the reply has no songs')
+    // A single song is not in a list.
+    for (const track of Array.isArray(list.track) ? list.track : [list.track]) {
+      const artist = isRecord(track) && isRecord(track.artist) ? track.artist.name : undefined
+      if (isRecord(track) && typeof track.name === 'string' && typeof artist === 'string') loved.add(songKey(artist, track.name))
+    }
+    pages = Number(isRecord(list['@attr']) ? list['@attr'].totalPages : 1) || 1
+  }
+  return loved
 }

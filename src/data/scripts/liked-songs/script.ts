@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { backoffMs } from '../../../util/backoff.ts'
 import { pause } from '../pause.ts'
 import { retry } from '../retry.ts'
@@ -5,11 +6,19 @@ import type { Outcome, RunContext, RunResult } from '../script.ts'
 import { createUpstream, type Upstream, type UpstreamOptions } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
 import { readAuthorisation, storeNewToken } from './authorisation.ts'
-import { findNew } from './find-new.ts'
 import { describeSetAside, type FailedSong, isDue, isSetAside, journalPath, nameOf, openJournal } from './journal.ts'
-import { callLastfm, isLastfmRateLimited, LastfmError, type LastfmKeys } from './lastfm.ts'
+import {
+  callLastfm,
+  isConfirmation,
+  isLastfmRateLimited,
+  LastfmError,
+  type LastfmKeys,
+  readLovedSongs,
+  songKey,
+} from './lastfm.ts'
 import { createSpotify, type LikedSong, SpotifyAuthorisationError } from './spotify.ts'
-import { readRetryAt, storeRetryAt } from './stored-limit.ts'
+import { readSyncState, storeSyncState } from './sync-state.ts'
+import { walkLikedSongs } from './walk.ts'
 
 /** Retries of a song after a transient error of Last.fm. */
 const maxRetries = 3
@@ -40,7 +49,8 @@ export async function runLikedSongs(
     errors,
     ...(retryAt !== undefined && { retryAt }),
   })
-  const blocked = await readRetryAt(dataDir)
+  const { retryAt: blocked, resumeAt } = await readSyncState(dataDir)
+  let nextResume = resumeAt
   if (blocked > clock.wall()) {
     errors.push(`rate limited until ${new Date(blocked).toISOString()}: no request was sent`)
     return result('rate_limited', blocked)
@@ -52,7 +62,7 @@ export async function runLikedSongs(
     upstreams.push(made)
     return made
   }
-  const keys: LastfmKeys = {
+  const keys: Required<LastfmKeys> = {
     apiKey: values.lastfmApiKey ?? '',
     apiSecret: values.lastfmApiSecret ?? '',
     sessionKey: values.lastfmSessionKey ?? '',
@@ -69,7 +79,8 @@ export async function runLikedSongs(
       ),
   })
   const lastfm = upstream('Last.fm', values.lastfmApiUrl, { isRateLimited: isLastfmRateLimited, limitPause: 5 * backOff })
-  const journal = await openJournal(journalPath(dataDir))
+  const account = createHash('sha256').update(keys.sessionKey).digest('base64url').slice(0, 16)
+  const journal = await openJournal(journalPath(dataDir), account)
 
   const pauseMs = (error: unknown, failures: number): number | undefined =>
     error instanceof LastfmError && error.isTransient ? backoffMs(failures, { firstMs: backOff, maxMs: maxBackOffMs }) : undefined
@@ -80,7 +91,11 @@ export async function runLikedSongs(
    */
   async function love({ artist, title }: Song): Promise<Error | undefined> {
     try {
-      const send = () => callLastfm(lastfm, 'track.love', { artist, track: title }, keys)
+      const send = async () => {
+        const reply = await callLastfm(lastfm, 'track.love', { artist, track: title }, keys)
+        if (!isConfirmation(reply))
+          throw new UpstreamError('malformed', 'Last.fm: track.love: the reply does not confirm that the song is loved')
+      }
       await retry(send, { clock, signal, maxRetries, pauseMs })
       return undefined
     } catch (error) {
@@ -119,12 +134,41 @@ export async function runLikedSongs(
     }
   }
 
+  /** What Last.fm has; undefined if it cannot be read: then the journal has to do. */
+  async function readLoved(): Promise<ReadonlySet<string> | undefined> {
+    try {
+      return await readLovedSongs(lastfm, keys)
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof LastfmError) && !(error instanceof UpstreamError)) throw error
+      errors.push(`the loved songs could not be read: ${error.message}; only songs that were never synced are loved`)
+      log.warn({ err: error }, 'likedsongs: the loved songs could not be read')
+      return undefined
+    }
+  }
+
   try {
     const retries = [...journal.failed.values()].filter((song) => full || isDue(song, clock.wall()))
-    const songs = await findNew(spotify.likedSongs, journal, full, (items, known) => {
-      counts.read += items
-      counts.unchanged += known
+    const loved = full ? await readLoved() : undefined
+    const walk = await walkLikedSongs({
+      ...{ likedSongs: spotify.likedSongs, known: journal.ids, full, resumeAt },
+      onPage(items, known) {
+        counts.read += items
+        if (loved === undefined) counts.unchanged += known
+      },
     })
+    const missing = (song: LikedSong) =>
+      loved === undefined ? !journal.ids.has(song.id) : !loved.has(songKey(song.artists[0] ?? '', song.title))
+    const songs = walk.songs.filter((song) => missing(song) && !(full && journal.failed.has(song.id)))
+    if (loved !== undefined) counts.unchanged += walk.songs.length - songs.length
+    nextResume = walk.incompleteAt
+    // Before a song is recorded as synced: the next run would end its walk there.
+    if (!dryRun && nextResume !== resumeAt) await storeSyncState(dataDir, { retryAt: 0, resumeAt: nextResume })
+    if (walk.error !== undefined) {
+      isPartly = true
+      errors.push(walk.error.message)
+      log.warn({ err: walk.error }, 'likedsongs: the liked songs could not be read to the end')
+    }
     progress.total(songs.length + retries.length)
     let next = clock.now()
     // Songs that failed before come last, so that they never delay others.
@@ -139,6 +183,7 @@ export async function runLikedSongs(
       }
       progress.step(nameOf(song))
     }
+    if (walk.error !== undefined && songs.length + retries.length === 0) return result('failed')
     return result(isPartly ? 'partly' : 'done')
   } catch (error) {
     signal.throwIfAborted()
@@ -153,7 +198,7 @@ export async function runLikedSongs(
     if (error instanceof UpstreamError && error.retryAt !== undefined) {
       const { retryAt } = error
       errors[0] = `${error.message}; rate limited until ${new Date(retryAt).toISOString()}`
-      if (!dryRun) await storeRetryAt(dataDir, retryAt)
+      if (!dryRun) await storeSyncState(dataDir, { retryAt, resumeAt: nextResume })
       return result('rate_limited', retryAt)
     }
     return result(counts.added > 0 && !dryRun ? 'partly' : 'failed')

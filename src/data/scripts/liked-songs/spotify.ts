@@ -4,6 +4,8 @@ import { UpstreamError } from '../upstream-error.ts'
 
 export interface LikedSong {
   readonly id: string
+  /** Of its item. */
+  readonly key: string
   readonly title: string
   /** All artists, the main one first. */
   readonly artists: readonly string[]
@@ -14,6 +16,8 @@ export interface LikedPage {
   readonly songs: readonly LikedSong[]
   /** Number of items on the page, including those left out. */
   readonly items: number
+  /** Identifies each item that is a track. */
+  readonly keys: readonly string[]
   /** Number of all liked songs. */
   readonly total: number
 }
@@ -31,16 +35,26 @@ export class SpotifyAuthorisationError extends Error {
   override readonly name = 'SpotifyAuthorisationError'
 }
 
-const pageSize = 50
+/** Songs of one page. */
+export const pageSize = 50
 
-function toSong(item: unknown): LikedSong | undefined {
+/** Identifies an item of the list: a removed track by its position. @param index position in the list */
+function keyOf(item: unknown, index: number): string {
+  const { added_at: added, track } = isRecord(item) ? item : {}
+  const { id, uri, name } = isRecord(track) ? track : {}
+  return JSON.stringify(isRecord(track) ? [added, id ?? uri ?? name] : [added ?? index])
+}
+
+function toSong(item: unknown, index: number): LikedSong | undefined {
   const track = isRecord(item) ? item.track : undefined
   if (!isRecord(track) || track.is_local === true || typeof track.id !== 'string' || typeof track.name !== 'string')
     return undefined
   const artists = (Array.isArray(track.artists) ? track.artists : []).flatMap((artist: unknown) =>
     isRecord(artist) && typeof artist.name === 'string' && artist.name !== '' ? [artist.name] : [],
   )
-  return artists.length === 0 || track.name === '' ? undefined : { id: track.id, title: track.name, artists }
+  return artists.length === 0 || track.name === ''
+    ? undefined
+    : { id: track.id, key: keyOf(item, index), title: track.name, artists }
 }
 
 export const basicAuthorization = ({ clientId, clientSecret }: Pick<SpotifyKeys, 'clientId' | 'clientSecret'>): string =>
@@ -149,11 +163,12 @@ export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKe
             : second
         })
       })
-      if (!isRecord(json) || !Array.isArray(json.items) || typeof json.total !== 'number') {
+      if (!isRecord(json) || !Array.isArray(json.items) || !Number.isSafeInteger(json.total) || Number(json.total) < 0) {
         throw new UpstreamError('malformed', 'Spotify: the reply to GET /v1/me/tracks has no items')
       }
-      const songs = json.items.map(toSong).filter((song) => song !== undefined)
-      return { songs, items: json.items.length, total: json.total }
+      const songs = json.items.map((item, index) => toSong(item, offset + index)).filter((song) => song !== undefined)
+      const keys = json.items.map((item, index) => keyOf(item, offset + index))
+      return { songs, keys, items: json.items.length, total: Number(json.total) }
     },
   }
 }

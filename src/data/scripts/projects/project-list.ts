@@ -1,7 +1,6 @@
-import { type Static, Type } from 'typebox'
-import { Value } from 'typebox/value'
 import { isRecord } from '../../../util/is-record.ts'
 import { parseJson } from '../../../util/json.ts'
+import { check, type Static, Type } from '../../../util/schema.ts'
 
 /** One project of the user's list. Data from GitHub is added to it; only `version` is replaced, by that of the latest release. */
 export const ListedProject = Type.Object(
@@ -21,6 +20,10 @@ export const ListedProject = Type.Object(
   { additionalProperties: false },
 )
 export type ListedProject = Static<typeof ListedProject>
+
+const defaults = Object.fromEntries(
+  Object.entries(ListedProject.properties).flatMap(([name, schema]) => ('default' in schema ? [[name, schema.default]] : [])),
+)
 
 /** Fields that the script writes: ignored, so that a published file can be used as the list. */
 const ignored = ['languages', 'last_update', 'updated']
@@ -53,7 +56,7 @@ function problemsOf(given: unknown, entry: unknown, place: string): string[] {
   if (!isRecord(entry)) return [`${place} is ${shown(entry)}; expected a project`]
   const fields = Object.keys(ListedProject.properties)
   const unknown = Object.keys(entry).filter((key) => !fields.includes(key) && !ignored.includes(key))
-  const wrong = Object.entries(ListedProject.properties).filter(([key, schema]) => !Value.Check(schema, entry[key]))
+  const wrong = Object.entries(ListedProject.properties).filter(([key, schema]) => !check(schema, entry[key]))
   const missingTitle = isRecord(given) && !('title' in given)
   return [
     ...(missingTitle ? [`${place}.title is missing; expected a string`] : []),
@@ -89,7 +92,7 @@ export function readProjectList(text: string, name: string): readonly ListedProj
   }
   if (!Array.isArray(parsed)) throw new ProjectListError([`${name} is ${shown(parsed)}; expected an array of projects`])
   const entries = parsed.map((entry: unknown): unknown =>
-    isBlank(entry) ? blank : Value.Default(ListedProject, Value.Clone(entry)),
+    isBlank(entry) ? blank : isRecord(entry) ? { ...structuredClone(defaults), ...entry } : entry,
   )
   const problems = entries.flatMap((entry, index) =>
     entry === blank ? [] : problemsOf(parsed[index], entry, `${name}: [${index}]`),

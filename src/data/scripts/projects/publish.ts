@@ -1,4 +1,4 @@
-import { type Project, projectFormat } from '../../store/project-format.ts'
+import { type Project, projectFormat } from '../../databases/projects.ts'
 import type { Repository } from './github.ts'
 import type { ListedProject } from './project-list.ts'
 

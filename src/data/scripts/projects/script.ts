@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path'
 import { readFileUpTo } from '../../../util/files.ts'
-import { projectsDatabase } from '../../databases.ts'
+import { projectsDatabase } from '../../databases/projects.ts'
 import { maskOfSettings } from '../mask-upstream.ts'
 import { readPublished } from '../published.ts'
 import { noCounts, type Outcome, type RunContext, type RunResult } from '../script.ts'
@@ -109,7 +109,7 @@ async function update(context: RunContext, listed: readonly ListedProject[], { g
   const entries = inOrder(published)
   const written = await writeSnapshot({
     ...{ database: projectsDatabase, path, entries, wall: clock.wall() },
-    ...{ force, dryRun, log, mask: maskOfSettings(context.values), confirm: context.confirm },
+    ...{ force: force !== false, dryRun, log, mask: maskOfSettings(context.values), confirm: context.confirm },
   })
   if (!written.written) {
     errors.unshift(written.reason)

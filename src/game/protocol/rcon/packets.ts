@@ -52,16 +52,6 @@ export function encodeCommand(id: number, command: RconCommand): Buffer {
 /** A packet of an unknown type: the server replies `Unknown request 64` after all pieces of the previous reply. */
 export const encodeEndMark = (id: number): Buffer => encodeRconPacket({ id, type: rconType.endMark, body: '' })
 
-export interface RconDecoder {
-  /** Adds received bytes. Call next() until it returns undefined before pushing more; then the chunk may be reused. */
-  push(chunk: Buffer): void
-  /**
-   * Returns the next packet, or undefined if more bytes are needed.
-   * @throws ProtocolError if a length is below 10 or above maxPacketLength, or the closing NULs are missing
-   */
-  next(): RconPacket | undefined
-}
-
 /** Pushes a chunk and yields the packets that are complete. Throws like next(). */
 export function* decodeChunk(decoder: RconDecoder, chunk: Buffer): Generator<RconPacket> {
   decoder.push(chunk)
@@ -70,24 +60,27 @@ export function* decodeChunk(decoder: RconDecoder, chunk: Buffer): Generator<Rco
 
 const nothing = Buffer.alloc(0)
 
-export const createRconDecoder = (): RconDecoder => new InPlaceDecoder()
-
 /**
  * Decodes packets in place. Only one that is not whole in its chunk is copied, into a buffer of its checked length. A class to save
  * memory: one is created for each connection.
  */
-class InPlaceDecoder implements RconDecoder {
+export class RconDecoder {
   #chunk: Buffer = nothing
   #offset = 0
   /** The first bytes of a packet: its length field, or the whole packet once its length is known. */
   #begun: Buffer | undefined
   #filled = 0
 
+  /** Adds received bytes. Call next() until it returns undefined before pushing more; then the chunk may be reused. */
   push(chunk: Buffer): void {
     this.#chunk = chunk
     this.#offset = 0
   }
 
+  /**
+   * Returns the next packet, or undefined if more bytes are needed.
+   * @throws ProtocolError if a length is below 10 or above maxPacketLength, or the closing NULs are missing
+   */
   next(): RconPacket | undefined {
     const chunk = this.#chunk
     while (this.#offset < chunk.length) {

@@ -58,19 +58,6 @@ export function readString(bytes: Buffer, offset: number): { value: string; next
   return { value: bytes.toString('utf8', length.next, next), next }
 }
 
-export interface FrameReader {
-  /**
-   * Adds received bytes. Call next() until it returns undefined before pushing more: next() enforces the limit, and keeps a copy of
-   * an incomplete frame, so that the chunk may be reused.
-   */
-  push(chunk: Buffer): void
-  /**
-   * Returns the next complete frame, or undefined if more bytes are needed.
-   * @throws ProtocolError `too_large` as soon as a length above the limit is read, `malformed` if it is not a frame
-   */
-  next(): Frame | undefined
-}
-
 const nothing = Buffer.alloc(0)
 
 /**
@@ -78,20 +65,21 @@ const nothing = Buffer.alloc(0)
  * because a list of chunks takes a hundred times the memory if a peer sends single bytes.
  * @param limit maximum length of a frame in bytes
  */
-export const createFrameReader = (limit = maxFrameLength): FrameReader => new ChunkFrameReader(limit)
-
-/** A class to save memory: one is created for each poll. */
-class ChunkFrameReader implements FrameReader {
+export class FrameReader {
   readonly #limit: number
   #held: Buffer = nothing
   #start = 0
   #end = 0
   #isOwn = false
 
-  constructor(limit: number) {
+  constructor(limit = maxFrameLength) {
     this.#limit = limit
   }
 
+  /**
+   * Adds received bytes. Call next() until it returns undefined before pushing more: next() enforces the limit, and keeps a copy of
+   * an incomplete frame, so that the chunk may be reused.
+   */
   push(chunk: Buffer): void {
     if (this.#start === this.#end) {
       this.#held = chunk
@@ -104,6 +92,10 @@ class ChunkFrameReader implements FrameReader {
     this.#end += chunk.copy(this.#held, this.#end)
   }
 
+  /**
+   * Returns the next complete frame, or undefined if more bytes are needed.
+   * @throws ProtocolError `too_large` as soon as a length above the limit is read, `malformed` if it is not a frame
+   */
   next(): Frame | undefined {
     const length = readVarInt(this.#held, this.#start, this.#end)
     if (length === undefined) return this.#wait()

@@ -1,7 +1,8 @@
-import { WebSocket } from 'ws'
+import type { WebSocket } from 'ws'
 import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { isRecord } from '../../../util/is-record.ts'
 import { maxReplyValues, parseJson } from '../../../util/json.ts'
+import { load } from '../../../util/load.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
@@ -64,7 +65,8 @@ export async function connectJsonRpc(options: JsonRpcOptions, signal: AbortSigna
   const url = new URL(options.url)
   const target = url.host
   const socket = await openSocket(url, options.trust, options.network, signal, options.phases)
-  const ws = new WebSocket(url, {
+  const library = load<typeof import('ws')>('ws')
+  const ws = new library.WebSocket(url, {
     createConnection: () => socket,
     headers: { authorization: `Bearer ${options.secret}` },
     maxPayload: maxMessage,

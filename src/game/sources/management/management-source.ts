@@ -14,7 +14,7 @@ import {
   type ReadingMethod,
   readingMethods,
 } from '../../protocol/management.ts'
-import { createMainThreadTracker } from '../main-thread-activity.ts'
+import { MainThreadTracker } from '../main-thread-activity.ts'
 import {
   type ConnectBackoff,
   type MainThreadActivity,
@@ -58,7 +58,7 @@ class ManagementSource implements Source {
   readonly #failedCalls: FailedCalls
   readonly #players: OnlinePlayers
   readonly #pusher: EventPusher
-  readonly #thread = createMainThreadTracker()
+  readonly #thread = new MainThreadTracker()
   #heartbeatAt: number | undefined
   /** Milliseconds between the last two heartbeats. */
   #heartbeatMs: number | undefined

@@ -3,21 +3,11 @@ import type { Clock } from '../../../util/clock.ts'
 /** Milliseconds after which more than one command per connection is tried again: the server may have been replaced. */
 const rememberMs = 600_000
 
-/** Detects a server that closes the connection after each reply. */
-export interface ClosingServer {
-  /** Returns true if each command needs a new connection. */
-  closesEach(): boolean
-  /** Records that a connection was closed after one reply. */
-  closedAfterReply(): void
-  /** Records a second reply over one connection. */
-  keptOpen(): void
-}
-
-/** @param log called after the first closed connection, after the second one, and when a connection stays open again */
-export const createClosingServer = (clock: Clock, log: (text: string) => void): ClosingServer => new CountingServer(clock, log)
-
-/** A class to save memory, as in `watcher/reachability.ts`. */
-class CountingServer implements ClosingServer {
+/**
+ * Detects a server that closes the connection after each reply.
+ * @param log called after the first closed connection, after the second one, and when a connection stays open again
+ */
+export class ClosingServer {
   readonly #clock: Clock
   readonly #log: (text: string) => void
   #closesUntil = Number.NEGATIVE_INFINITY
@@ -30,10 +20,12 @@ class CountingServer implements ClosingServer {
     this.#log = log
   }
 
+  /** Returns true if each command needs a new connection. */
   closesEach(): boolean {
     return this.#clock.now() < this.#closesUntil
   }
 
+  /** Records that a connection was closed after one reply. */
   closedAfterReply(): void {
     this.#closed++
     // A single one may have been closed by a restart or a network failure.
@@ -44,6 +36,7 @@ class CountingServer implements ClosingServer {
     else this.#log('closes the connection after each reply; each command gets a new connection')
   }
 
+  /** Records a second reply over one connection. */
   keptOpen(): void {
     this.#closed = 0
     if (this.#logged === 2) this.#log('keeps the connection open after a reply again')

@@ -4,23 +4,15 @@ const decay = 0.7
 const margin = 1.1
 
 /** Estimates the duration of commands, so that none is sent that cannot end before the deadline. */
-export interface CommandDuration {
-  /** @param ms milliseconds from sending the command to its reply or the deadline */
-  measured(ms: number): void
-  /** Returns whether a command is expected to end within the remaining time. True before the first measurement. */
-  fits(remainingMs: number): boolean
-}
-
-export const createCommandDuration = (): CommandDuration => new ExpectedDuration()
-
-/** A class to save memory, as in `watcher/reachability.ts`. */
-class ExpectedDuration implements CommandDuration {
+export class CommandDuration {
   #expectedMs = 0
 
+  /** @param ms milliseconds from sending the command to its reply or the deadline */
   measured(ms: number): void {
     this.#expectedMs = Math.max(ms, this.#expectedMs * decay)
   }
 
+  /** Returns whether a command is expected to end within the remaining time. True before the first measurement. */
   fits(remainingMs: number): boolean {
     return this.#expectedMs * margin < remainingMs
   }

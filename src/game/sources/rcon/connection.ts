@@ -5,11 +5,11 @@ import type { PhaseTimer } from '../../phases.ts'
 import { ProtocolError } from '../../protocol/error.ts'
 import type { RconCommand } from '../../protocol/rcon/commands.ts'
 import {
-  createRconDecoder,
   encodeCommand,
   encodeEndMark,
   encodeLogin,
   maxSentBody,
+  RconDecoder,
   type RconPacket,
   rconType,
 } from '../../protocol/rcon/packets.ts'
@@ -54,7 +54,7 @@ export class RconConnection {
   readonly #target: string
   readonly #clock: Clock
   readonly #collecting: ReplyCollectorOptions
-  readonly #decoder = createRconDecoder()
+  readonly #decoder = new RconDecoder()
   #pending: Pending | undefined
   #failure: SourceError | undefined
   #lastId = 0

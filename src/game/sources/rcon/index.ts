@@ -3,7 +3,7 @@ import { defaultPorts } from '../../../util/address.ts'
 import { isOn, portIn } from '../directory/server-properties.ts'
 import { networkHints } from '../hints.ts'
 import type { SourceDescriptor } from '../source.ts'
-import { createRconSource } from './rcon-source.ts'
+import { RconSource } from './rcon-source.ts'
 import type { RconSettings } from './session.ts'
 
 export const rcon: SourceDescriptor<'rcon', RconSettings> = {
@@ -90,5 +90,5 @@ export const rcon: SourceDescriptor<'rcon', RconSettings> = {
   },
   whyUndiscovered: (properties) =>
     isOn(properties, 'enable-rcon') ? 'enable-rcon=true but rcon.password is empty' : 'enable-rcon is not true',
-  create: createRconSource,
+  create: (settings, context) => new RconSource(settings, context),
 }

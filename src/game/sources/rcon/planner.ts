@@ -24,10 +24,7 @@ export interface RconFields {
   readonly readEvery: FieldTimes
 }
 
-/**
- * Decides which commands a poll sends, and keeps their last replies, since not every command is sent in every poll. A class to save
- * memory, as in `watcher/reachability.ts`.
- */
+/** Decides which commands a poll sends, and keeps their last replies, since not every command is sent in every poll. */
 export class CommandPlanner {
   readonly #unanswered: UnansweredCommands
   readonly #notUnderstood: (command: RconCommand, text: string) => void

@@ -4,7 +4,7 @@ import type { Clock } from '../../../util/clock.ts'
 import { SourceError, type SourceErrorCode, toSourceError, withProgress } from '../../errors.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import type { RconCommand } from '../../protocol/rcon/commands.ts'
-import { createMainThreadTracker } from '../main-thread-activity.ts'
+import { MainThreadTracker } from '../main-thread-activity.ts'
 import {
   type MainThreadActivity,
   type Measure,
@@ -14,13 +14,13 @@ import {
   type SourceContext,
   unmeasured,
 } from '../source.ts'
-import { type ClosingServer, createClosingServer } from './closing-server.ts'
-import { createCommandDuration } from './command-duration.ts'
+import { ClosingServer } from './closing-server.ts'
+import { CommandDuration } from './command-duration.ts'
 import type { RconConnection } from './connection.ts'
 import { CommandPlanner, logOnce } from './planner.ts'
 import type { RconReply } from './reply-collector.ts'
-import { createRconSession, type RconSession, type RconSettings } from './session.ts'
-import { createUnansweredCommands, logRest, type UnansweredCommands } from './unanswered-commands.ts'
+import { RconSession, type RconSettings } from './session.ts'
+import { logRest, UnansweredCommands } from './unanswered-commands.ts'
 
 /** Used if the password was found in the server's directory. */
 const discoveredPassword =
@@ -40,10 +40,7 @@ const maxCommandMs = 1_000
  * four per poll: some in every poll (ticks, players), the others in turn. If a command is not answered, the poll returns the
  * fields read before.
  */
-export const createRconSource = (settings: RconSettings, context: SourceContext): Source => new RconSource(settings, context)
-
-/** A class to save memory, as in `watcher/reachability.ts`. */
-class RconSource implements Source {
+export class RconSource implements Source {
   readonly name = 'rcon'
   readonly target: string
   readonly hints?: NonNullable<Source['hints']>
@@ -54,8 +51,8 @@ class RconSource implements Source {
   readonly #unanswered: UnansweredCommands
   readonly #planner: CommandPlanner
   readonly #closing: ClosingServer
-  readonly #duration = createCommandDuration()
-  readonly #thread = createMainThreadTracker(maxCommandMs)
+  readonly #duration = new CommandDuration()
+  readonly #thread = new MainThreadTracker(maxCommandMs)
   #connection: RconConnection | undefined
 
   constructor(settings: RconSettings, context: SourceContext) {
@@ -66,10 +63,10 @@ class RconSource implements Source {
     this.#clock = clock
     this.#measure = measure
     this.#phases = context.phases?.timer('rcon')
-    this.#session = createRconSession(settings, context, this.#phases)
-    this.#unanswered = createUnansweredCommands(logRest(log, target))
+    this.#session = new RconSession(settings, context, this.#phases)
+    this.#unanswered = new UnansweredCommands(logRest(log, target))
     this.#planner = new CommandPlanner(this.#unanswered, logOnce(log, target))
-    this.#closing = createClosingServer(clock, (text) => log.info({ source: 'rcon' }, `${target}: ${text}`))
+    this.#closing = new ClosingServer(clock, (text) => log.info({ source: 'rcon' }, `${target}: ${text}`))
   }
 
   async poll(signal: AbortSignalLike, deadlineAt = Number.POSITIVE_INFINITY): Promise<Reading> {

@@ -31,7 +31,7 @@ export interface ReplyCollectorOptions {
   readonly done: (reply: RconReply) => void
 }
 
-/** Joins the pieces of one reply. A class to save memory: one is created for each command. */
+/** Joins the pieces of one reply. */
 export class ReplyCollector {
   readonly #id: number
   readonly #options: ReplyCollectorOptions

@@ -13,23 +13,8 @@ export interface RconSettings {
   readonly password: string
 }
 
-export interface RconSession {
-  /**
-   * Returns the open connection, or a new one if the backoff allows it.
-   * @throws SourceError during the pause after a failure, the last error without a new attempt
-   */
-  connection(signal: AbortSignalLike): Promise<RconConnection>
-  /** Closes the connection at the deadline of a poll. A request in progress fails with this error. */
-  abort(error: SourceError): void
-  close(): void
-}
-
 /** Keeps one connection open, and makes a new one after it was closed. */
-export const createRconSession = (settings: RconSettings, context: SourceContext, phases?: PhaseTimer): RconSession =>
-  new ReconnectingSession(settings, context, phases)
-
-/** A class to save memory, as in `watcher/reachability.ts`. */
-class ReconnectingSession implements RconSession {
+export class RconSession {
   readonly #settings: RconSettings
   readonly #clock: Clock
   readonly #network: Network
@@ -40,11 +25,7 @@ class ReconnectingSession implements RconSession {
   #current: RconConnection | undefined
   #closed = false
 
-  constructor(
-    settings: RconSettings,
-    { clock, network = systemNetwork, connectBackoff }: SourceContext,
-    phases: PhaseTimer | undefined,
-  ) {
+  constructor(settings: RconSettings, { clock, network = systemNetwork, connectBackoff }: SourceContext, phases?: PhaseTimer) {
     this.#settings = settings
     this.#clock = clock
     this.#network = network
@@ -53,6 +34,10 @@ class ReconnectingSession implements RconSession {
     this.#backoff = connectBackoff?.('rcon', this.#target, settings.password)
   }
 
+  /**
+   * Returns the open connection, or a new one if the backoff allows it.
+   * @throws SourceError during the pause after a failure, the last error without a new attempt
+   */
   async connection(signal: AbortSignalLike): Promise<RconConnection> {
     this.#throwIfClosed()
     signal.throwIfAborted()
@@ -64,6 +49,7 @@ class ReconnectingSession implements RconSession {
     return connection
   }
 
+  /** Closes the connection at the deadline of a poll. A request in progress fails with this error. */
   abort(error: SourceError): void {
     this.#current?.close(error)
   }

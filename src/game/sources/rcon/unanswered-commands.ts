@@ -6,20 +6,6 @@ import type { RestingCommand } from '../source.ts'
 /** A command that is not answered costs the rest of the poll and the connection, so it is sent with a growing backoff. */
 const pauses: BackoffOptions = { firstMs: 5_000, maxMs: 60_000 }
 
-/** The commands that a server did not answer. Kept across connections, since each of them closes its connection. */
-export interface UnansweredCommands {
-  answered(command: RconCommand): void
-  /** Records a failure whose reason may be the server or the network: the command is sent last in the next poll. */
-  suspect(command: RconCommand): void
-  /** Records a timeout after other commands were answered. After the second consecutive one, the command is not sent for a while. */
-  unanswered(command: RconCommand, now: number): void
-  /** Returns true while the command must not be sent. */
-  isResting(command: RconCommand, now: number): boolean
-  resting(now: number): readonly RestingCommand[]
-  /** Moves suspected commands to the end, so that a hanging command does not affect the others. */
-  suspectsLast<T extends { readonly command: RconCommand }>(commands: readonly T[]): readonly T[]
-}
-
 const noCommands: readonly RestingCommand[] = []
 
 interface Suspicion {
@@ -28,12 +14,11 @@ interface Suspicion {
   restUntil: number
 }
 
-/** @param onRest called once per command, when it is suspended for the first time */
-export const createUnansweredCommands = (onRest: (command: RconCommand) => void): UnansweredCommands =>
-  new SuspectedCommands(onRest)
-
-/** A class to save memory, as in `watcher/reachability.ts`. */
-class SuspectedCommands implements UnansweredCommands {
+/**
+ * The commands that a server did not answer. Kept across connections, since each of them closes its connection.
+ * @param onRest called once per command, when it is suspended for the first time
+ */
+export class UnansweredCommands {
   readonly #onRest: (command: RconCommand) => void
   /** By command, in order of suspicion, the newest last. Created for the first one: most servers answer every command. */
   #suspects: Map<RconCommand, Suspicion> | undefined
@@ -47,10 +32,12 @@ class SuspectedCommands implements UnansweredCommands {
     this.#suspects?.delete(command)
   }
 
+  /** Records a failure whose reason may be the server or the network: the command is sent last in the next poll. */
   suspect(command: RconCommand): void {
     this.#suspect(command)
   }
 
+  /** Records a timeout after other commands were answered. After the second consecutive one, the command is not sent for a while. */
   unanswered(command: RconCommand, now: number): void {
     // A single failure is more likely caused by the server or the network, which may have stalled during the poll.
     const isFirst = !this.#suspects?.has(command)
@@ -64,6 +51,7 @@ class SuspectedCommands implements UnansweredCommands {
     this.#onRest(command)
   }
 
+  /** Returns true while the command must not be sent. */
   isResting(command: RconCommand, now: number): boolean {
     return now < (this.#suspects?.get(command)?.restUntil ?? Number.NEGATIVE_INFINITY)
   }
@@ -73,6 +61,7 @@ class SuspectedCommands implements UnansweredCommands {
     return [...this.#suspects].flatMap(([command, { restUntil }]) => (now < restUntil ? { command, until: restUntil } : []))
   }
 
+  /** Moves suspected commands to the end, so that a hanging command does not affect the others. */
   suspectsLast<T extends { readonly command: RconCommand }>(commands: readonly T[]): readonly T[] {
     if (this.#suspects === undefined || this.#suspects.size === 0) return commands
     const order = [...this.#suspects.keys()]

@@ -12,7 +12,7 @@ import { networkHints } from '../hints.ts'
 import type { Reading, Source, SourceContext, SourceDescriptor } from '../source.ts'
 import { createBedrockReader } from './bedrock-status.ts'
 import { BedrockSuggestion } from './bedrock-suggestion.ts'
-import { createJavaReader, type StatusReader } from './java-status.ts'
+import { JavaReader, type StatusReader } from './java-status.ts'
 import { createNetherNetReader } from './nethernet.ts'
 import { withProxyHeader } from './proxy-header.ts'
 import { createRakNetReader } from './raknet.ts'
@@ -30,11 +30,7 @@ export interface StatusSettings {
 type StatusOptions = Omit<StatusSettings, 'address'>
 
 /** Reads the public status of a server: by Server List Ping (Java), or by RakNet or NetherNet (Bedrock). */
-export const createStatusSource = (address: ServerAddress, context: SourceContext, options: StatusOptions = {}): Source =>
-  new StatusSource(address, context, options)
-
-/** A class to save memory, as in `watcher/reachability.ts`. */
-class StatusSource implements Source {
+export class StatusSource implements Source {
   readonly name = 'status'
   readonly target: string
   readonly #clock: Clock
@@ -43,7 +39,7 @@ class StatusSource implements Source {
   /** Until the server has replied once. */
   #suggestion: BedrockSuggestion | undefined
 
-  constructor(address: ServerAddress, context: SourceContext, { hostname, proxyProtocol, asleepMotd }: StatusOptions) {
+  constructor(address: ServerAddress, context: SourceContext, { hostname, proxyProtocol, asleepMotd }: StatusOptions = {}) {
     const target = formatHostPort(address)
     const plain = context.network ?? systemNetwork
     const network = proxyProtocol === undefined ? plain : withProxyHeader(plain, proxyProtocol)
@@ -59,7 +55,7 @@ class StatusSource implements Source {
               nethernet: createNetherNetReader(address, plain, context.measure),
             }),
           }
-        : createJavaReader(address, context, network, phases, hostname)
+        : new JavaReader(address, context, network, phases, hostname)
     if (address.edition === 'java' && !context.isProbe && !plain.tcpOnly)
       this.#suggestion = new BedrockSuggestion(address, context.clock, plain)
   }
@@ -175,5 +171,5 @@ export const status: SourceDescriptor<'status', StatusSettings> = {
     const port = portIn(properties, 'server-port') ?? defaultPorts.java
     return { address: { edition: 'java', host: reachable(parseHost(ip) ?? ip), port } }
   },
-  create: ({ address, ...options }, context) => createStatusSource(address, context, options),
+  create: ({ address, ...options }, context) => new StatusSource(address, context, options),
 }

@@ -14,7 +14,7 @@ import type { SourceContext } from '../source.ts'
 import { anyProtocol, encodeHello, type JavaPing, LegacyPeerError, pingJava } from './java-ping.ts'
 import { isModern, loadLegacyLibrary, readLegacyStatus } from './legacy-status.ts'
 import { Peculiarities, rememberMs } from './peculiarities.ts'
-import { createReplyReader, type ReplyReader } from './reply-reader.ts'
+import { ReplyReader } from './reply-reader.ts'
 import { speaksTls } from './speaks-tls.ts'
 
 type Addresses = readonly LookupAddress[]
@@ -40,24 +40,15 @@ export interface StatusReader {
   read(signal: AbortSignalLike): Promise<Partial<Fields>>
 }
 
-/**
- * Reads the status of a Java server, which is located by SRV records. Falls back to the legacy ping for old servers.
- * @param hostname the host name in the handshake; default: the host of the address
- */
-export const createJavaReader = (
-  address: HostPort,
-  context: Pick<SourceContext, 'clock' | 'random' | 'isProbe' | 'measure'>,
-  network: Network,
-  phases: PhaseTimer | undefined,
-  hostname?: string,
-): StatusReader => new JavaReader(address, context, network, phases, hostname)
-
 /** Only after these errors the next target is tried. */
 const unreachable: readonly SourceErrorCode[] = ['refused', 'unreachable', 'dns']
 const connectOptions = { usesChunksAtOnce: true } as const
 
-/** A class to save memory, as in `watcher/reachability.ts`. */
-class JavaReader implements StatusReader {
+/**
+ * Reads the status of a Java server, which is located by SRV records. Falls back to the legacy ping for old servers.
+ * @param hostname the host name in the handshake; default: the host of the address
+ */
+export class JavaReader implements StatusReader {
   readonly #address: HostPort
   readonly #clock: Clock
   readonly #random: () => number
@@ -68,6 +59,8 @@ class JavaReader implements StatusReader {
   readonly #replies: ReplyReader
   #helloServer: HostPort
   #hello: string
+  /** The last address that was connected to, and how the system writes it. */
+  #peer: { readonly address: string; readonly remote: string | undefined } | undefined
   /** Undefined for most servers, to save memory. */
   #peculiarities: Peculiarities | undefined
 
@@ -76,7 +69,7 @@ class JavaReader implements StatusReader {
     { clock, random, isProbe, measure }: Pick<SourceContext, 'clock' | 'random' | 'isProbe' | 'measure'>,
     network: Network,
     phases: PhaseTimer | undefined,
-    hostname: string | undefined,
+    hostname?: string,
   ) {
     const hasSrv = isIP(address.host) === 0 && address.port === defaultPorts.java && address.host !== 'localhost'
     this.#address = address
@@ -86,7 +79,7 @@ class JavaReader implements StatusReader {
     this.#phases = phases
     this.#hostname = hostname
     this.#srvName = hasSrv ? `_minecraft._tcp.${address.host}` : undefined
-    this.#replies = createReplyReader(isProbe, measure)
+    this.#replies = new ReplyReader(isProbe, measure)
     this.#helloServer = address
     this.#hello = encodeHello(hostname ?? address.host, address.port)
   }
@@ -158,7 +151,7 @@ class JavaReader implements StatusReader {
     return toSourceError(error, formatHostPort(server))
   }
 
-  #ping(
+  async #ping(
     server: HostPort,
     addresses: Addresses,
     signal: AbortSignalLike,
@@ -166,7 +159,8 @@ class JavaReader implements StatusReader {
     protocol: number,
   ): Promise<JavaPing<StatusReply>> {
     const { host, port } = server
-    return pingJava({
+    const address = addresses.length === 1 ? addresses[0]?.address : undefined
+    const reply = await pingJava({
       socket: this.#network.connect(addresses, port, connectOptions),
       hello: protocol === anyProtocol ? this.#hello : encodeHello(this.#hostname ?? host, port, protocol),
       decoder: this.#replies,
@@ -174,14 +168,16 @@ class JavaReader implements StatusReader {
       clock: this.#clock,
       phases,
       signal,
+      address: this.#peer?.address === address ? this.#peer?.remote : undefined,
       ping: this.#peculiarities === undefined || this.#clock.now() >= this.#peculiarities.pingAgainAt,
     })
+    if (address !== undefined && this.#peer?.address !== address) this.#peer = { address, remote: reply.address }
+    return reply
   }
 
   #toFields({ port }: HostPort, { reply, address, latency, hasPong }: JavaPing<StatusReply>, protocol: number): Partial<Fields> {
     if (hasPong === false) this.#addPeculiarities().pongMissed(this.#clock.now())
     else if (hasPong) this.#peculiarities?.pongReceived()
-    // Not by a spread: V8 gives each object that begins with one a separate hidden class, which takes 500 bytes.
     const own = { port, latency: toSeconds(latency) }
     const fields = Object.assign({}, reply, address === undefined ? own : { ip: address, ...own })
     // Such proxies return the protocol of the client as their own.

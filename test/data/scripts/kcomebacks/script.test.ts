@@ -446,12 +446,78 @@ describe('the update of the comebacks', () => {
     reddit.pages.set(page('2023/november'), tableOf(row('1st', 'A', 'a1')))
     reddit.pages.set(page('2023/december'), tableOf(row('1st', 'C', 'c1')))
     const before = readFileSync(path(), 'utf8')
-    expect(await update({ full: true, dryRun: true })).toBe(3)
+    expect(await update({ full: true, dryRun: true })).toBe(1)
     expect(readFileSync(path(), 'utf8')).toBe(before)
-    expect(await update({ full: true })).toBe(3)
+    expect(await update({ full: true })).toBe(1)
     expect(artists()).toBe('ABCDEFGH')
     expect(await update({ full: true, force: true })).toBe(0)
     expect(artists()).toBe('ACEFGH')
+  })
+
+  describe('a month with fewer rows', () => {
+    const january = page('2024/january')
+    const rows = (names: string) => [...names].map((name, index) => row(`${index + 1}th`, name, name.toLowerCase()))
+    beforeEach(async () => {
+      reddit.pages.set(january, tableOf(...rows('ABCDEFGHIJ')))
+      await update()
+    })
+
+    it('is believed once it was read the same three times in a row', async () => {
+      reddit.pages.set(january, tableOf(...rows('ABCDEF')))
+      expect([await update(), await update()]).toEqual([3, 3])
+      reddit.pages.set(january, tableOf(...rows('ABCDE')))
+      expect([await update(), await update()]).toEqual([3, 3])
+      expect(await update()).toBe(0)
+      expect(entries().filter(({ date }) => date.startsWith('2024-01'))).toHaveLength(5)
+    })
+
+    it('has lost nothing if they moved to another month, were struck out or only announced', async () => {
+      reddit.pages.set(january, tableOf(...rows('ABCDE'), row('7th', '~~F~~', '~~f~~')))
+      const february = [row('6th', 'G', 'g1'), row('TBA', 'H', 'h1'), ...rows('GHIJ')]
+      reddit.pages.set(page('2024/february'), tableOf(...february))
+      expect(await update()).toBe(0)
+      expect(lastRun().errors).toEqual([expect.stringMatching(/it is struck out$/)])
+      reddit.pages.set(january, tableOf(...rows('ABCDE'), ...[...'VW'].map((name) => row('TBA', name, name))))
+      expect(await update()).toBe(0)
+      reddit.pages.set(january, tableOf(...rows('ABCDE')))
+      expect(await update()).toBe(0)
+    })
+
+    it('may lose one row', async () => {
+      reddit.pages.set(january, tableOf(...rows('ABC')))
+      expect(await update({ force: '2024-01' })).toBe(0)
+      reddit.pages.set(january, tableOf(...rows('AB')))
+      expect(await update()).toBe(0)
+      reddit.pages.set(january, tableOf())
+      expect(await update()).toBe(3)
+    })
+
+    it('is accepted by its name only, if another month has lost rows too', async () => {
+      const february = page('2024/february')
+      reddit.pages.set(february, tableOf(...rows('KLMNOPQRST')))
+      await update({ force: true })
+      for (const name of [january, february]) reddit.pages.set(name, tableOf(...rows('VWX')))
+      expect(await update({ force: true })).toBe(1)
+      expect(lastRun().errors[0]).toContain('--force=2024-0')
+      expect(await update({ force: '2024-02' })).toBe(3)
+      expect(entries().filter(({ date }) => date.startsWith('2024-02'))).toHaveLength(3)
+      expect(entries().filter(({ date }) => date.startsWith('2024-01'))).toHaveLength(10)
+    })
+  })
+
+  it('reports shifted columns and dropped links', async () => {
+    const january = [
+      '|1st||18:00|A|a|Single||',
+      '|2nd|18:00|B|b|[Single](https://example.org/type)|[b](/b)|[c](ftp://example.org)|',
+    ]
+    reddit.pages.set(page('2024/january'), tableOf(...january))
+    await update({ full: true })
+    expect(lastRun().errors).toEqual([
+      expect.stringMatching(/its columns are shifted: its artist is "18:00"$/),
+      expect.stringMatching(
+        /"ftp:\/\/example.org" is not a link; it is left out; the link "https:.*" is in a column without links/,
+      ),
+    ])
   })
 
   it('changes nothing in a dry run', async () => {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { ProtocolError } from '../../../../src/game/protocol/error.ts'
 import { isRconCommand, rconCommands } from '../../../../src/game/protocol/rcon/commands.ts'
 import {
-  createRconDecoder,
   decodeChunk,
   encodeCommand,
   encodeEndMark,
@@ -10,11 +9,12 @@ import {
   encodeRconPacket,
   maxPacketLength,
   maxSentBody,
+  RconDecoder,
 } from '../../../../src/game/protocol/rcon/packets.ts'
 
 const bytes = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex')
 const decode = (...chunks: readonly Buffer[]) => {
-  const decoder = createRconDecoder()
+  const decoder = new RconDecoder()
   return chunks.flatMap((chunk) => [...decodeChunk(decoder, chunk)])
 }
 const int32 = (value: number) => {
@@ -86,7 +86,7 @@ describe('packets that arrive', () => {
   it('are not affected if the chunk is overwritten after the call, since all sockets read into one buffer', () => {
     const wire = encodeRconPacket(packet)
     for (let cut = 0; cut <= wire.length; cut++) {
-      const decoder = createRconDecoder()
+      const decoder = new RconDecoder()
       const decoded = [wire.subarray(0, cut), wire.subarray(cut)].flatMap((part) => {
         const chunk = Buffer.from(part)
         const packets = [...decodeChunk(decoder, chunk)]

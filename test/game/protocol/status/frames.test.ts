@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import {
-  createFrameReader,
   encodeFrame,
   encodeString,
   encodeVarInt,
+  FrameReader,
   readString,
   readVarInt,
 } from '../../../../src/game/protocol/status/frames.ts'
@@ -47,7 +47,7 @@ describe('frame reader', () => {
   const stream = Buffer.concat([encodeFrame(0, Buffer.from('first')), encodeFrame(1), encodeFrame(300, Buffer.alloc(70_000, 7))])
 
   it.each([1, 2, 3, 5, 64, 1_000, 100_000])('assembles frames from chunks of %i bytes', (size) => {
-    const reader = createFrameReader()
+    const reader = new FrameReader()
     const frames: { id: number; body: string }[] = []
     for (let at = 0; at < stream.length; at += size) {
       reader.push(Buffer.from(stream.subarray(at, at + size)))
@@ -62,7 +62,7 @@ describe('frame reader', () => {
   })
 
   it('never changes a frame that it has returned', () => {
-    const reader = createFrameReader()
+    const reader = new FrameReader()
     reader.push(hex('03 00'))
     reader.push(hex('61 62 02 00'))
     const first = reader.next()
@@ -80,13 +80,13 @@ describe('frame reader', () => {
     ['an over-long VarInt', 'ffffffffffffffff', 'malformed'],
     ['a frame that ends within its packet id', '01 80', 'malformed'],
   ])('refuses %s as soon as it is read', (_, bytes, code) => {
-    const reader = createFrameReader()
+    const reader = new FrameReader()
     reader.push(hex(bytes))
     expect(() => reader.next()).toThrow(expect.objectContaining({ name: 'ProtocolError', code }))
   })
 
   it('accepts the largest frame of the game byte by byte, with proportional time and memory', () => {
-    const reader = createFrameReader()
+    const reader = new FrameReader()
     const before = process.memoryUsage().arrayBuffers
     const frame = encodeFrame(0, Buffer.alloc(2_097_150))
     let maximum = 0

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createFrameReader, type Frame } from '../../../../src/game/protocol/status/frames.ts'
+import { type Frame, FrameReader } from '../../../../src/game/protocol/status/frames.ts'
 import {
   decodePing,
   decodeStatus,
@@ -10,7 +10,7 @@ import {
 
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex')
 const frame = (bytes: Buffer): Frame => {
-  const reader = createFrameReader()
+  const reader = new FrameReader()
   reader.push(bytes)
   return reader.next()!
 }

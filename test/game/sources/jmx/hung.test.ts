@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Fields } from '../../../../src/game/fields.ts'
 import { createJmxSource } from '../../../../src/game/sources/jmx/index.ts'
-import { createWatcher } from '../../../../src/game/watcher/index.ts'
+import { SourceWatcher } from '../../../../src/game/watcher/index.ts'
 import { silentLog } from '../../../../src/util/log.ts'
 import { manualClock } from '../../../helpers/manual-clock.ts'
 import { scriptedSource } from '../../../helpers/scripted-source.ts'
@@ -22,7 +22,7 @@ async function watchServer(fields: Partial<Fields>) {
   const own = { clock, log: silentLog, random: () => 0, push() {} }
   const status = scriptedSource('status', clock, fields)
   const jmx = createJmxSource({ url: `http://127.0.0.1:${port}/jolokia` }, own)
-  const watcher = createWatcher({
+  const watcher = new SourceWatcher({
     server: 'Server',
     settings: { interval: 5_000, timeout: 3_000, staleAfter: 15_000 },
     ...own,

@@ -8,7 +8,7 @@ import { createSources } from '../../../../src/game/sources/create-sources.ts'
 import { createManagementSource } from '../../../../src/game/sources/management/management-source.ts'
 import type { Reading, SourceContext } from '../../../../src/game/sources/source.ts'
 import { createConnectBackoffs } from '../../../../src/game/watcher/connect-backoff.ts'
-import { createPollRequests } from '../../../../src/game/watcher/poll-requests.ts'
+import { PollRequests } from '../../../../src/game/watcher/poll-requests.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLog } from '../../../../src/util/log.ts'
 import { selfSigned } from '../../../helpers/certificate.ts'
@@ -33,7 +33,7 @@ afterEach(async () => {
 
 function source(more: Record<string, unknown> = {}, clock: Parameters<typeof createManagementSource>[1]['clock'] = systemClock) {
   // As the watcher does it: a poll that the source requests gives a reading like a push.
-  const requests = createPollRequests(clock, () => {
+  const requests = new PollRequests(clock, () => {
     made.poll(never()).then(
       (reading) => pushed.push(reading),
       () => {},

@@ -8,7 +8,7 @@ import { answers, managementServer } from '../../../helpers/management-server.ts
 
 const notify = 'minecraft:notification/world/'
 
-it('a server that upgrades its world is not up, and its progress is reported', { timeout: 30_000 }, async () => {
+it('a server that upgrades its world is not up, and its progress is reported', async () => {
   const server = await managementServer()
   onTestFinished(server.close)
   server.results = Object.fromEntries(Object.keys(answers()).map((method) => [method, 'silent']))
@@ -19,7 +19,7 @@ it('a server that upgrades its world is not up, and its progress is reported', {
   fleet.start()
   const snapshot = () => fleet.watchers[0]!.snapshot()
   const upgrade = () => snapshot().fields.worldUpgrade?.value
-  await expect.poll(() => snapshot().up, { timeout: 10_000 }).toBe(false)
+  await expect.poll(() => snapshot().up).toBe(false)
 
   // The connection is reopened while there is no answer, so an event may be missed.
   const sendUntil = async (event: string, params: unknown, expected: object) => {
@@ -29,7 +29,7 @@ it('a server that upgrades its world is not up, and its progress is reported', {
           server.notify(notify + event, params)
           return upgrade()
         },
-        { timeout: 10_000, interval: 60 },
+        { interval: 60 },
       )
       .toEqual(expected)
   }
@@ -44,6 +44,6 @@ it('a server that upgrades its world is not up, and its progress is reported', {
   await sendUntil('upgrade_finished', undefined, { state: 'finished' })
   expect(describeState(snapshot())).toBe('down')
   server.results = answers()
-  await expect.poll(() => snapshot().up, { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => snapshot().up).toBe(true)
   expect(upgrade()).toBeUndefined()
 })

@@ -4,14 +4,15 @@ import { SourceError } from '../../../../src/game/errors.ts'
 import type { Fields } from '../../../../src/game/fields.ts'
 import { type Network, systemNetwork } from '../../../../src/game/network.ts'
 import { rconCommands } from '../../../../src/game/protocol/rcon/commands.ts'
-import { createRconSource } from '../../../../src/game/sources/rcon/rcon-source.ts'
+import { RconSource } from '../../../../src/game/sources/rcon/rcon-source.ts'
 import type { Source } from '../../../../src/game/sources/source.ts'
 import { createConnectBackoffs } from '../../../../src/game/watcher/connect-backoff.ts'
-import { createWatcher } from '../../../../src/game/watcher/index.ts'
+import { SourceWatcher } from '../../../../src/game/watcher/index.ts'
 import { type Clock, systemClock } from '../../../../src/util/clock.ts'
 import { type Log, silentLog } from '../../../../src/util/log.ts'
 import { manualClock } from '../../../helpers/manual-clock.ts'
 import { acceptLogin, listenRconPeer, packet, type RconPeer, type Request } from '../../../helpers/rcon-peer.ts'
+import { freeDemoPorts } from '../../../helpers/run-tool.ts'
 import { until } from '../../../helpers/until.ts'
 
 const cleanups: (() => unknown)[] = []
@@ -28,7 +29,7 @@ const context = (clock: Clock = systemClock, log: Log = silentLog) => ({
 })
 
 function sourceOf(address: { host: string; port: number }, password: string, clock?: Clock, log?: Log) {
-  const source = createRconSource({ address, password }, context(clock, log))
+  const source = new RconSource({ address, password }, context(clock, log))
   cleanups.push(() => source.close())
   return source
 }
@@ -37,7 +38,7 @@ function sourceOf(address: { host: string; port: number }, password: string, clo
 function watcherOf(source: Source, clock: Clock = systemClock) {
   const settings = { interval: 20_000, timeout: 20_000, staleAfter: 60_000 }
   const sources = () => ({ list: () => [source], close: () => source.close() })
-  const watcher = createWatcher({ server: 'a', settings, clock, log: silentLog, random: () => 0, sources })
+  const watcher = new SourceWatcher({ server: 'a', settings, clock, log: silentLog, random: () => 0, sources })
   cleanups.push(() => watcher.close())
   return watcher
 }
@@ -622,7 +623,7 @@ describe('the tick rate', () => {
     await unused.close()
     let port = peer.port
     const network: Network = { ...systemNetwork, connect: (addresses) => systemNetwork.connect(addresses, port) }
-    const source = createRconSource({ address: peer.address, password: 'secret' }, { ...context(clock), network })
+    const source = new RconSource({ address: peer.address, password: 'secret' }, { ...context(clock), network })
     const watcher = watcherOf(source, clock)
     const rateAfter = async (newTicks: number, milliseconds: number) => {
       ticks += newTicks
@@ -776,7 +777,7 @@ describe('a hostile server', () => {
 
   it('that refuses connections is retried with a growing backoff, and recovers', async () => {
     const clock = manualClock()
-    const server = await demo({ scenario: 'steady' })
+    const server = await demo({ scenario: 'steady', ports: await freeDemoPorts() })
     const source = sourceOf(server.rcon.address, server.rcon.password, clock)
     await server.interrupt('rcon')
     const first = await failure(poll(source))
@@ -792,7 +793,7 @@ describe('a hostile server', () => {
 it('releases all resources after 1,000 connections', async () => {
   const peer = await peerWith(replying({ 'time query gametime': 'The time is 5' }))
   const cycle = async () => {
-    const source = createRconSource({ address: peer.address, password: 'secret' }, context())
+    const source = new RconSource({ address: peer.address, password: 'secret' }, context())
     await poll(source)
     source.close()
     source.close()
@@ -811,8 +812,8 @@ it('releases all resources after 1,000 connections', async () => {
 
 it('that dies loses only its own fields, after staleAfter, and they are restored automatically', async () => {
   const clock = manualClock()
-  const server = await demo({ scenario: 'steady', clock })
-  const watcher = createWatcher({
+  const server = await demo({ scenario: 'steady', clock, ports: await freeDemoPorts() })
+  const watcher = new SourceWatcher({
     server: 'survival',
     settings: { interval: 5_000, timeout: 3_000, staleAfter: 15_000 },
     clock,
@@ -826,7 +827,7 @@ it('that dies loses only its own fields, after staleAfter, and they are restored
         close() {},
         poll: async () => ({ source: 'status' as const, at: clock.now(), fields: { motd: 'hello' } }),
       }
-      const sources = [status, createRconSource(server.rcon, own)]
+      const sources = [status, new RconSource(server.rcon, own)]
       return { list: () => sources, close: () => sources.map((source) => source.close()) }
     },
   })
@@ -854,7 +855,7 @@ it('sends a command in each poll of a hung server, and is not hung any more once
   const peer = await peerWith((request) => {
     if (!isMuted) answer(request)
   })
-  const watcher = watcherOf(createRconSource({ address: peer.address, password: 'secret' }, context(clock)), clock)
+  const watcher = watcherOf(new RconSource({ address: peer.address, password: 'secret' }, context(clock)), clock)
   expect((await watcher.poll()).mainThread?.responsive).toBe(true)
   isMuted = true
   for (let polls = 1; polls <= 6; polls++) {
@@ -874,7 +875,7 @@ it('still waits for a hung main thread if the login leaves no time for a command
   const slowLogin = (request: Request) => setTimeout(() => acceptLogin(request), 60)
   const peer = await peerWith(() => {}, slowLogin)
   const { connectBackoff: _, ...withoutBackoff } = context()
-  const source = createRconSource({ address: peer.address, password: 'secret' }, withoutBackoff)
+  const source = new RconSource({ address: peer.address, password: 'secret' }, withoutBackoff)
   cleanups.push(() => source.close())
   const attempt = (leftMs: number) => {
     const deadline = new AbortController()

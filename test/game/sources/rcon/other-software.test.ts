@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { SourceError } from '../../../../src/game/errors.ts'
 import type { Fields } from '../../../../src/game/fields.ts'
-import { createRconSource } from '../../../../src/game/sources/rcon/rcon-source.ts'
+import { RconSource } from '../../../../src/game/sources/rcon/rcon-source.ts'
 import type { Reading, Source } from '../../../../src/game/sources/source.ts'
 import { type Clock, systemClock } from '../../../../src/util/clock.ts'
 import { type Log, silentLog } from '../../../../src/util/log.ts'
@@ -16,7 +16,7 @@ function createSource(address: { readonly host: string; readonly port: number },
   const lines: string[] = []
   const note = (_: unknown, text?: string) => void lines.push(text ?? '')
   const log: Log = { ...silentLog, info: note, warn: note }
-  const source = createRconSource({ address, password: 'password' }, { clock, log, random: () => 0, push() {} })
+  const source = new RconSource({ address, password: 'password' }, { clock, log, random: () => 0, push() {} })
   onTestFinished(() => source.close())
   return { source, lines }
 }

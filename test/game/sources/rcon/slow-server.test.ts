@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
-import { createRconSource } from '../../../../src/game/sources/rcon/rcon-source.ts'
+import { RconSource } from '../../../../src/game/sources/rcon/rcon-source.ts'
 import type { Source } from '../../../../src/game/sources/source.ts'
-import { createWatcher } from '../../../../src/game/watcher/index.ts'
+import { SourceWatcher } from '../../../../src/game/watcher/index.ts'
 import { silentLog } from '../../../../src/util/log.ts'
 import { manualClock } from '../../../helpers/manual-clock.ts'
 import { listenRconPeer, packet, type RconPeer, type Request } from '../../../helpers/rcon-peer.ts'
@@ -36,17 +36,14 @@ async function watchSlowServer() {
     request.socket.write(packet(request.id, 0, replies[request.body] ?? 'Unknown or incomplete command, see below<--[HERE]'))
   }
   clock.after(tickMs / 2, tick)
-  const watcher = createWatcher({
+  const watcher = new SourceWatcher({
     server: 'slow',
     settings: { interval: 5_000, timeout, staleAfter: 15_000 },
     clock,
     log: silentLog,
     random: () => 0,
     sources(push) {
-      const rcon = createRconSource(
-        { address: peer.address, password: 'secret' },
-        { clock, log: silentLog, random: () => 0, push },
-      )
+      const rcon = new RconSource({ address: peer.address, password: 'secret' }, { clock, log: silentLog, random: () => 0, push })
       const source: Source = {
         ...rcon,
         async poll(...poll) {
@@ -55,6 +52,7 @@ async function watchSlowServer() {
             rest.isPolling = false
           })
         },
+        close: () => rcon.close(),
       }
       return { list: () => [source], close: () => rcon.close() }
     },

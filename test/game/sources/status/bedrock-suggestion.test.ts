@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import net from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { systemNetwork } from '../../../../src/game/network.ts'
-import { createStatusSource } from '../../../../src/game/sources/status/index.ts'
-import { createWatcher } from '../../../../src/game/watcher/index.ts'
+import { StatusSource } from '../../../../src/game/sources/status/index.ts'
+import { SourceWatcher } from '../../../../src/game/watcher/index.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLog } from '../../../../src/util/log.ts'
 import { bedrockServer, pong } from '../../../helpers/bedrock-server.ts'
@@ -25,7 +25,7 @@ const suggestion = (address: string) => `a Bedrock server answers there; to watc
 
 it('names the address of a Bedrock server if TCP is refused, and pings it once', async () => {
   await using server = await bedrock()
-  const source = createStatusSource(java(server.port), context)
+  const source = new StatusSource(java(server.port), context)
   const expected = { code: 'refused', hint: suggestion(`${loopback}:${server.port}`) }
   for (let poll = 0; poll < 3; poll++) await expect(source.poll(never())).rejects.toMatchObject(expected)
   expect(server.pings).toHaveLength(1)
@@ -36,7 +36,7 @@ it('names it if a web server answers', async () => {
   const web = createServer((_request, response) => response.end()).listen(server.port, loopback)
   await once(web, 'listening')
   onTestFinished(() => void web.close())
-  const source = createStatusSource(java(server.port), context)
+  const source = new StatusSource(java(server.port), context)
   await expect(source.poll(never())).rejects.toMatchObject({ hint: suggestion(`${loopback}:${server.port}`) })
 })
 
@@ -46,14 +46,14 @@ it.skipIf(process.platform !== 'linux')('also tries the port of Bedrock if the p
   onTestFinished(() => void socket.close())
   socket.on('message', (_ping, from) => socket.send(lobby, from.port, from.address))
   await once(socket, 'listening')
-  const source = createStatusSource(java(25_565, host), context)
+  const source = new StatusSource(java(25_565, host), context)
   await expect(source.poll(never())).rejects.toMatchObject({ code: 'refused', hint: suggestion(`${host}:19132`) })
 })
 
 it('waits one second at most, and keeps the usual hint without a reply', async () => {
   await using silent = await bedrockServer(() => {}, loopback)
   const clock = manualClock()
-  const source = createStatusSource(java(silent.port), { ...context, clock })
+  const source = new StatusSource(java(silent.port), { ...context, clock })
   const failure = source.poll(never()).catch((error: unknown) => error)
   await until(() => silent.pings.length > 0)
   await clock.advance(1_000)
@@ -64,7 +64,7 @@ it('waits one second at most, and keeps the usual hint without a reply', async (
 it('ends with the poll', async () => {
   await using silent = await bedrockServer(() => {}, loopback)
   const stop = new AbortController()
-  const failure = createStatusSource(java(silent.port), context).poll(stop.signal)
+  const failure = new StatusSource(java(silent.port), context).poll(stop.signal)
   void until(() => silent.pings.length > 0).then(() => stop.abort(new Error('late')))
   await expect(failure).rejects.toMatchObject({ code: 'refused' })
 })
@@ -78,7 +78,7 @@ it('pings no server that has been reached, also after it goes down', async () =>
   })
   tcp.listen(server.port, loopback)
   await once(tcp, 'listening')
-  const source = createStatusSource(java(server.port), context)
+  const source = new StatusSource(java(server.port), context)
   expect((await source.poll(never())).fields.version).toBe('1.21.11')
   for (const socket of sockets) socket.destroy()
   await new Promise((resolve) => tcp.close(resolve))
@@ -91,7 +91,7 @@ it.each([
   ['through a proxy', { network: { ...systemNetwork, tcpOnly: true as const } }],
 ])('sends nothing over UDP %s', async (_name, more) => {
   await using server = await bedrock()
-  const source = createStatusSource(java(server.port), { ...context, ...more })
+  const source = new StatusSource(java(server.port), { ...context, ...more })
   await expect(source.poll(never())).rejects.toMatchObject({ code: 'refused' })
   expect(server.pings).toEqual([])
 })
@@ -99,8 +99,8 @@ it.each([
 it('is in the log, with the name of the setting in the config file', async () => {
   await using server = await bedrock()
   const log = collectLog()
-  const source = createStatusSource(java(server.port), context)
-  const watcher = createWatcher({
+  const source = new StatusSource(java(server.port), context)
+  const watcher = new SourceWatcher({
     ...{ server: 'lobby', settings: { interval: 1_000, timeout: 5_000, staleAfter: 3_000 }, clock: systemClock, log },
     ...{ random: () => 0, settingNames: { MC_SERVER: 'address' } },
     sources: () => ({ list: () => [source], close() {} }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { systemNetwork } from '../../../../src/game/network.ts'
-import { createStatusSource } from '../../../../src/game/sources/status/index.ts'
-import { createWatcher } from '../../../../src/game/watcher/index.ts'
+import { StatusSource } from '../../../../src/game/sources/status/index.ts'
+import { SourceWatcher } from '../../../../src/game/watcher/index.ts'
 import type { ServerAddress } from '../../../../src/util/address.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import type { Log } from '../../../../src/util/log.ts'
@@ -15,14 +15,14 @@ const timeout = 400
 function watch(address: ServerAddress, { network = systemNetwork, deadline = 60_000 } = {}) {
   const warnings: string[] = []
   const log: Log = { debug() {}, info() {}, error() {}, warn: (...args: unknown[]) => void warnings.push(String(args.at(-1))) }
-  const watcher = createWatcher({
+  const watcher = new SourceWatcher({
     server: 'hostile',
     settings: { interval: 120_000, timeout: deadline, staleAfter: 360_000 },
     clock: systemClock,
     log,
     random: () => 0,
     sources(push) {
-      const source = createStatusSource(address, { clock: systemClock, log, random: () => 0, push, network })
+      const source = new StatusSource(address, { clock: systemClock, log, random: () => 0, push, network })
       return { list: () => [source], close: () => source.close() }
     },
   })

@@ -3,10 +3,10 @@ import net from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Resolver } from '../../../../src/game/names/system-resolver.ts'
 import { createNetwork, type Network, systemNetwork } from '../../../../src/game/network.ts'
-import { createFrameReader } from '../../../../src/game/protocol/status/frames.ts'
+import { FrameReader } from '../../../../src/game/protocol/status/frames.ts'
 import { decodePing, encodePing, type Handshake } from '../../../../src/game/protocol/status/status.ts'
-import { createStatusSource } from '../../../../src/game/sources/status/index.ts'
-import { createWatcher } from '../../../../src/game/watcher/index.ts'
+import { StatusSource } from '../../../../src/game/sources/status/index.ts'
+import { SourceWatcher } from '../../../../src/game/watcher/index.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLog } from '../../../../src/util/log.ts'
 import { hostileServer } from '../../../helpers/hostile-servers.ts'
@@ -23,7 +23,7 @@ afterEach(async () => {
 async function serve(json: string, { pong = true } = {}): Promise<{ port: number; handshakes: Handshake[]; server: net.Server }> {
   const handshakes: Handshake[] = []
   const server = net.createServer((socket) => {
-    const reader = createFrameReader()
+    const reader = new FrameReader()
     let shaken = false
     socket.on('error', () => {})
     socket.on('data', (chunk) => {
@@ -53,7 +53,7 @@ describe('status of a modern server', () => {
         description: { text: 'Hello ', extra: [{ text: 'world' }] },
       }),
     )
-    const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port }, context)
+    const source = new StatusSource({ edition: 'java', host: '127.0.0.1', port }, context)
     const { fields } = await source.poll(never())
     expect(fields).toEqual({
       edition: 'java',
@@ -101,7 +101,7 @@ describe('SRV records', () => {
   it('lead to the target, which the handshake names, and are resolved once', async () => {
     const { port, handshakes } = await serve('{}')
     const { network, requested } = fakeNetwork(1, async () => [record(1, 10), record(port, 5)])
-    const source = createStatusSource(address, { ...context, network })
+    const source = new StatusSource(address, { ...context, network })
     expect((await source.poll(never())).fields.port).toBe(port)
     await source.poll(never())
     expect(handshakes.map(({ host, port: requested }) => `${host}:${requested}`)).toEqual([
@@ -116,7 +116,7 @@ describe('SRV records', () => {
     closed.server.close()
     const { port } = await serve('{}')
     const { network } = fakeNetwork(1, async () => [record(closed.port, 1), record(port, 2)])
-    const { fields } = await createStatusSource(address, { ...context, network }).poll(never())
+    const { fields } = await new StatusSource(address, { ...context, network }).poll(never())
     expect(fields.port).toBe(port)
   })
 
@@ -128,7 +128,7 @@ describe('SRV records', () => {
   ])('that %s leave the plain address', async (_, resolveSrv) => {
     const { port, handshakes } = await serve('{}')
     const { network } = fakeNetwork(port, resolveSrv)
-    const { fields } = await createStatusSource(address, { ...context, network }).poll(never())
+    const { fields } = await new StatusSource(address, { ...context, network }).poll(never())
     expect(fields.port).toBe(25565)
     expect(handshakes).toMatchObject([{ host: 'mc.example.org', port: 25565 }])
   })
@@ -145,7 +145,7 @@ describe('SRV records', () => {
       },
       clock,
     )
-    const source = createStatusSource(address, { ...context, clock, network })
+    const source = new StatusSource(address, { ...context, clock, network })
     await source.poll(never())
     fails = true
     await clock.advance(61_000)
@@ -161,14 +161,14 @@ describe('SRV records', () => {
     const served = await serve('{}')
     const { network, requested } = fakeNetwork(served.port, async () => [])
     const all = { ...network, connect: (addresses: Parameters<Network['connect']>[0]) => network.connect(addresses, 25565) }
-    await createStatusSource({ edition: 'java', host, port }, { ...context, network: all }).poll(never())
+    await new StatusSource({ edition: 'java', host, port }, { ...context, network: all }).poll(never())
     expect(requested).toEqual([])
   })
 })
 
 it('returns the same Buffer for the same icon', async () => {
   const { port } = await serve('{"favicon":"data:image/png;base64,iVBORw0KGgo="}')
-  const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port }, context)
+  const source = new StatusSource({ edition: 'java', host: '127.0.0.1', port }, context)
   const first = await source.poll(never())
   const second = await source.poll(never())
   expect(first.fields.favicon).toBeInstanceOf(Buffer)
@@ -180,7 +180,7 @@ it('parses equal replies to several probes once, and only those', async () => {
   await using server = await hostileServer((socket) => void socket.once('data', () => socket.end(encodeStatus(json))))
   const players = async (isProbe: boolean) => {
     const options = isProbe ? { ...context, isProbe } : context
-    const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, options)
+    const source = new StatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, options)
     return (await source.poll(never())).fields.players
   }
   const first = await players(true)
@@ -195,14 +195,14 @@ it('detects within one interval that a server goes down and comes back', async (
   const clock = manualClock()
   const json = '{"description":"x"}'
   const first = await hostileServer((socket) => void socket.once('data', () => socket.end(encodeStatus(json))))
-  const watcher = createWatcher({
+  const watcher = new SourceWatcher({
     server: 'Server',
     settings: { interval: 5_000, timeout: 3_000, staleAfter: 15_000 },
     clock,
     log: silentLog,
     random: () => 0,
     sources(push) {
-      const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port: first.port }, { ...context, clock, push })
+      const source = new StatusSource({ edition: 'java', host: '127.0.0.1', port: first.port }, { ...context, clock, push })
       return { list: () => [source], close: () => source.close() }
     },
   })

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net'
 import { expect, it } from 'vitest'
 import { SourceError } from '../../../../src/game/errors.ts'
 import { systemNetwork } from '../../../../src/game/network.ts'
-import { createFrameReader, readVarInt } from '../../../../src/game/protocol/status/frames.ts'
-import { createStatusSource } from '../../../../src/game/sources/status/index.ts'
+import { FrameReader, readVarInt } from '../../../../src/game/protocol/status/frames.ts'
+import { StatusSource } from '../../../../src/game/sources/status/index.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLog } from '../../../../src/util/log.ts'
 import { hostileServer } from '../../../helpers/hostile-servers.ts'
@@ -14,7 +14,7 @@ import { encodeStatus } from '../../../helpers/status-packets.ts'
 /** The protocol of the handshake; undefined for a legacy request. */
 function protocolOf(chunk: Buffer): number | undefined {
   if (chunk[0] === 0xfe) return undefined
-  const frames = createFrameReader()
+  const frames = new FrameReader()
   frames.push(chunk)
   return (readVarInt(frames.next()!.body, 0)?.value ?? 0) | 0
 }
@@ -43,7 +43,7 @@ let later = 0
 const clock = { ...systemClock, now: () => systemClock.now() + later }
 const context = { clock, log: silentLog, random: () => 0, push() {} }
 const sourceOf = (port: number, network = systemNetwork) =>
-  createStatusSource({ edition: 'java', host: '127.0.0.1', port }, { ...context, network })
+  new StatusSource({ edition: 'java', host: '127.0.0.1', port }, { ...context, network })
 
 it('a server that closes on protocol -1 is read by a known number, which is remembered for a while', async () => {
   await using server = await serve(like('Proxy 1.19', 759))
@@ -126,7 +126,7 @@ it('another server, which SRV records name, is sent -1 first', async () => {
     lookup: async () => [{ address: '127.0.0.1', family: 4 }],
     resolveSrv: async () => [{ name: 'srv.example.org', port, priority: 0, weight: 0 }],
   }
-  const source = createStatusSource({ edition: 'java', host: 'mc.example.org', port: 25_565 }, { ...context, network })
+  const source = new StatusSource({ edition: 'java', host: 'mc.example.org', port: 25_565 }, { ...context, network })
   expect((await source.poll(never())).fields.protocol).toBe(759)
   expect((await source.poll(never())).fields.protocol).toBe(759)
   expect(proxy.protocols.at(-1)).toBe(47)

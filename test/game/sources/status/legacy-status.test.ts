@@ -2,7 +2,7 @@ import net from 'node:net'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { SourceError } from '../../../../src/game/errors.ts'
-import { createStatusSource } from '../../../../src/game/sources/status/index.ts'
+import { StatusSource } from '../../../../src/game/sources/status/index.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLog } from '../../../../src/util/log.ts'
 import { hostileServer } from '../../../helpers/hostile-servers.ts'
@@ -10,7 +10,7 @@ import { never } from '../../../helpers/never.ts'
 import { encodeStatus } from '../../../helpers/status-packets.ts'
 
 const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
-const poll = (port: number) => createStatusSource({ edition: 'java', host: '127.0.0.1', port }, context).poll(never())
+const poll = (port: number) => new StatusSource({ edition: 'java', host: '127.0.0.1', port }, context).poll(never())
 
 /** FF, the length in UTF-16 units, UTF-16BE: how servers up to 1.6 close a connection, also as the answer to a ping. */
 function kick(text: string): Buffer {
@@ -44,7 +44,7 @@ describe('the relay', () => {
     const created = createdServers()
     await poll(modern.port)
     await expect(
-      createStatusSource({ edition: 'java', host: '127.0.0.1', port: silent.port }, context).poll(AbortSignal.timeout(100)),
+      new StatusSource({ edition: 'java', host: '127.0.0.1', port: silent.port }, context).poll(AbortSignal.timeout(100)),
     ).rejects.toThrow()
     expect(created()).toEqual([])
   })
@@ -62,7 +62,7 @@ describe('the relay', () => {
       })
     })
     const created = createdServers()
-    const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
+    const source = new StatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
     const deadline = new AbortController()
     const reading = source.poll(deadline.signal)
     reading.catch(() => {})
@@ -116,7 +116,7 @@ describe('a legacy server', () => {
 
   it('is only sent legacy requests once it is recognised, until it fails', async () => {
     await using server = await legacyServer(answer)
-    const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
+    const source = new StatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
     await source.poll(never())
     // The modern request, then both.
     expect(server.accepted()).toBe(3)
@@ -136,7 +136,7 @@ describe('a legacy server', () => {
         else socket.end(request[0] === 0xfe ? kick(`§1\0${protocol}\x001.21.11\0Hello\x004\x0030`) : encodeStatus(modern))
       })
     })
-    const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
+    const source = new StatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
     expect((await source.poll(never())).fields).toMatchObject({ version: '1.6.4', protocol: 74 })
     isUpdated = true
     const read = { version: '1.21.11', protocol: 774, playersOnline: 4, rawStatus: expect.anything() }
@@ -165,7 +165,7 @@ describe('a legacy server', () => {
         else socket.end(encodeStatus('{"version":{"name":"1.21.11","protocol":774}}'))
       })
     })
-    const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
+    const source = new StatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
     const { fields } = await source.poll(never())
     expect(fields).toMatchObject({ version: '1.21.11', motd: 'Hello', playersOnline: 3 })
     expect(fields).not.toHaveProperty('protocol')
@@ -208,7 +208,7 @@ describe('a legacy server', () => {
         if (request[0] !== 0xfe) socket.end()
       })
     })
-    const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
+    const source = new StatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
     // Without a deadline: only the source itself can end the poll.
     await expect(source.poll(never())).rejects.toMatchObject({ code: 'closed' })
     await expect.poll(server.open).toBe(0)
@@ -236,7 +236,7 @@ describe('a legacy server', () => {
         else if (!isSilent) socket.end(answerOf1_6)
       })
     })
-    const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
+    const source = new StatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
     await source.poll(never())
     isSilent = true
     await expect(source.poll(AbortSignal.timeout(300))).rejects.toThrow()

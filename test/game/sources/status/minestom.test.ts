@@ -1,6 +1,6 @@
 import { status as readByLibrary } from 'minecraft-server-util'
 import { expect, it } from 'vitest'
-import { createStatusSource } from '../../../../src/game/sources/status/index.ts'
+import { StatusSource } from '../../../../src/game/sources/status/index.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLog } from '../../../../src/util/log.ts'
 import { canRunMinestom, startMinestom } from '../../../helpers/minestom.ts'
@@ -10,7 +10,7 @@ it.skipIf(!canRunMinestom())('Minestom is read, and as minecraft-server-util rea
   await using server = await startMinestom()
   const { port } = server
   const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
-  const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port }, context)
+  const source = new StatusSource({ edition: 'java', host: '127.0.0.1', port }, context)
   const { fields } = await source.poll(never())
   const { latency, ...rest } = fields
   expect(rest).toEqual({

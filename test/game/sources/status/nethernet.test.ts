@@ -8,7 +8,7 @@ import { SourceError } from '../../../../src/game/errors.ts'
 import type { Fields } from '../../../../src/game/fields.ts'
 import { systemNetwork } from '../../../../src/game/network.ts'
 import { createBedrockReader } from '../../../../src/game/sources/status/bedrock-status.ts'
-import { createStatusSource } from '../../../../src/game/sources/status/index.ts'
+import { StatusSource } from '../../../../src/game/sources/status/index.ts'
 import { createNetherNetReader } from '../../../../src/game/sources/status/nethernet.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLog } from '../../../../src/util/log.ts'
@@ -141,7 +141,7 @@ describe('a Bedrock server with NetherNet', () => {
 })
 
 describe('bedrock://', () => {
-  const source = (port: number) => createStatusSource({ edition: 'bedrock', host: '127.0.0.1', port }, context)
+  const source = (port: number) => new StatusSource({ edition: 'bedrock', host: '127.0.0.1', port }, context)
 
   it('reads the transport that answers, and reports it', async () => {
     await using modern = await answering((_, response) => void response.end(JSON.stringify(reply)))

@@ -2,10 +2,10 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadConfig } from '../../../../src/config/config.ts'
 import { startDemoServer } from '../../../../src/demo/demo-server.ts'
 import { createFleet } from '../../../../src/game/fleet.ts'
-import { createFrameReader } from '../../../../src/game/protocol/status/frames.ts'
+import { FrameReader } from '../../../../src/game/protocol/status/frames.ts'
 import { isAsleep } from '../../../../src/game/snapshot.ts'
 import { createSources } from '../../../../src/game/sources/create-sources.ts'
-import { createStatusSource } from '../../../../src/game/sources/status/index.ts'
+import { StatusSource } from '../../../../src/game/sources/status/index.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLog } from '../../../../src/util/log.ts'
 import { hostileServer } from '../../../helpers/hostile-servers.ts'
@@ -17,7 +17,7 @@ const context = { clock: systemClock, log: silentLog, random: () => 0, push() {}
 it('the handshake carries the configured name, with the port that was dialled', async () => {
   const hosts: string[] = []
   await using server = await hostileServer((socket) => {
-    const frames = createFrameReader()
+    const frames = new FrameReader()
     socket.on('data', (chunk: Buffer) => {
       frames.push(chunk)
       const frame = frames.next()
@@ -28,7 +28,7 @@ it('the handshake carries the configured name, with the port that was dialled', 
     })
   })
   const address = { edition: 'java', host: '127.0.0.1', port: server.port } as const
-  await createStatusSource(address, context, { hostname: 'lobby.example.org' }).poll(never())
+  await new StatusSource(address, context, { hostname: 'lobby.example.org' }).poll(never())
   expect(hosts).toEqual([`lobby.example.org:${server.port}`])
 })
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { status as readByLibrary, statusBedrock } from 'minecraft-server-util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createStatusSource } from '../../../../src/game/sources/status/index.ts'
+import { StatusSource } from '../../../../src/game/sources/status/index.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLog } from '../../../../src/util/log.ts'
 import { never } from '../../../helpers/never.ts'
@@ -33,7 +33,7 @@ afterAll(() => void peers?.stdin?.end())
 async function read(name: string) {
   const port = ports[name] ?? 0
   const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
-  const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port }, context)
+  const source = new StatusSource({ edition: 'java', host: '127.0.0.1', port }, context)
   const { fields } = await source.poll(never())
   return { port, fields, library: await readByLibrary('127.0.0.1', port, { enableSRV: false, timeout: 20_000 }) }
 }
@@ -90,7 +90,7 @@ it('flying-squid, a game server, is read, and as minecraft-server-util reads it'
 it('bedrock-protocol is read by RakNet, and as minecraft-server-util reads it', async () => {
   const port = ports['bedrock-protocol'] ?? 0
   const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
-  const source = createStatusSource({ edition: 'bedrock', host: '127.0.0.1', port }, context)
+  const source = new StatusSource({ edition: 'bedrock', host: '127.0.0.1', port }, context)
   const { fields } = await source.poll(never())
   const { latency, ...rest } = fields
   expect(rest).toEqual({

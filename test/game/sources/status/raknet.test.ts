@@ -1,7 +1,7 @@
 import { statusBedrock } from 'minecraft-server-util'
 import { describe, expect, it } from 'vitest'
 import { systemNetwork } from '../../../../src/game/network.ts'
-import { createStatusSource } from '../../../../src/game/sources/status/index.ts'
+import { StatusSource } from '../../../../src/game/sources/status/index.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLog } from '../../../../src/util/log.ts'
 import { bedrockServer, magic, pong } from '../../../helpers/bedrock-server.ts'
@@ -12,7 +12,7 @@ import { until } from '../../../helpers/until.ts'
 const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
 const sockets = () => process.getActiveResourcesInfo().filter((name) => name.startsWith('UDP')).length
 const poll = (port: number, signal = never()) =>
-  createStatusSource({ edition: 'bedrock', host: '127.0.0.1', port }, context).poll(signal)
+  new StatusSource({ edition: 'bedrock', host: '127.0.0.1', port }, context).poll(signal)
 
 describe('a Bedrock server', () => {
   const full = 'MCPE;§aDedicated Server;924;1.21.130;2;10;1234;Bedrock level;Creative;1;19132;19133;'
@@ -43,7 +43,7 @@ describe('a Bedrock server', () => {
   it('is read by name and over IPv6', async () => {
     await using server = await bedrockServer((reply) => reply(pong(full)), '::1')
     const network = { ...systemNetwork, lookup: async () => [{ address: '::1', family: 6 }] }
-    const source = createStatusSource({ edition: 'bedrock', host: 'mc.example.org', port: server.port }, { ...context, network })
+    const source = new StatusSource({ edition: 'bedrock', host: 'mc.example.org', port: server.port }, { ...context, network })
     expect((await source.poll(never())).fields.ip).toBe('::1')
   })
 
@@ -91,7 +91,7 @@ describe('a Bedrock server', () => {
       ping.copy(answer, 1, 1, 9)
       reply(answer)
     })
-    const source = createStatusSource({ edition: 'bedrock', host: '127.0.0.1', port: server.port }, { ...context, clock })
+    const source = new StatusSource({ edition: 'bedrock', host: '127.0.0.1', port: server.port }, { ...context, clock })
     const polled = source.poll(never())
     for (const count of [1, 2]) {
       await until(() => server.pings.length === count)

@@ -1,0 +1,166 @@
+import type { Config } from '../../config/config.ts'
+import { type EffectiveSetting, effectiveSettings } from '../../config/effective-settings.ts'
+import { parseServerFile, readServerValues } from '../../config/parse-servers.ts'
+import { createDiscovery } from '../../discovery/discovery.ts'
+import { isDiscoveryOn } from '../../discovery/settings.ts'
+import { type FieldName, fieldDescriptions, fieldNames } from '../../game/fields.ts'
+import { createFleet } from '../../game/fleet.ts'
+import { createNetwork } from '../../game/network.ts'
+import type { ServerSettings } from '../../game/server-settings.ts'
+import type { ServerSnapshot, SourceState } from '../../game/snapshot.ts'
+import { createSources } from '../../game/sources/create-sources.ts'
+import { descriptorOf } from '../../game/sources/descriptor-of.ts'
+import { waitUpTo } from '../../game/watcher/deadline.ts'
+import { libraryClock as clock } from '../../library/clock.ts'
+import { escapeControls } from '../../util/escape-controls.ts'
+import { createLimiter } from '../../util/limiter.ts'
+import { silentLog } from '../../util/log.ts'
+import type { Call } from '../command.ts'
+import { configOf, inputOf } from '../load-config.ts'
+
+/** Maximum number of servers that are polled at the same time. */
+const maxRunning = 100
+/** Maximum time that is waited for lists of servers, milliseconds. */
+const maxDiscoveryMs = 10_000
+/** Maximum length of a value that is printed. */
+const maxValueLength = 60
+
+const [ok, failed] = ['✓', '✗']
+
+/** A value as one short text; long and complex ones are only named. */
+function shown(name: FieldName, value: unknown): string {
+  const { label, unit } = fieldDescriptions[name]
+  const bare = label.replace(/^(the|whether) /, '')
+  if (typeof value === 'boolean') return `${bare}: ${value ? 'yes' : 'no'}`
+  if (typeof value === 'number') return `${bare} ${Number(value.toPrecision(4))}${unit === 'seconds' ? ' s' : ''}`
+  if (typeof value === 'string' && value.length <= maxValueLength && value !== '') return `${bare} ${value.replaceAll('\n', ' ')}`
+  return bare
+}
+
+/** What was read by one source: at most six values. */
+function describeRead({ fields }: ServerSnapshot, source: SourceState['source']): string {
+  const names = fieldNames.filter((name) => fields[name]?.source === source && name !== 'rawStatus' && name !== 'formattedMotd')
+  const texts = [...new Set(names.map((name) => shown(name, fields[name]?.value)))]
+  const more = texts.length > 6 ? ` and ${texts.length - 6} more` : ''
+  return texts.length === 0 ? 'answers' : `${texts.slice(0, 6).join(', ')}${more}`
+}
+
+function describeSource(snapshot: ServerSnapshot, state: SourceState): string {
+  const title = descriptorOf(state.source).title
+  const isOk = state.state === 'ok'
+  const text = isOk ? describeRead(snapshot, state.source) : (state.error?.message ?? 'no reply within the timeout')
+  return escapeControls(`  ${isOk ? ok : failed} ${title} (${state.target}): ${text}`)
+}
+
+/** Polls each server once, and prints its sources as soon as they are known. @returns whether every source works */
+async function pollAll(
+  servers: readonly ServerSettings[],
+  config: Config,
+  call: Call,
+  print: (text: string) => void,
+): Promise<boolean> {
+  const network = createNetwork({ clock, servers: servers.length })
+  const { poll } = config
+  const fleet = createFleet({ servers: [], poll, clock, log: silentLog, network, createSources })
+  const limit = createLimiter(() => maxRunning)
+  let isOk = true
+  const closeAll: (() => void)[] = []
+  call.stop.addEventListener('abort', () => {
+    for (const close of closeAll) close()
+  })
+  try {
+    await Promise.all(
+      servers.map((server) =>
+        limit(async () => {
+          if (call.stop.aborted) return
+          const watcher = fleet.probe(server, poll.timeout, { network })
+          closeAll.push(() => watcher.close())
+          try {
+            const snapshot = await watcher.poll()
+            const isServerOk = snapshot.sources.length > 0 && snapshot.sources.every(({ state }) => state === 'ok')
+            isOk &&= isServerOk
+            const sources = snapshot.sources.map((state) => describeSource(snapshot, state))
+            const none = `  ${failed} no source: nothing was found in its directory`
+            print([escapeControls(server.name), ...(sources.length === 0 ? [none] : sources)].join('\n'))
+          } finally {
+            watcher.close()
+          }
+        }),
+      ),
+    )
+  } finally {
+    fleet.close()
+    network.close()
+  }
+  call.stop.throwIfAborted()
+  return isOk
+}
+
+/** The servers of the configuration and of every list. */
+async function findServers(config: Config, print: (text: string) => void) {
+  if (!isDiscoveryOn(config.discovery, config.file)) return { servers: config.servers, isOk: true }
+  const discovery = createDiscovery({
+    parseServers: parseServerFile,
+    readServer: readServerValues,
+    settings: config.discovery,
+    ...(config.file !== undefined && { configFile: config.file }),
+    readConfig: () => config.servers,
+    clock,
+    log: silentLog,
+  })
+  try {
+    await waitUpTo(discovery.firstRead, maxDiscoveryMs, clock)
+    let isOk = true
+    for (const { name, state, servers, error, refused } of discovery.status()) {
+      const isListOk = state === 'ok' && refused.length === 0
+      isOk &&= isListOk
+      const problems = [...(error === undefined ? [] : [error]), ...refused]
+      print(
+        escapeControls(
+          `${isListOk ? ok : failed} ${name}: ${problems.length > 0 ? problems.join('; ') : `${servers ?? 0} servers`}`,
+        ),
+      )
+    }
+    return { servers: discovery.servers(), isOk }
+  } finally {
+    await discovery.close()
+  }
+}
+
+function printSettings(call: Call, input: ReturnType<typeof inputOf>, print: (text: string) => void): void {
+  const { service, servers } = effectiveSettings(input)
+  const lines = (list: readonly EffectiveSetting[]) =>
+    list.map(({ name, value, from }) => escapeControls(`  ${name} = ${value} (${from})`))
+  print(['Settings of the service:', ...lines(service)].join('\n'))
+  for (const [index, server] of servers.entries()) print([`Settings of server ${index + 1}:`, ...lines(server)].join('\n'))
+  if (call.flags.offline !== true) print('')
+}
+
+/**
+ * `tickwarden check`: reads the configuration as the service does, and polls every source of every server once.
+ * @returns 0 if every source works, otherwise 1
+ * @throws UsageError that lists every wrong setting
+ */
+export async function runCheck(
+  call: Call,
+  print: (text: string) => void = (text) => process.stdout.write(`${text}\n`),
+): Promise<number> {
+  const [address] = call.args
+  const input = address === undefined ? {} : { flags: { MC_SERVER: address } }
+  if (call.flags.settings) printSettings(call, inputOf(call, input), print)
+  const config = configOf(call, input)
+  for (const warning of config.warnings) print(escapeControls(`! ${warning}`))
+  if (call.flags.offline) {
+    print(`${ok} The settings are valid${config.file === undefined ? '' : `: ${config.file}`}`)
+    return 0
+  }
+  const { servers, isOk } = await findServers(config, print)
+  if (servers.length === 0) {
+    print(
+      `${isOk ? '!' : failed} No server is configured: give an address, or set MC_SERVER. The service would watch a demo server.`,
+    )
+    return isOk ? 0 : 1
+  }
+  const isPolled = await pollAll(servers, config, call, print)
+  return isOk && isPolled ? 0 : 1
+}

@@ -1,0 +1,144 @@
+import http from 'node:http'
+import net from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { formatHostPort, parseHostPort, type ServerAddress } from '../../util/address.ts'
+import { measurementLine } from '../status/telegraf.ts'
+import type { GoValues } from './flags.ts'
+import { notReady, type Ping, ping } from './ping.ts'
+
+const defaultPorts = { java: 25565, bedrock: 19132 } as const
+const noServers = 'requires at least one server\n'
+
+const log = (message: string, values: object): void =>
+  void process.stdout.write(`${new Date().toISOString()}\tINFO\t${message}\t${JSON.stringify(values)}\n`)
+
+/** The addresses of both lists. @throws Error that names a wrong one */
+function addressesOf(values: GoValues): readonly ServerAddress[] {
+  const parse =
+    (edition: ServerAddress['edition']) =>
+    (text: string): ServerAddress => {
+      const parsed = parseHostPort(text, defaultPorts[edition])
+      if (parsed === undefined) throw new Error(`failed to process server entry '${text}': expected host or host:port`)
+      return { edition, ...parsed }
+    }
+  return [...values.list('servers').map(parse('java')), ...values.list('bedrock-servers').map(parse('bedrock'))]
+}
+
+const gauges = {
+  minecraft_status_healthy: '1 if players can join the server, else 0.',
+  minecraft_status_players_max_count: 'Places for players on the server.',
+  minecraft_status_players_online_count: 'Players who are on the server.',
+  minecraft_status_response_time_seconds: 'How long the server took to answer, in seconds.',
+} as const
+
+const escapeLabel = (text: string): string =>
+  text.replaceAll(/[\\"\n]/g, (special) => (special === '\n' ? '\\n' : `\\${special}`))
+
+/** The gauges of mc-monitor in the text format. */
+function metricsText(results: readonly { readonly address: ServerAddress; readonly result: Ping | undefined }[]): string {
+  const lines = Object.entries(gauges).map(([name, help]) => {
+    const samples = results.flatMap(({ address: { edition, host, port }, result }) => {
+      const isReady = result !== undefined && (edition === 'bedrock' || result.max !== 0)
+      const value = {
+        minecraft_status_healthy: Number(isReady),
+        minecraft_status_players_max_count: isReady ? result.max : undefined,
+        minecraft_status_players_online_count: isReady ? result.online : undefined,
+        minecraft_status_response_time_seconds: result?.responseTime,
+      }[name]
+      if (value === undefined) return []
+      const labels = { server_edition: edition, server_host: host, server_port: port, server_version: result?.version ?? '' }
+      const text = Object.entries(labels).map(([label, value]) => `${label}="${escapeLabel(String(value))}"`)
+      return [`${name}{${text.join(',')}} ${value}\n`]
+    })
+    return samples.length === 0 ? '' : `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${[...new Set(samples)].join('')}`
+  })
+  return lines.join('')
+}
+
+/** Serves `/metrics` until it is stopped; each request reads every server. */
+export async function exportForPrometheus(values: GoValues, stop: AbortSignal): Promise<number> {
+  const addresses = addressesOf(values)
+  if (addresses.length === 0) {
+    process.stderr.write(noServers)
+    return 2
+  }
+  const version = values.number('proxy-version')
+  const useProxy = values.isSet('use-proxy')
+  if (useProxy && version !== 1 && version !== 2) throw new Error('proxy version must be 1 or 2')
+  const timeoutMs = values.duration('timeout') > 0 ? values.duration('timeout') : 60_000
+  const options = { timeoutMs, ...(useProxy && { proxyProtocol: version === 2 ? ('v2' as const) : ('v1' as const) }) }
+  const collect = () =>
+    Promise.all(
+      addresses.map(async (address) => ({ address, result: await ping(address, options, stop).catch(() => undefined) })),
+    )
+  /** One collection at a time, however many clients ask. */
+  let running: ReturnType<typeof collect> | undefined
+  const server = http.createServer((request, response) => {
+    if (request.url?.split('?')[0] !== '/metrics') {
+      response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found\n')
+      return
+    }
+    running ??= collect().finally(() => {
+      running = undefined
+    })
+    void running.then((results) => {
+      response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(metricsText(results))
+    })
+  })
+  const port = values.number('port')
+  return await new Promise((resolve, reject) => {
+    server.on('error', reject)
+    server.listen(port, () => {
+      const { port: actual } = server.address() as net.AddressInfo
+      log('exporting metrics for prometheus', { address: `:${actual}`, path: '/metrics' })
+    })
+    stop.addEventListener('abort', () => {
+      server.close()
+      server.closeAllConnections()
+      resolve(0)
+    })
+  })
+}
+
+const maxSendMs = 10_000
+
+/** Sends lines over one connection. */
+const send = ({ host, port }: { readonly host: string; readonly port: number }, text: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const socket = net.connect({ host, port, timeout: maxSendMs }, () => socket.end(text))
+    socket.on('timeout', () => socket.destroy(new Error(`no reply within ${maxSendMs} ms`)))
+    socket.on('error', reject)
+    socket.on('close', () => resolve())
+    socket.resume()
+  })
+
+/** Milliseconds of one attempt. */
+const gatherTimeoutMs = 15_000
+
+/** Sends measurements at an interval until it is stopped. */
+export async function gatherForTelegraf(values: GoValues, stop: AbortSignal): Promise<number> {
+  const addresses = addressesOf(values)
+  const telegraf = parseHostPort(values.text('telegraf-address'), 8094)
+  if (addresses.length === 0 || telegraf === undefined) {
+    process.stderr.write(addresses.length === 0 ? noServers : 'requires TelegrafAddress\n')
+    return 2
+  }
+  log('starting monitoring', { servers: addresses.map(formatHostPort), telegrafAddress: formatHostPort(telegraf) })
+  const gather = async (address: ServerAddress) => {
+    const started = performance.now()
+    const { host, port } = address
+    const failed = (error: Error) => ({ error: error.message, responseTime: (performance.now() - started) / 1_000 })
+    const result = await ping(address, { timeoutMs: gatherTimeoutMs }, stop).catch(failed)
+    const measured = 'max' in result && result.max === 0 ? failed(new Error(notReady)) : result
+    return measurementLine({ host, port, ...measured }, Date.now())
+  }
+  for (;;) {
+    await delay(Math.max(10, values.duration('interval')), undefined, { signal: stop }).catch(() => {})
+    if (stop.aborted) return 0
+    const lines = await Promise.all(addresses.map(gather))
+    if (stop.aborted) return 0
+    await send(telegraf, `${lines.join('\n')}\n`).catch((error: Error) =>
+      process.stderr.write(`failed to send metrics: ${error.message}\n`),
+    )
+  }
+}

@@ -1,0 +1,44 @@
+import http from 'node:http'
+import { duration } from '../settings/kinds/index.ts'
+import type { Call } from './command.ts'
+import { flagValue } from './flag-values.ts'
+import { configOf } from './load-config.ts'
+
+/** Addresses to listen on, not to connect to. */
+const reachable: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
+
+const requestStatus = (host: string, port: number, path: string, signal: AbortSignal): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const request = http.get({ host, port, path, signal, agent: false }, (response) => {
+      response.resume()
+      resolve(response.statusCode ?? 0)
+    })
+    request.on('error', reject)
+  })
+
+/**
+ * `tickwarden healthcheck`: whether the service of the same settings, or a server, is healthy.
+ * @returns 0 if it is, otherwise 1 after one line on the standard error
+ * @throws UsageError
+ */
+export async function runHealthcheck(call: Call): Promise<number> {
+  const timeoutMs = flagValue(call, 'timeout', duration('50ms', '10m'))
+  if (call.args.length > 0) {
+    const { runStatus } = await import('./status/run-status.ts')
+    const ignored = { write: () => true }
+    return await runStatus({ ...call, flags: { ...call.flags, players: true } }, { stdout: ignored, stderr: process.stderr })
+  }
+  const config = configOf(call, { watches: false })
+  const path = `${config.http.basePath.replace(/\/$/, '')}${call.flags.ready ? '/readyz' : '/healthz'}`
+  const host = reachable[config.host] ?? config.host
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${config.port}${path}`
+  try {
+    const code = await requestStatus(host, config.port, path, AbortSignal.any([call.stop, AbortSignal.timeout(timeoutMs)]))
+    if (code === 200) return 0
+    console.error(`${url} is not healthy: it answers ${code}`)
+  } catch (error) {
+    const { name, message } = error as Error
+    console.error(`${url} is not healthy: ${name === 'AbortError' ? `no reply within ${timeoutMs} ms` : message}`)
+  }
+  return 1
+}

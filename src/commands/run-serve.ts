@@ -1,0 +1,43 @@
+import closeWithGrace from 'close-with-grace'
+import { pino } from 'pino'
+import { type Config, loadConfig } from '../config/config.ts'
+import type { Call } from './command.ts'
+import { ListenError } from './listen.ts'
+import { configOf, inputOf } from './load-config.ts'
+import { serve } from './serve.ts'
+
+async function createLogger(config: Config) {
+  const options = { level: config.log.logLevel }
+  if (!process.stdout.isTTY) return pino(options)
+  const { default: pretty } = await import('pino-pretty')
+  return pino(options, pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' }))
+}
+
+/**
+ * `tickwarden serve`: runs the service until a signal ends the process.
+ * @returns undefined once it serves; 1 if it could not start
+ */
+export async function runServe(call: Call): Promise<number | undefined> {
+  const config = configOf(call)
+  const logger = await createLogger(config)
+  try {
+    const service = await serve(config, logger, () => loadConfig(inputOf(call, {}, config.file)))
+    process.on('SIGHUP', () => {
+      logger.info('SIGHUP: reading the configuration again')
+      void service.reload()
+    })
+    closeWithGrace({ delay: 5000, logger: false, skip: ['SIGHUP'] }, async ({ err, signal }) => {
+      if (err) logger.fatal({ err }, 'unexpected error, shutting down')
+      else logger.info(`${signal ?? 'stop requested'}: shutting down`)
+      await service.close()
+    })
+    return undefined
+  } catch (error) {
+    const { message } = error as Error
+    const text = error instanceof ListenError ? message : `The service could not start: ${message}`
+    // Printed even if LOG_LEVEL is silent.
+    if (logger.isLevelEnabled('fatal')) logger.fatal(text)
+    else console.error(text)
+    return 1
+  }
+}

@@ -1,0 +1,70 @@
+import { environment } from '../../config/config.ts'
+import { readServer, toServer } from '../../config/read-server.ts'
+import { findConflicts } from '../../config/server-problems.ts'
+import { createFleet } from '../../game/fleet.ts'
+import { createNetwork } from '../../game/network.ts'
+import { minStaleAfter, type ServerSettings, serverSettings } from '../../game/server-settings.ts'
+import { createSources } from '../../game/sources/create-sources.ts'
+import { sources } from '../../game/sources/index.ts'
+import { settingsOf } from '../../game/sources/source.ts'
+import { libraryClock as clock } from '../../library/clock.ts'
+import type { Texts } from '../../settings/read.ts'
+import { environmentOf, type Setting, type SettingTable } from '../../settings/setting.ts'
+import { formatServerAddress, type ServerAddress } from '../../util/address.ts'
+import { silentLog } from '../../util/log.ts'
+import { UsageError } from '../../util/usage-error.ts'
+import type { Look } from './look.ts'
+
+/** The secrets in the environment of the sources that the flags switch on. */
+function secretsFor(flags: Texts): Texts {
+  const tables: readonly SettingTable[] = [serverSettings, ...sources.map(settingsOf)]
+  const used = tables
+    .map((table) => Object.values(table))
+    .filter((table) => table.some((one) => environmentOf(one).some((name) => name in flags)))
+  const isGiven = (setting: Setting<unknown>) => environmentOf(setting).some((name) => name in flags)
+  const names = used.flatMap((table) => table.flatMap((one) => (one.secret && !isGiven(one) ? environmentOf(one) : [])))
+  const env = environment()
+  return Object.fromEntries(names.map((name) => [name, env[name]]))
+}
+
+/**
+ * The settings of a server from flags, and their secrets from the environment.
+ * @param flags by environment name
+ * @throws UsageError that names every mistake
+ */
+export function settingsFor(address: ServerAddress, flags: Texts): ServerSettings {
+  const problems: string[] = []
+  const places = { flags: { ...flags, MC_SERVER: formatServerAddress(address) }, env: secretsFor(flags), file: new Map() }
+  const read = readServer(places, problems)
+  problems.push(...findConflicts(read, undefined))
+  const server = toServer(read)
+  if (problems.length > 0 || server === undefined) throw new UsageError(problems.join('\nerror: '))
+  return server
+}
+
+/**
+ * Polls every source of a server once.
+ * @param found the result of its status, which tells the edition
+ * @throws UsageError
+ */
+export async function fullLook(found: Look, flags: Texts, timeoutMs: number): Promise<Look> {
+  const server = settingsFor(found.address, flags)
+  const network = createNetwork({ clock, servers: 1 })
+  const poll = { interval: 1_000, timeout: timeoutMs, staleAfter: minStaleAfter({ interval: 1_000, timeout: timeoutMs }) }
+  const fleet = createFleet({ servers: [], poll, clock, log: silentLog, network, createSources })
+  const watcher = fleet.probe({ ...server, name: found.target.text }, timeoutMs, { network })
+  try {
+    const snapshot = await watcher.poll()
+    const failure = snapshot.sources.find(({ error }) => error !== undefined)?.error
+    return {
+      target: found.target,
+      address: found.address,
+      snapshot,
+      ...(snapshot.up !== true && { failure: failure ?? { code: 'internal', message: 'no source has replied' } }),
+    }
+  } finally {
+    watcher.close()
+    fleet.close()
+    network.close()
+  }
+}

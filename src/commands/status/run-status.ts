@@ -1,0 +1,162 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { StatusSettings } from '../../game/sources/status/index.ts'
+import { stateOf } from '../../live/state.ts'
+import { duration, integer } from '../../settings/kinds/index.ts'
+import { formatHostPort } from '../../util/address.ts'
+import { escapeControls } from '../../util/escape-controls.ts'
+import { UsageError } from '../../util/usage-error.ts'
+import type { Call } from '../command.ts'
+import { flagValue } from '../flag-values.ts'
+import { type Look, look, parseTarget, requireReady, type Target } from './look.ts'
+import { telegrafLine } from './telegraf.ts'
+
+/** Where the results go. */
+export interface StatusIo {
+  readonly stdout: Pick<NodeJS.WriteStream, 'write'> & Partial<Pick<NodeJS.WriteStream, 'isTTY' | 'getColorDepth' | 'columns'>>
+  readonly stderr: Pick<NodeJS.WriteStream, 'write'>
+}
+
+type Format = 'json' | 'players' | 'prometheus' | 'telegraf' | 'card'
+
+interface Options {
+  readonly targets: readonly Target[]
+  readonly format: Format
+  readonly timeoutMs: number
+  readonly retries: number
+  readonly retryMs: number
+  readonly watchMs: number | undefined
+  readonly output: string | undefined
+  /** Settings for the status itself. */
+  readonly status: Omit<Partial<StatusSettings>, 'address'>
+  /** Whether other sources are read, too. */
+  readonly isFull: boolean
+}
+
+/** Reads the settings given as flags. What the status alone tells does not need the modules of the other sources. */
+async function parseSettings({ settings }: Call, targets: readonly Target[]): Promise<Pick<Options, 'status' | 'isFull'>> {
+  if (Object.keys(settings).length === 0) return { status: {}, isFull: false }
+  const { settingsFor } = await import('./full-look.ts')
+  const [server] = targets.map(({ addresses: [address] }) => settingsFor(address, settings))
+  const { address: _, ...status } = server?.sources.status ?? {}
+  return { status, isFull: true }
+}
+
+const maxRetries = 1_000_000
+
+async function parseOptions(call: Call): Promise<Options> {
+  const { args, flags } = call
+  const formats = (['json', 'players', 'prometheus', 'telegraf'] as const).filter((name) => flags[name])
+  if (formats.length > 1) throw new UsageError(`--${formats.join(' and --')} exclude each other`)
+  if (flags.interval !== undefined && !flags.watch) throw new UsageError('--interval has no effect without --watch')
+  const targets = args.map((text) => {
+    const target = parseTarget(text)
+    if (target === undefined)
+      throw new UsageError(
+        `${JSON.stringify(text)} is not an address; expected host or host:port, an IPv6 address in brackets, optionally after java:// or bedrock://`,
+      )
+    return target
+  })
+  const { output } = flags
+  return {
+    targets,
+    format: formats[0] ?? 'card',
+    timeoutMs: flagValue(call, 'timeout', duration('50ms', '10m')),
+    retries: flagValue(call, 'retry', integer(0, maxRetries)),
+    retryMs: flagValue(call, 'retry-interval', duration('10ms', '1d')),
+    watchMs: flags.watch ? flagValue(call, 'interval', duration('100ms', '1d')) : undefined,
+    output: typeof output === 'string' ? output : undefined,
+    ...(await parseSettings(call, targets)),
+  }
+}
+
+/** One line on the standard error. */
+function failureLine({ target, address, failure }: Look): string {
+  const message = failure?.message ?? 'unknown error'
+  const prefix = `${formatHostPort(address)}: `
+  return escapeControls(`${target.text} is down: ${message.startsWith(prefix) ? message.slice(prefix.length) : message}`)
+}
+
+function jsonLine({ target, snapshot, failure }: Look): string {
+  const error = failure && { error: failure.code, message: failure.message }
+  return JSON.stringify({ address: target.text, ...stateOf(snapshot), error: null, ...error })
+}
+
+/** Reads one server, again while it is down. */
+async function attempt(target: Target, { timeoutMs, retries, retryMs, status, isFull }: Options, call: Call): Promise<Look> {
+  const { flags, settings, stop } = call
+  for (let tried = 0; ; tried++) {
+    const started = performance.now()
+    const found = await look(target, { ...status, timeoutMs, signal: stop })
+    const remainingMs = timeoutMs - (performance.now() - started)
+    const result =
+      isFull && remainingMs >= 50 ? await (await import('./full-look.ts')).fullLook(found, settings, remainingMs) : found
+    const wanted = flags.ready ? requireReady(result) : result
+    if (wanted.failure === undefined || tried >= retries) return wanted
+    await delay(retryMs, undefined, { signal: stop })
+  }
+}
+
+async function format(kind: Format, results: readonly Look[], { stdout }: StatusIo): Promise<string> {
+  if (kind === 'prometheus') return (await import('./prometheus.ts')).prometheusText(results)
+  const texts = results.map(async (result) => {
+    const { snapshot, failure } = result
+    if (kind === 'json') return `${jsonLine(result)}\n`
+    if (kind === 'telegraf') return `${telegrafLine(result)}\n`
+    if (failure !== undefined) return ''
+    if (kind === 'players') {
+      const online = snapshot.fields.playersOnline?.value
+      return online === undefined ? '' : `${online}\n`
+    }
+    const colors = stdout.isTTY === true ? (stdout.getColorDepth?.() ?? 1) : 1
+    return await (await import('./card.ts')).card(result, { colors, columns: stdout.columns ?? 80 })
+  })
+  return (await Promise.all(texts)).join('')
+}
+
+/** Reads every server once, and prints each result as it arrives. @returns whether all are up */
+async function runOnce(options: Options, call: Call, io: StatusIo): Promise<boolean> {
+  const isWhole = options.format === 'prometheus' || options.output !== undefined
+  const results = await Promise.all(
+    options.targets.map(async (target) => {
+      const result = await attempt(target, options, call)
+      if (!isWhole) io.stdout.write(await format(options.format, [result], io))
+      // In the other formats the failure is part of the output.
+      if (result.failure !== undefined && !['json', 'telegraf'].includes(options.format))
+        io.stderr.write(`${failureLine(result)}\n`)
+      return result
+    }),
+  )
+  if (isWhole) {
+    const text = await format(options.format, results, { ...io, stdout: { write: () => true } })
+    if (options.output === undefined) io.stdout.write(text)
+    else {
+      const { default: writeFileAtomic } = await import('write-file-atomic')
+      await writeFileAtomic(options.output, text)
+    }
+  }
+  return results.every(({ failure }) => failure === undefined)
+}
+
+const clearScreen = '\x1b[H\x1b[2J'
+
+/**
+ * `tickwarden status`: reads servers and prints their state.
+ * @returns 0 if every server is up, otherwise 1
+ * @throws UsageError
+ */
+export async function runStatus(call: Call, io: StatusIo = process): Promise<number> {
+  const options = await parseOptions(call)
+  let isUp = false
+  try {
+    for (;;) {
+      if (options.watchMs !== undefined && options.format === 'card' && io.stdout.isTTY) io.stdout.write(clearScreen)
+      isUp = await runOnce(options, call, io)
+      if (options.watchMs === undefined) break
+      await delay(options.watchMs, undefined, { signal: call.stop })
+    }
+  } catch (error) {
+    if (!call.stop.aborted) throw error
+    if (options.watchMs === undefined) isUp = false
+  }
+  return isUp ? 0 : 1
+}

@@ -1,0 +1,204 @@
+import { fileOrUrl } from '../../settings/kinds/index.ts'
+import type { Tree } from '../../util/yaml.ts'
+
+/** The kinds of fields that a declared database may have. */
+export const declaredKinds = ['text', 'values', 'date', 'number', 'boolean', 'link'] as const
+type DeclaredKind = (typeof declaredKinds)[number]
+
+export interface DeclaredField {
+  readonly kind: DeclaredKind
+  readonly description?: string
+  readonly required: boolean
+  readonly default?: unknown
+  /** Whether entries can be filtered by it. */
+  readonly filter: boolean
+  /** Whether its distinct values are listed. */
+  readonly list: boolean
+}
+
+/** A database of the config file. */
+export interface DatabaseDeclaration {
+  readonly name: string
+  /** File or URL of its snapshot. */
+  readonly place: string
+  readonly description: string
+  /** OpenAPI tag. */
+  readonly tag: string
+  /** Fields to sort by; with a leading `-`, in descending order. */
+  readonly order: readonly string[]
+  readonly fields: Readonly<Record<string, DeclaredField>>
+  /** A boolean field that hides entries in which it is false. */
+  readonly visible?: string
+}
+
+const isMap = (tree: Tree | undefined): tree is ReadonlyMap<string, Tree> => tree instanceof Map
+const shown = (tree: Tree | undefined): string =>
+  typeof tree === 'string' ? JSON.stringify(tree.slice(0, 60)) : 'missing or not a single value'
+
+/** Of other routes and databases; as texts, because the databases load more than a configuration needs. */
+export const takenNames: readonly string[] = ['projects', 'kcomebacks', 'run', 'ping', 'status', 'help', 'version', 'debug']
+const namePattern = /^[A-Za-z][A-Za-z0-9_-]{0,49}$/
+const fieldPattern = /^[A-Za-z][A-Za-z0-9_]{0,49}$/
+/** Parameters of every route, which a field would hide. */
+const parameters = ['limit', 'offset', 'sort', 'order']
+const maxDatabases = 50
+const maxFields = 100
+
+/** Reads a mapping of the file; every mistake is added to the problems. */
+class Reader {
+  readonly place: string
+  readonly #tree: ReadonlyMap<string, Tree>
+  readonly #problems: string[]
+
+  constructor(tree: ReadonlyMap<string, Tree>, place: string, known: readonly string[], problems: string[]) {
+    this.place = place
+    this.#tree = tree
+    this.#problems = problems
+    for (const key of tree.keys())
+      if (!known.includes(key)) this.fail(key, `unknown setting; expected one of ${known.join(', ')}`)
+  }
+
+  fail(key: string, problem: string): void {
+    this.#problems.push(`${this.place}.${key}: ${problem}`)
+  }
+
+  get(key: string): Tree {
+    return this.#tree.get(key) ?? null
+  }
+
+  /** A text that `parse` accepts; undefined if it is missing or wrong. */
+  text<T>(key: string, expected: string, parse: (text: string) => T | undefined, isRequired = false): T | undefined {
+    const given = this.get(key)
+    if (given === null && !isRequired) return undefined
+    const value = typeof given === 'string' ? parse(given) : undefined
+    if (value === undefined) this.fail(key, `it is ${shown(given ?? undefined)}; expected ${expected}`)
+    return value
+  }
+
+  boolean(key: string, otherwise: boolean): boolean {
+    const parse = (text: string) => (text === 'true' ? true : text === 'false' ? false : undefined)
+    return this.text(key, 'true or false', parse) ?? otherwise
+  }
+
+  names(key: string): readonly string[] {
+    const given = this.get(key)
+    const list = typeof given === 'string' ? given.split(',').map((name) => name.trim()) : given
+    if (list === null) return []
+    if (Array.isArray(list) && list.every((item) => typeof item === 'string')) return list as string[]
+    this.fail(key, 'expected a list of names')
+    return []
+  }
+}
+
+const any = (text: string): string => text
+
+function parseDefault(kind: DeclaredKind, tree: Tree, reader: Reader): unknown {
+  if (tree === null) return undefined
+  if (kind === 'values') return reader.names('default')
+  if (kind === 'boolean') return reader.boolean('default', false)
+  if (kind === 'number')
+    return reader.text('default', 'a number', (text) => (/^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : undefined))
+  return reader.text('default', 'a text', any)
+}
+
+const fieldKeys = ['kind', 'description', 'required', 'default', 'filter', 'list']
+
+function readField(tree: Tree, place: string, problems: string[]): DeclaredField | undefined {
+  if (!isMap(tree)) {
+    problems.push(`${place}: expected its kind, such as { kind: text }`)
+    return undefined
+  }
+  const reader = new Reader(tree, place, fieldKeys, problems)
+  const find = (text: string) => declaredKinds.find((name) => name === text)
+  const kind = reader.text('kind', `one of ${declaredKinds.join(', ')}`, find, true)
+  if (kind === undefined) return undefined
+  const isListed = kind === 'values' || kind === 'boolean'
+  const list = reader.boolean('list', isListed)
+  if (list && !isListed && kind !== 'text') reader.fail('list', 'only fields of kind text, values and boolean can be listed')
+  const otherwise = parseDefault(kind, reader.get('default'), reader)
+  const description = reader.text('description', 'a text', any)
+  return {
+    kind,
+    ...{ list, required: reader.boolean('required', false), filter: reader.boolean('filter', kind !== 'link') },
+    ...(description !== undefined && { description }),
+    ...(otherwise !== undefined && { default: otherwise }),
+  }
+}
+
+function readFields(reader: Reader, problems: string[]): Readonly<Record<string, DeclaredField>> {
+  const given = reader.get('fields')
+  if (!isMap(given) || given.size === 0 || given.size > maxFields) {
+    reader.fail('fields', `expected 1 to ${maxFields} fields, such as { title: { kind: text } }`)
+    return {}
+  }
+  const fields: Record<string, DeclaredField> = {}
+  const routes = new Set(['getall'])
+  for (const [name, tree] of given) {
+    const place = `${reader.place}.fields.${name.slice(0, 60)}`
+    if (!fieldPattern.test(name)) problems.push(`${place}: expected a name of letters, digits and _`)
+    else if (parameters.includes(name)) problems.push(`${place}: this name is taken by a parameter of every route`)
+    const field = readField(tree, place, problems)
+    if (field === undefined) continue
+    fields[name] = field
+    for (const route of [...(field.filter ? [name] : []), ...(field.list ? [`get${name}`] : [])]) {
+      if (routes.has(route)) problems.push(`${place}: another field has the route filter/${route} already`)
+      routes.add(route)
+    }
+  }
+  return fields
+}
+
+const keys = ['name', 'file', 'url', 'description', 'tag', 'order', 'fields', 'visible']
+
+function readDeclaration(tree: Tree, place: string, problems: string[]): DatabaseDeclaration | undefined {
+  if (!isMap(tree)) {
+    problems.push(`${place}: expected a database, such as { name: books, file: ./books.json, fields: { title: { kind: text } } }`)
+    return undefined
+  }
+  const reader = new Reader(tree, place, keys, problems)
+  const parseName = (text: string) => (namePattern.test(text) ? text : undefined)
+  const name = reader.text('name', 'a name of letters, digits, - and _', parseName, true)
+  if (name !== undefined && takenNames.includes(name)) reader.fail('name', `"${name}" is taken; choose another name`)
+  const isFile = (text: string) => text !== '' && !text.includes('://')
+  const file = reader.text('file', 'the path of a file', (text) => (isFile(text) ? text : undefined))
+  const isUrl = (text: string) => text.includes('://') && fileOrUrl.parse(text) !== undefined
+  const url = reader.text('url', 'an https:// URL', (text) => (isUrl(text) ? text : undefined))
+  if ((reader.get('file') === null) === (reader.get('url') === null)) reader.fail('file', 'expected either file or url')
+  const fields = readFields(reader, problems)
+  const order = reader.names('order')
+  for (const key of order) {
+    const field = key.replace(/^-/, '')
+    if (!Object.hasOwn(fields, field)) reader.fail('order', `"${field}" is not a field`)
+    else if (fields[field]?.kind === 'values') reader.fail('order', `"${field}" has several values`)
+  }
+  const visible = reader.text('visible', 'the name of a boolean field', (text) =>
+    Object.hasOwn(fields, text) && fields[text]?.kind === 'boolean' ? text : undefined,
+  )
+  const snapshot = file ?? url
+  if (name === undefined || snapshot === undefined) return undefined
+  return {
+    ...{ name, fields, order, place: snapshot },
+    description: reader.text('description', 'a text', any) ?? `The database ${name}`,
+    tag: reader.text('tag', 'a text', (text) => text || undefined) ?? name,
+    ...(visible !== undefined && { visible }),
+  }
+}
+
+/**
+ * Reads the value of `databases` in the config file.
+ * @param path of the file, for messages
+ * @param problems receives every mistake
+ */
+export function readDeclarations(tree: Tree, path: string, problems: string[]): readonly DatabaseDeclaration[] {
+  if (tree === null) return []
+  if (!Array.isArray(tree) || tree.length > maxDatabases) {
+    problems.push(`${path}: databases: expected a list of at most ${maxDatabases} databases`)
+    return []
+  }
+  const read = (tree as readonly Tree[]).map((item, index) => readDeclaration(item, `${path}: databases[${index}]`, problems))
+  const found = read.filter((declaration) => declaration !== undefined)
+  const names = found.map(({ name }) => name)
+  for (const name of new Set(names.filter((one, index) => names.indexOf(one) !== index)))
+    problems.push(`${path}: databases: two databases have the name "${name}"`)
+  return found
+}

@@ -1,0 +1,78 @@
+import type { FastifyInstance } from 'fastify'
+import type { PreparedReply } from '../../http/replies/reply.ts'
+import type { HeaderDocs } from '../../http/replies/responses.ts'
+import type { Clock } from '../../util/clock.ts'
+import type { TSchema } from '../../util/schema.ts'
+import type { Filter } from '../routes/filter.ts'
+import type { DataSettings } from '../settings.ts'
+import type { Content, Database } from '../store/database.ts'
+import type { SnapshotFormat } from '../store/fields.ts'
+
+/** Where the routes of a database are registered. */
+export interface DatabaseRoutes {
+  readonly app: FastifyInstance
+  /**
+   * Returns the current database; call it once per request.
+   * @throws RequestError SNAPSHOT_UNAVAILABLE while no snapshot is loaded
+   */
+  readonly current: () => Database
+  readonly definition: DatabaseDefinition
+  readonly clock: Clock
+}
+
+/** The OpenAPI texts of a route, and its path below that of the database. */
+interface RouteDocs {
+  readonly path: string
+  readonly summary: string
+  readonly description: string
+}
+
+/** A route that returns a page of the entries that its filter selects. */
+export interface FilterRoute extends RouteDocs {
+  readonly filter: Filter
+}
+
+/** A route without parameters whose reply depends on the snapshot only. */
+export interface ReplyRoute extends RouteDocs {
+  readonly schema: TSchema
+  readonly headers?: HeaderDocs
+  make(db: Database): PreparedReply
+}
+
+/** A route that lists the distinct values of a column. */
+export interface ListRoute {
+  readonly path: string
+  readonly summary: string
+  readonly column: string
+  /** What the values are, in the plural. */
+  readonly what?: string
+}
+
+/**
+ * One database of the data service. The store, routes, scripts, metrics and documentation are created from the list of
+ * databases.
+ */
+export interface DatabaseDefinition<Entry extends object = object> extends Content<Entry> {
+  /** Used in paths, metrics, the log and `/v1/status`. */
+  readonly name: string
+  /** What it has, in the plural: `comebacks`. */
+  readonly noun: string
+  /** Name of the snapshot in DATA_DIR. */
+  readonly file: string
+  /** The file or URL of the snapshot; absent: `setting` names it. */
+  readonly place?: string
+  /** The setting that names another file or a URL; absent: the snapshot is always in DATA_DIR. */
+  readonly setting?: Extract<keyof DataSettings, `${string}Snapshot`>
+  /** Whether its snapshot may also be a plain list of entries, or have them in `entries`. */
+  readonly isPlain?: true
+  readonly format: SnapshotFormat<Entry>
+  /** OpenAPI tag of its routes. */
+  readonly tag: { readonly name: string; readonly description: string }
+  readonly filters: readonly FilterRoute[]
+  readonly lists: readonly ListRoute[]
+  readonly replies?: readonly ReplyRoute[]
+  /** Registers other routes. */
+  registerRoutes?(routes: DatabaseRoutes): void
+  /** Path of the sample that is served without DATA_DIR. */
+  readonly sample?: string
+}

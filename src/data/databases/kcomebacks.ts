@@ -1,0 +1,199 @@
+import { join } from 'node:path'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import { integerParameter, query } from '../../http/parameters.ts'
+import { problem } from '../../http/replies/problem.ts'
+import { sendPrepared } from '../../http/replies/reply.ts'
+import { json, preparedReplies } from '../../http/replies/responses.ts'
+import { packageRoot } from '../../util/package.ts'
+import { anyCase, byDates, byText, everything } from '../routes/filter.ts'
+import { valueReply, wholePage } from '../routes/replies.ts'
+import { ComebackInfo, pageHeaders, pageOf, snapshotReplies } from '../routes/schemas.ts'
+import { remember } from '../store/database.ts'
+import { dayAt, formatDay, parseDay } from '../store/dates.ts'
+import { createFormat, withoutNulls } from '../store/fields.ts'
+import type { DatabaseDefinition, DatabaseRoutes } from './definition.ts'
+
+/** One comeback as served. */
+export interface Comeback {
+  readonly date: string
+  readonly time: string
+  readonly artist: string
+  readonly title: string
+  readonly types: readonly string[]
+  readonly links: readonly string[]
+}
+
+/** Resolves dates of the form `today+N`, which the sample uses so that it always has upcoming entries. */
+function dateOf(value: unknown, today: number | undefined): unknown {
+  const ahead = today !== undefined && typeof value === 'string' ? /^today\+(\d{1,3})$/.exec(value) : null
+  return ahead === null ? value : formatDay((today ?? 0) + Number(ahead[1]))
+}
+
+/** kcomebacks.json, oldest entry first. */
+export const comebackFormat = createFormat<Comeback>({
+  title: 'Comeback',
+  fields: {
+    date: { kind: 'text', required: true, description: 'Date in KST (UTC+09:00) as written, such as 2019-11-1 or 2019-11-TBA' },
+    time: { kind: 'text', default: '--:--', description: 'Time in KST; --:-- if it is unknown' },
+    artist: { kind: 'text', required: true },
+    title: { kind: 'text', required: true },
+    types: { kind: 'values' },
+    links: { kind: 'values' },
+  },
+  normalise: (element, today) => ({
+    ...element,
+    date: dateOf(element.date, today),
+    types: withoutNulls(element.types),
+    links: withoutNulls(element.links),
+  }),
+  warning: ({ date }) => (/^(?:\d{4}-\d{2}-|today\+)/.test(date) ? undefined : 'date is not of the form YYYY-MM-DD'),
+  example: {
+    date: '2019-11-1',
+    time: '18:00',
+    artist: 'Sample Artist 1',
+    title: 'Sample Song 1',
+    types: ['album', 'digital'],
+    links: ['https://example.org/listen/1'],
+  },
+})
+
+const ComebackPage = pageOf(comebackFormat.schema, 'Page of comebacks')
+
+/** Upcoming ranges, in days ahead. */
+const windows = [
+  ['today', "Today's comebacks", 0],
+  ['week', 'Comebacks of the next 7 days', 7],
+  ['month', 'Comebacks of the next 31 days', 31],
+] as const
+
+/** Without a maximum: an unknown id is not an error. */
+const id = integerParameter({
+  minimum: 0,
+  description: 'Position in the database, from 0',
+  example: 0,
+})
+
+export const comebacksDatabase: DatabaseDefinition<Comeback> = {
+  name: 'kcomebacks',
+  noun: 'comebacks',
+  file: 'kcomebacks.json',
+  setting: 'kcomebacksSnapshot',
+  format: comebackFormat,
+  sample: join(packageRoot, 'src', 'data', 'sample', 'kcomebacks.json'),
+  tag: { name: 'comebacks', description: 'A database of music releases, dated in KST (UTC+09:00)' },
+  columns() {
+    /** Many entries share a date, and a lookup is cheaper than parsing. */
+    const days = new Map<string, number | undefined>()
+    const dayOf = (date: string): number | undefined => {
+      if (!days.has(date)) days.set(date, parseDay(date))
+      return days.get(date)
+    }
+    return {
+      artist: { text: ({ artist }) => artist },
+      title: { text: ({ title }) => title },
+      types: { values: ({ types }) => types },
+      day: { number: ({ date }) => dayOf(date) },
+    }
+  },
+  summarise: (entries) => ({
+    num_items: entries.length,
+    num_artists: new Set(entries.map(({ artist }) => artist)).size,
+    start_date: entries[0]?.date ?? '',
+    end_date: entries.at(-1)?.date ?? '',
+  }),
+  filters: [
+    {
+      path: 'filter/getall',
+      summary: 'All comebacks',
+      description: 'One page of all comebacks, oldest first.',
+      filter: everything,
+    },
+    {
+      path: 'filter/daterange',
+      summary: 'Comebacks by date range',
+      description: 'Compares KST dates. Comebacks whose day is unknown, such as 2019-11-TBA, never match.',
+      filter: byDates((db, start, end) => db.number('day').between(start, end)),
+    },
+    {
+      path: 'filter/artist',
+      summary: 'Comebacks by artist',
+      description: `Comebacks whose artist contains the given text. ${anyCase}`,
+      filter: byText('artist', 'Text to find in the artist', 'sample', (db, text) => db.text('artist').find(text)),
+    },
+    {
+      path: 'filter/title',
+      summary: 'Comebacks by title',
+      description: `Comebacks whose title contains the given text. ${anyCase}`,
+      filter: byText('title', 'Text to find in the title', 'song', (db, text) => db.text('title').find(text)),
+    },
+    {
+      path: 'filter/type',
+      summary: 'Comebacks by type',
+      description: 'Comebacks with this type. `filter/gettypes` lists the types.',
+      filter: byText('type', 'The type, exactly', 'album', (db, text) => db.values('types').having(text)),
+    },
+  ],
+  lists: [{ path: 'filter/gettypes', summary: 'All types', column: 'types', what: 'types' }],
+  replies: [
+    {
+      path: 'filter/first',
+      summary: 'The oldest comeback',
+      description: 'A page with one entry; empty if the database is empty.',
+      schema: ComebackPage,
+      headers: pageHeaders,
+      make: (db) => wholePage(db, db.all.subarray(0, 1)),
+    },
+    {
+      path: 'filter/last',
+      summary: 'The newest comeback',
+      description: 'A page with one entry; empty if the database is empty.',
+      schema: ComebackPage,
+      headers: pageHeaders,
+      make: (db) => wholePage(db, db.all.subarray(-1)),
+    },
+    {
+      path: 'filter/getinfo',
+      summary: 'Totals of the database',
+      description: 'Number of comebacks and artists, and the first and last date.',
+      schema: ComebackInfo,
+      make: (db) => valueReply(db, db.summary),
+    },
+  ],
+  registerRoutes(routes) {
+    registerId(routes, '/v1/kcomebacks/filter/id', 'A page with the entry; empty if no comeback has the id.')
+    registerId(routes, '/v1/kcomebacks/filterid', 'Alias of `filter/id`.')
+    for (const [name, summary, days] of windows) registerUpcoming(routes, `/v1/kcomebacks/upcoming/${name}`, summary, days)
+  },
+}
+
+function registerId({ app, current, definition }: DatabaseRoutes, path: string, description: string): void {
+  const summary = 'One comeback by id'
+  const response = {
+    ...preparedReplies({ description: summary, content: json(ComebackPage), headers: pageHeaders }),
+    ...problem(400, { code: 'INVALID_PARAMETER', detail: 'Parameter "id" is "-1"; expected an integer of at least 0.' }),
+    ...snapshotReplies,
+  }
+  const schema = { tags: [definition.tag.name], summary, description, querystring: query({ id }), response }
+  app.withTypeProvider<TypeBoxTypeProvider>().get(path, { schema }, (request, reply) => {
+    const db = current()
+    return sendPrepared(request, reply, wholePage(db, db.all.subarray(request.query.id, request.query.id + 1)))
+  })
+}
+
+function registerUpcoming(
+  { app, current, definition, clock }: DatabaseRoutes,
+  path: string,
+  summary: string,
+  days: number,
+): void {
+  const description =
+    'All matches in one reply. Today is the date in UTC+02:00; it is compared with the KST dates of the comebacks.'
+  const response = { ...preparedReplies({ description: summary, content: json(ComebackPage) }), ...snapshotReplies }
+  app.get(path, { schema: { tags: [definition.tag.name], summary, description, response } }, (request, reply) => {
+    const db = current()
+    const today = dayAt(clock.wall(), 2)
+    const upcoming = () => wholePage(db, db.number('day').between(today, today + days), {})
+    // Without Last-Modified: the reply also changes with the day.
+    return sendPrepared(request, reply, remember(db.replies, `${path} ${today}`, upcoming))
+  })
+}

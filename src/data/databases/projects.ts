@@ -1,0 +1,169 @@
+import { join } from 'node:path'
+import { isRecord } from '../../util/is-record.ts'
+import { packageRoot } from '../../util/package.ts'
+import { anyCase, byDates, byText, everything } from '../routes/filter.ts'
+import { union } from '../store/columns.ts'
+import { createFormat, withoutNulls } from '../store/fields.ts'
+import type { DatabaseDefinition } from './definition.ts'
+
+/** One project as served. */
+export interface Project {
+  readonly title: string
+  readonly description: string
+  readonly status: string
+  readonly statuscolor: string
+  readonly categories: readonly string[]
+  readonly languages: Readonly<Record<string, number>>
+  readonly gh_api: string
+  readonly version: string
+  readonly backgroud: string
+  readonly links: Readonly<Record<string, string>>
+  readonly visible: boolean
+  readonly last_update: number | null
+}
+
+/** An object without its nulls; amounts may be strings. */
+function valuesOf(value: unknown): unknown {
+  if (!isRecord(value)) return value ?? {}
+  const entries = Object.entries(value).filter(([, item]) => item !== null)
+  return Object.fromEntries(entries)
+}
+
+function amountsOf(value: unknown): unknown {
+  const values = valuesOf(value)
+  if (!isRecord(values)) return values
+  const read = (amount: unknown) => (typeof amount === 'string' && /^\d{1,15}$/.test(amount) ? Number(amount) : amount)
+  return Object.fromEntries(Object.entries(values).map(([name, amount]) => [name, read(amount)]))
+}
+
+/** projects.json. A project without a title is a blank template, which is never served. */
+export const projectFormat = createFormat<Project>({
+  title: 'Project',
+  fields: {
+    title: { kind: 'text', required: true },
+    description: { kind: 'text' },
+    status: { kind: 'text', description: 'For example alpha, beta or release' },
+    statuscolor: { kind: 'text' },
+    categories: { kind: 'values' },
+    languages: { kind: 'amounts', description: 'Bytes of code by language' },
+    gh_api: { kind: 'text', description: '<owner>/<repository>' },
+    version: { kind: 'text' },
+    backgroud: { kind: 'text', description: 'Path of the background image' },
+    links: { kind: 'links', description: 'By key: GH, WB, MR, CF' },
+    visible: { kind: 'flag', required: true },
+    last_update: { kind: 'seconds', description: 'Unix time in seconds; null if it is unknown' },
+  },
+  ignored: ['updated'],
+  normalise: (element) => {
+    const title = element.title === null ? '' : element.title
+    return {
+      ...element,
+      title,
+      categories: withoutNulls(element.categories),
+      languages: amountsOf(element.languages),
+      links: valuesOf(element.links),
+      visible: title === '' ? false : element.visible,
+      last_update: element.last_update ?? element.updated,
+    }
+  },
+  example: {
+    title: 'Lanternfish',
+    description: 'Invented sample project: lights that follow the player',
+    status: 'beta',
+    statuscolor: 'orange',
+    categories: ['minecraft', 'fabric'],
+    languages: { Java: 48210, Shell: 312 },
+    gh_api: 'example/lanternfish',
+    version: '0.4.1',
+    backgroud: '/backgrounds/lanternfish.png',
+    links: { GH: 'https://github.com/example/lanternfish' },
+    visible: true,
+    last_update: 1700000000,
+  },
+})
+
+const secondsOfDay = 86_400
+
+export const projectsDatabase: DatabaseDefinition<Project> = {
+  name: 'projects',
+  noun: 'projects',
+  file: 'projects.json',
+  setting: 'projectsSnapshot',
+  format: projectFormat,
+  sample: join(packageRoot, 'src', 'data', 'sample', 'projects.json'),
+  tag: { name: 'projects', description: 'A database of software projects' },
+  isVisible: ({ visible }) => visible,
+  columns: () => ({
+    title: { text: ({ title }) => title },
+    description: { text: ({ description }) => description },
+    status: { values: ({ status }) => [status], ignoreCase: true },
+    statuscolor: { values: ({ statuscolor }) => [statuscolor], ignoreCase: true },
+    categories: { values: ({ categories }) => categories },
+    languages: { values: ({ languages }) => Object.keys(languages) },
+    lastUpdated: { number: ({ last_update }) => last_update ?? undefined },
+  }),
+  filters: [
+    {
+      path: 'filter/getall',
+      summary: 'All projects',
+      description: 'One page of all visible projects, in the order of the snapshot.',
+      filter: everything,
+    },
+    {
+      path: 'filter/lastupdaterange',
+      summary: 'Projects by date of the last update',
+      description: 'Projects last updated on these UTC days, inclusive. Projects whose time is unknown never match.',
+      filter: byDates((db, start, end) => db.number('lastUpdated').between(start * secondsOfDay, (end + 1) * secondsOfDay - 1)),
+    },
+    {
+      path: 'filter/title',
+      summary: 'Projects by title',
+      description: `Projects whose title contains the given text. ${anyCase}`,
+      filter: byText('title', 'Text to find in the title', 'lantern', (db, text) => db.text('title').find(text)),
+    },
+    {
+      path: 'filter/description',
+      summary: 'Projects by description',
+      description: `Projects whose description contains the given text. ${anyCase}`,
+      filter: byText('description', 'Text to find in the description', 'sample', (db, text) => db.text('description').find(text)),
+    },
+    {
+      path: 'filter/search',
+      summary: 'Projects by title or description',
+      description: `Projects whose title or description contains the given text. ${anyCase}`,
+      filter: byText('search', 'Text to find in the title or description', 'fish', (db, text) =>
+        union(db.text('title').find(text), db.text('description').find(text)),
+      ),
+    },
+    {
+      path: 'filter/status',
+      summary: 'Projects by status',
+      description: `Projects with this status. ${anyCase} \`filter/getstatuses\` lists the statuses.`,
+      filter: byText('status', 'The status, exactly', 'beta', (db, text) => db.values('status').having(text)),
+    },
+    {
+      path: 'filter/statuscolor',
+      summary: 'Projects by status color',
+      description: `Projects whose status has this color. ${anyCase} \`filter/getcolors\` lists the colors.`,
+      filter: byText('statuscolor', 'The color, exactly', 'orange', (db, text) => db.values('statuscolor').having(text)),
+    },
+    {
+      path: 'filter/category',
+      summary: 'Projects by category',
+      description: 'Projects with this category. `filter/getcategories` lists the categories.',
+      filter: byText('category', 'The category, exactly', 'fabric', (db, text) => db.values('categories').having(text)),
+    },
+    {
+      path: 'filter/language',
+      summary: 'Projects by language',
+      description: 'Projects with this language. `filter/getlangs` lists the languages.',
+      filter: byText('language', 'The name of the language, exactly', 'Java', (db, text) => db.values('languages').having(text)),
+    },
+  ],
+  lists: [
+    { path: 'filter/getstatuses', summary: 'All statuses', column: 'status' },
+    { path: 'filter/getcolors', summary: 'All status colors', column: 'statuscolor' },
+    { path: 'filter/getcategories', summary: 'All categories', column: 'categories' },
+    { path: 'filter/getlangs', summary: 'All languages', column: 'languages' },
+  ],
+}

@@ -1,0 +1,136 @@
+import { version } from './package.ts'
+import { readBody } from './read-body.ts'
+
+export interface HttpReply {
+  readonly status: number
+  /** By name in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+}
+
+export interface HttpRequest {
+  readonly method?: 'GET' | 'POST'
+  readonly url: URL
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+  /** Milliseconds from the first byte sent to the last received, redirects included; default: that of the client. */
+  readonly timeoutMs?: number
+}
+
+export interface HttpClientOptions {
+  readonly timeoutMs: number
+  /** Maximum size of a body, uncompressed. */
+  readonly maxBytes: number
+  /** Redirects that are followed, within the same origin only; default 0: a redirect is a reply as any other. */
+  readonly maxRedirects?: number
+  /** Connections to one origin at the same time; default: any number. */
+  readonly connections?: number
+}
+
+/** `aborted` by close() or the caller; `redirect`: to another origin, to an invalid URL, or too many. */
+export type HttpFailure = 'aborted' | 'network' | 'redirect' | 'timeout' | 'too_large'
+
+/** A request failed. The message is the reason, without URL, headers and body: those may contain secrets. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError'
+  readonly kind: HttpFailure
+  /** Of `network`: the code of the system or the library, else a message. */
+  readonly code: string
+
+  constructor(kind: HttpFailure, message: string, { code = '', cause }: { code?: string; cause?: unknown } = {}) {
+    super(message, cause === undefined ? {} : { cause })
+    this.kind = kind
+    this.code = code
+  }
+}
+
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+function codeOf(error: unknown): string {
+  const { cause, message, code } = error as { cause?: { code?: string; message?: string }; message: string; code?: unknown }
+  return cause?.code ?? (typeof code === 'string' ? code : undefined) ?? cause?.message ?? message
+}
+
+/** The Authorization header for a user name and password; undefined for neither. */
+export function basicAuthorization({ username, password }: Pick<URL, 'username' | 'password'>): string | undefined {
+  if (username === '' && password === '') return undefined
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return `Basic ${Buffer.from(pair).toString('base64')}`
+}
+
+/** A name of a URL for clients: host and last segment, because the whole path may be secret. */
+export function shortName({ host, pathname }: URL): string {
+  const segments = pathname.split('/').filter((segment) => segment !== '')
+  return `${host}/${segments.length > 1 ? '.../' : ''}${segments.at(-1) ?? ''}`
+}
+
+/** HTTP requests with limits on time, size and redirects. The library is loaded for the first request. */
+export class HttpClient {
+  readonly #options: HttpClientOptions
+  readonly #closing = new AbortController()
+  #library: Promise<{ fetch: typeof import('undici').fetch; agent: import('undici').Agent }> | undefined
+
+  constructor(options: HttpClientOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Resolves with any status, when the whole body has arrived.
+   * @throws HttpError
+   */
+  async request(request: HttpRequest, signal?: AbortSignal): Promise<HttpReply> {
+    const { maxBytes, timeoutMs: otherwise } = this.#options
+    const { timeoutMs = otherwise } = request
+    const late = AbortSignal.timeout(timeoutMs)
+    const stop = AbortSignal.any([this.#closing.signal, late, ...(signal ? [signal] : [])])
+    try {
+      const response = await this.#follow(request, stop)
+      const body = response.body === null ? Buffer.alloc(0) : await readBody(response.body, maxBytes)
+      if (body === undefined) throw new HttpError('too_large', `the reply has more than ${maxBytes} bytes`)
+      return { status: response.status, headers: Object.fromEntries(response.headers), body }
+    } catch (cause) {
+      if (cause instanceof HttpError) throw cause
+      if (signal?.aborted || this.#closing.signal.aborted) throw new HttpError('aborted', 'the request was aborted', { cause })
+      if (late.aborted) throw new HttpError('timeout', `no complete reply within ${timeoutMs} ms`, { cause })
+      const code = codeOf(cause)
+      throw new HttpError('network', `it cannot be fetched (${code})`, { code, cause })
+    }
+  }
+
+  async #follow({ method = 'GET', url, headers, body }: HttpRequest, signal: AbortSignal) {
+    const { connections, maxRedirects = 0, timeoutMs } = this.#options
+    this.#library ??= import('undici').then(({ Agent, fetch }) => ({
+      fetch,
+      agent: new Agent({
+        ...(connections && { connections }),
+        connect: { timeout: timeoutMs },
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      }),
+    }))
+    const { fetch, agent } = await this.#library
+    for (let [at, count] = [url, 0]; ; count++) {
+      const response = await fetch(at, {
+        ...{ dispatcher: agent, method, signal, redirect: 'manual', body: body ?? null },
+        headers: { 'user-agent': `tickwarden/${version}`, ...headers },
+      })
+      const location = response.headers.get('location')
+      if (maxRedirects === 0 || !redirects.has(response.status) || location === null) return response
+      await response.body?.cancel()
+      if (count === maxRedirects) throw new HttpError('redirect', `it redirects more than ${maxRedirects} times`)
+      if (!URL.canParse(location, at)) throw new HttpError('redirect', 'it redirects to an invalid URL')
+      const next = new URL(location, at)
+      if (next.origin !== url.origin) {
+        const target = `${next.protocol}//${next.host}`
+        throw new HttpError('redirect', `it redirects to ${target}, another origin; set the URL there if you trust it`)
+      }
+      at = next
+    }
+  }
+
+  /** Aborts the requests in progress. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await (await this.#library)?.agent.destroy()
+  }
+}

@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest'
+import { runCheck } from '../../src/commands/check/run-check.ts'
+import { check } from '../../src/commands/definitions/check.ts'
+import { parseArguments } from '../../src/commands/parse-arguments.ts'
+import { startDemoServer } from '../../src/demo/demo-server.ts'
+import { formatHostPort } from '../../src/util/address.ts'
+import { hostileServer } from '../helpers/hostile-servers.ts'
+
+async function run(args: readonly string[]) {
+  let out = ''
+  const call = {
+    ...(await parseArguments(check, args)),
+    command: check,
+    loadCommands: async () => [],
+    stop: new AbortController().signal,
+  }
+  const code = await runCheck(call, (text) => {
+    out += `${text}\n`
+  })
+  return { code, out }
+}
+
+it('polls every source once, and says what was read or what to do', async () => {
+  const demo = await startDemoServer({})
+  await using silent = await hostileServer((socket) => void socket.resume())
+  try {
+    const address = formatHostPort(demo.address)
+    const up = await run([address, '--poll-timeout', '30s'])
+    expect(up).toEqual({ code: 0, out: expect.stringMatching(/^Server\n {2}✓ Status \(.*game version 1\.21\.11/) })
+    const rcon = await run([address, '--mc-query', `127.0.0.1:${silent.port}`, '--poll-timeout', '1s'])
+    expect(rcon).toEqual({ code: 1, out: expect.stringMatching(/\n {2}✗ Query \(/) })
+    const down = await run([`127.0.0.1:${silent.port}`, '--poll-timeout', '500ms'])
+    expect(down).toEqual({ code: 1, out: expect.stringMatching(/^Server\n {2}✗ Status \([^\n]+\n$/) })
+  } finally {
+    await demo.close()
+  }
+})
+
+it('checks settings without polling, and names every mistake', async () => {
+  const { code, out } = await run(['127.0.0.1:1', '--offline', '--settings', '--port', '9000'])
+  expect(code).toBe(0)
+  expect(out).toContain('  PORT = "9000" (--port)\n')
+  expect(out).toContain('  MC_SERVER = "127.0.0.1:1" (--mc-server)\n')
+  await expect(run(['--port', 'x', '--poll-interval', 'y'])).rejects.toThrow(
+    /^2 settings are wrong:\n.*--port.*\n.*--poll-interval/s,
+  )
+})
