@@ -169,7 +169,8 @@ export function createStateConnection(options: StateConnectionOptions): StateCon
         return result
       } catch (error) {
         isReading = false
-        fail('messages', error)
+        // The server has become a replica or the primary, and says so at the next command.
+        if (!(error as Error).message.startsWith('UNBLOCKED')) fail('messages', error)
         // Nothing else would try again: the connection itself may still be open.
         if (!isClosed && messages.status === 'ready') messages.disconnect(true)
         throw new StateUnavailable(problemOf(error).message)

@@ -94,7 +94,8 @@ describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
     const [redis, demo] = [await startRedis(), await startDemo()]
     const [owner, other] = await startTwo(redis, demo)
     const [seen, passedOn] = [await openEvents(`${owner.url}/api/v1/events`), await openEvents(`${other.url}/api/v1/events`)]
-    await until(() => [seen, passedOn].every(({ events }) => events[0]?.data.players != null))
+    // The first poll may have ended before the management server has sent the list.
+    await until(() => [seen, passedOn].every(({ events }) => events.some(({ data }) => data.players != null)))
     const name = 'Across'
     const joinedAt = performance.now()
     demo.world.join(name)
