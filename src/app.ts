@@ -15,7 +15,7 @@ import { createHttpApp } from './http/app.ts'
 import { createProxyCheck } from './http/clients/trusted-proxies.ts'
 import { healthPaths, registerHealth } from './http/health.ts'
 import { registerDocs } from './http/openapi/docs.ts'
-import { createReadiness } from './http/readiness.ts'
+import { createReadiness, type ReadinessOptions } from './http/readiness.ts'
 import { createEventHub, sumEventMetrics } from './live/hub.ts'
 import { registerLive } from './live/register.ts'
 import { createIcons } from './status-api/icon.ts'
@@ -35,14 +35,14 @@ export interface AppOptions {
   readonly fleet: Fleet
   readonly logger: FastifyBaseLogger
   /** State of discovery, for the API and the metrics. */
-  readonly discovery?: DiscoveryView
+  readonly discovery?: DiscoveryView & ReadinessOptions['discovery']
   readonly clock?: Clock
   /** Log of the parts; default: the logger. */
   readonly log?: Log
   /** Durations of DNS lookups for the watched servers, for the metrics. */
   readonly nameLookups?: Histogram
   /** Set if several replicas share the servers. */
-  readonly replica?: Pick<Replica, 'isPolledHere' | 'metrics' | 'locks'>
+  readonly replica?: Pick<Replica, 'isPolledHere' | 'metrics' | 'locks' | 'order'>
   /** Delays of the starts of polls, for the metrics. */
   readonly pollDelays?: Histogram
 }
@@ -126,8 +126,8 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
   })
   const isPublic = config.page.pagePublic !== 'false'
   const maxClients = config.live.eventsLimit
-  const events = createEventHub(fleet, clock, maxClients)
-  const pageEvents = createPageEvents({ fleet, clock, isPublic, maxClients })
+  const events = createEventHub(fleet, clock, maxClients, { ...(replica && { order: replica.order }) })
+  const pageEvents = createPageEvents({ fleet, clock, isPublic, maxClients, order: replica?.order })
   const icons = createIcons()
   const unfollow = fleet.onChange(({ replaced = [], removed }) => [...replaced, ...removed].forEach(icons.delete))
   app.addHook('onClose', async () => unfollow())
@@ -171,6 +171,7 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
     fleet,
     loadingDatabases: () => data.store.status().flatMap(({ database, state }) => (state === 'loading' ? [database] : [])),
     ...(discovery && { discovery }),
+    ...(replica && { unknownServers: () => replica.metrics().unknown }),
   })
   registerHealth(app, waitingFor)
   if (metricsApp) registerHealth(metricsApp, waitingFor)

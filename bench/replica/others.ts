@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { connect } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { parseStateAddress } from '../../src/cluster/address.ts'
 import { createStateConnection } from '../../src/cluster/connection.ts'
@@ -7,8 +6,9 @@ import { createIconStore } from '../../src/cluster/icon-store.ts'
 import { createStateKeys } from '../../src/cluster/keys.ts'
 import { startMembership } from '../../src/cluster/membership.ts'
 import { createOwnership, type Ownership } from '../../src/cluster/ownership.ts'
-import { createServerLists } from '../../src/cluster/server-lists.ts'
+import { serverKeyOf } from '../../src/cluster/server-fingerprint.ts'
 import { createSnapshotExchange } from '../../src/cluster/snapshot-exchange.ts'
+import { readStream } from '../../src/cluster/stream-reader.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { createFleet } from '../../src/game/fleet.ts'
 import type { ServerSettings } from '../../src/game/server-settings.ts'
@@ -19,7 +19,7 @@ import { silentLog as log } from '../../src/util/log.ts'
 import { waitUntil } from '../wait.ts'
 import { createSnapshots } from './snapshots.ts'
 
-// The other replicas, in one process. They heartbeat, announce their servers and publish snapshots with the code of the service, but
+// The other replicas, in one process. They heartbeat and publish snapshots with the code of the service, but
 // poll nothing: their snapshots are copies of one that was polled, changed as polls would change them.
 
 export interface OthersOrder {
@@ -45,7 +45,7 @@ const heartbeatMs = cluster.stateHeartbeat
 const address = parseStateAddress(stateUrl)
 if (address === undefined) throw new RangeError(`${stateUrl} is not the address of a Redis server`)
 const state = address
-const keys = createStateKeys(cluster.statePrefix, address.database)
+const keys = createStateKeys(cluster.statePrefix)
 const iconStore = createIconStore()
 
 /** Polls the first server. */
@@ -57,50 +57,43 @@ async function pollOnce(): Promise<ServerSnapshot> {
   return snapshot
 }
 
-/** Receives all messages like a replica, so that Redis has the same work, but does not decode them. */
-function receiveMessages(): void {
-  const socket = connect({ host: state.host, port: state.port })
-  socket.resume()
-  socket.write(`SUBSCRIBE ${keys.channel}\r\n`)
-}
-
 function joinCluster(id: string) {
-  const connection = createStateConnection({ address: state, clock, log, timeoutMs: 3_000, maxRetryMs: 2_000 })
+  const connection = createStateConnection({
+    ...{ address: state, clock, log, timeoutMs: 5_000, maxRetryMs: 2_000, maxBlockMs: 2 * heartbeatMs },
+  })
   let ownerOf: Ownership = createOwnership([])
-  const follow = () => {
-    ownerOf = createOwnership(membership.members, lists.has)
-  }
-  const lists = createServerLists({ connection, keys, id, heartbeatMs, clock, onChange: follow })
-  lists.set(servers)
+  const dataExpiryMs = Math.max(2 * poll.staleAfter, 4 * heartbeatMs)
   const membership = startMembership({
-    ...{ connection, keys, id, heartbeatMs, clock, log },
-    beforeBeat() {
-      void lists.refresh(membership.members)
-      return lists.announce()
+    ...{ connection, keys, id, heartbeatMs, dataExpiryMs, clock, log },
+    position: () => reader.position,
+    onChange(members) {
+      ownerOf = createOwnership(members)
     },
-    onChange: (members) => void lists.refresh(members).then(follow),
+  })
+  // Reads all entries like a replica, so that Redis has the same work, but does not decode them.
+  const reader = readStream({
+    ...{ connection, keys, clock, blockMs: 2 * heartbeatMs },
+    onEntry({ epoch }) {
+      if (membership.epoch !== undefined && epoch > membership.epoch) membership.check()
+    },
+    onGap() {},
   })
   const exchange = createSnapshotExchange({
-    ...{ connection, keys, id, clock, log, icons: iconStore },
-    token: () => membership.token,
-    expiryMs: Math.max(2 * poll.staleAfter, 4 * heartbeatMs),
+    ...{ connection, keys, clock, log, icons: iconStore, expiryMs: dataExpiryMs, lateMs: 5_000 },
+    membership: () => membership,
+    position: () => reader.position,
     find: () => undefined,
+    isCurrent: () => true,
     onSnapshot() {},
-    onRefused: membership.check,
   })
-  return { connection, membership, exchange, ownerOf: (server: string) => ownerOf(server) }
+  setInterval(exchange.applyLate, 1_000)
+  return { membership, exchange, ownerOf: (server: string) => ownerOf(server) }
 }
 
 const createSnapshot = createSnapshots(await pollOnce(), icons)
 const members = new Map(Array.from({ length: replicas }, (_, index) => `other-${index}`).map((id) => [id, joinCluster(id)]))
-const [first, ...rest] = [...members.values()]
+const [first] = [...members.values()]
 if (first === undefined) throw new RangeError('there is no other replica')
-// One handles the messages about members for all.
-const checkAll = () => {
-  for (const { membership } of members.values()) membership.check()
-}
-first.connection.subscribe(keys.channel, (message) => message === keys.membersMessage && checkAll(), checkAll)
-for (const _ of rest) receiveMessages()
 const isReady = async () =>
   [...members.values()].every(({ membership, ownerOf }) => membership.members.length === replicas && ownerOf('') !== undefined)
 await waitUntil('the other replicas to join', isReady)
@@ -108,8 +101,8 @@ await waitUntil('the other replicas to join', isReady)
 /** @param round number of earlier snapshots of the server */
 function publish(index: number, round: number): void {
   const server = servers[index]
-  const owner = server && members.get(first?.ownerOf(server.name) ?? '')
-  if (server && owner) owner.exchange.publish(createSnapshot(server, index, round))
+  const owner = server && members.get(first?.ownerOf(serverKeyOf(server)) ?? '')
+  if (server && owner) owner.exchange.publish(serverKeyOf(server), createSnapshot(server, index, round))
 }
 
 for (let index = 0; index < servers.length; index++) {

@@ -24,13 +24,11 @@ export const replica: readonly Family<ReplicaMetrics>[] = [
     read: ({ members }, add) => add(members),
   },
   {
-    name: 'tickwarden_replica_differing_servers',
+    name: 'tickwarden_replica_fallback_servers',
     type: 'gauge',
-    help: 'Servers of this replica that another replica lists with different settings (settings) or does not list (missing).',
-    labels: ['difference'],
-    read({ differences = {} }, add) {
-      for (const [kind, count] of Object.entries(differences)) add(count, kind)
-    },
+    help: 'Servers that this replica also polls because the replica that should poll them is silent, for example while the shared state is unavailable.',
+    labels: [],
+    read: ({ fallback }, add) => add(fallback),
   },
   {
     name: 'tickwarden_replica_invalid_values_total',

@@ -187,7 +187,7 @@ export const alerts: readonly Alert[] = [
     for: '2m',
     summary: 'The replica {{ $labels.instance }} cannot use the shared state',
     description:
-      'The replica has not been able to use the Redis or Valkey server of STATE_URL for 2 minutes. It still polls its own servers; on this replica the others are unknown, and no replica takes over from one that fails.',
+      'The replica has not been able to use the Redis or Valkey server of STATE_URL for 2 minutes. It polls every server that would become unknown to it, so the game servers are polled once by each such replica.',
     action:
       'The log of the replica shows the error and what to do about it. Check that the Redis or Valkey server is running and that the replica can connect to it.',
   },
@@ -202,19 +202,6 @@ export const alerts: readonly Alert[] = [
       'The replica {{ $labels.instance }} has received nothing about {{ $value }} of its servers from the replicas that should poll them for 2 minutes, although the shared state is available. Their state is unknown, and no other alert of these servers can fire.',
     action:
       'Check the log and the CPU usage of every replica, and restart one that hangs or is overloaded: the others take over its servers. On this replica, `state` at /api/v1/servers/{name}/sources is pending for the servers concerned.',
-  },
-  {
-    name: 'ReplicasDiffer',
-    severity: 'warning',
-    dashboard: internalsDashboard,
-    // One alert for all replicas, because each of them counts the difference.
-    expr: 'max by (job, difference) (tickwarden_replica_differing_servers) > 0',
-    for: '5m',
-    summary: 'Replicas list servers differently ({{ $labels.difference }})',
-    description:
-      'For 5 minutes, {{ $value }} servers of one replica have differed on another. settings: they have different settings, and each is polled with those of the replica that polls it. missing: the other replica does not list them, so it does not show them and cannot take them over.',
-    action:
-      'The log of each replica names the servers and the other replica. Give all replicas the same settings and the same server lists; each reads changed lists without a restart.',
   },
   {
     name: 'SnapshotFailing',

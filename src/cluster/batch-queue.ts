@@ -1,6 +1,8 @@
 /** Sends the newest value of each key in batches, so that the queue for a slow receiver never exceeds the number of keys. */
 export interface BatchQueue<T> {
   set(key: string, value: T): void
+  /** Sets a value, unless a newer one is waiting. */
+  add(key: string, value: T): void
   clear(): void
 }
 
@@ -49,6 +51,9 @@ export function createBatchQueue<T>(
     set(key, value) {
       waiting.set(key, value)
       schedule()
+    },
+    add(key, value) {
+      if (!waiting.has(key)) this.set(key, value)
     },
     clear: () => waiting.clear(),
   }

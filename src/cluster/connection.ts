@@ -12,30 +12,27 @@ export class StateUnavailable extends Error {
   override readonly name = 'StateUnavailable'
 }
 
-/** The connections to the shared state: one for commands, one for messages. Both reconnect automatically. */
+/** The connections to the shared state: one for commands, one that waits for entries of the stream. Both reconnect automatically. */
 export interface StateConnection {
-  /** Whether commands succeed and messages arrive. */
+  /** Whether commands succeed and the stream is read. */
   readonly isUp: boolean
   /** Whether commands can be sent. */
   readonly isConnected: boolean
-  /** Whether the channel is subscribed to. */
-  readonly isSubscribed: boolean
-  /** Monotonic milliseconds at which the last message arrived or the subscription started. */
-  readonly lastMessageAt: number
+  /** Milliseconds from a command to its reply: the shorter one of the last two. */
+  readonly roundTripMs: number
   /**
    * Runs a command, with a timeout of a few seconds.
    * @param part the purpose, for error reports: a server that is full, for example, refuses writes but not reads
    * @throws StateUnavailable
    */
   run<T>(part: StatePart, command: (redis: Redis) => Promise<T>): Promise<T>
-  /** Calls the listener with each message of the channel, and `onSubscribed` after each (re)subscription. */
-  subscribe(channel: string, listener: (message: string) => void, onSubscribed: () => void): void
+  /**
+   * Runs a command on the connection that waits for entries.
+   * @throws StateUnavailable
+   */
+  read<T>(command: (redis: Redis) => Promise<T>): Promise<T>
   /** Calls the listener after each (re)connection. */
   onReady(listener: () => void): void
-  /** Calls the listener when commands start to fail. */
-  onFailure(listener: () => void): void
-  /** Reconnects the connection for messages, if expected messages do not arrive. */
-  resubscribe(): void
   close(): void
 }
 
@@ -46,6 +43,8 @@ export interface StateConnectionOptions {
   readonly log: Log
   /** Timeout of a command, milliseconds. */
   readonly timeoutMs: number
+  /** Maximum time that a command of `read` waits for entries, milliseconds. */
+  readonly maxBlockMs: number
   /** Maximum pause between two attempts to connect, milliseconds. */
   readonly maxRetryMs: number
 }
@@ -65,10 +64,9 @@ export function requireReplies(results: readonly (readonly [error: Error | null,
 }
 
 export function createStateConnection(options: StateConnectionOptions): StateConnection {
-  const { address, password, clock, log, timeoutMs, maxRetryMs } = options
+  const { address, password, clock, log, timeoutMs, maxBlockMs, maxRetryMs } = options
   const secret = password ?? address.password
   const readyListeners = new Set<() => void>()
-  const failureListeners = new Set<() => void>()
   const mask = createMask(secret === undefined ? [] : [secret])
   const problemOf = (error: unknown): StateProblem => {
     const problem = toStateProblem(error)
@@ -76,11 +74,12 @@ export function createStateConnection(options: StateConnectionOptions): StateCon
   }
   const reports = createProblemReports(log, formatStateAddress(address))
   let hasWorked = false
-  let isSubscribed = false
+  let isReading = false
   /** Why the database was not selected: the client would continue with database 0, which may contain other data. */
   let selectError: unknown
   let isClosed = false
-  let lastMessageAt = Number.NEGATIVE_INFINITY
+  /** Durations of the last two commands, milliseconds. */
+  let roundTrips: readonly [number, number] = [0, 0]
 
   const settings = {
     host: address.host,
@@ -108,12 +107,11 @@ export function createStateConnection(options: StateConnectionOptions): StateCon
     // Detects a connection whose other end disappeared without closing it.
     socketTimeout: Math.max(4 * timeoutMs, 4_000),
   })
-  const messages = new Redis({ ...settings, autoResubscribe: false })
+  const messages = new Redis({ ...settings, commandTimeout: timeoutMs + maxBlockMs })
 
   function fail(part: StatePart, error: unknown): void {
     if (isClosed) return
-    const isFirst = reports.add(part, problemOf(error))
-    if (isFirst && part !== 'messages') for (const listener of failureListeners) listener()
+    reports.add(part, problemOf(error))
   }
 
   for (const [redis, part] of [
@@ -125,7 +123,7 @@ export function createStateConnection(options: StateConnectionOptions): StateCon
     redis.connect().catch(() => {})
   }
   messages.on('close', () => {
-    isSubscribed = false
+    isReading = false
   })
   commands.on('connect', () => {
     selectError = undefined
@@ -139,21 +137,20 @@ export function createStateConnection(options: StateConnectionOptions): StateCon
 
   return {
     get isUp() {
-      return hasWorked && isSubscribed && !reports.hasAny
+      return hasWorked && isReading && !reports.hasAny
     },
     get isConnected() {
       return commands.status === 'ready' && selectError === undefined
     },
-    get isSubscribed() {
-      return isSubscribed
-    },
-    get lastMessageAt() {
-      return lastMessageAt
+    get roundTripMs() {
+      return Math.min(...roundTrips)
     },
     async run(part, command) {
       try {
         if (selectError !== undefined) throw selectError
+        const sentAt = clock.now()
         const result = await command(commands)
+        roundTrips = [roundTrips[1] || clock.now() - sentAt, clock.now() - sentAt]
         hasWorked = true
         reports.remove(part)
         return result
@@ -164,33 +161,25 @@ export function createStateConnection(options: StateConnectionOptions): StateCon
         throw new StateUnavailable(problemOf(error).message)
       }
     },
-    subscribe(channel, listener, onSubscribed) {
-      messages.on('message', (_channel: string, message: string) => {
-        lastMessageAt = clock.now()
-        listener(message)
-      })
-      const subscribe = async () => {
-        try {
-          await messages.subscribe(channel)
-          lastMessageAt = clock.now()
-          isSubscribed = true
-          reports.remove('messages')
-          onSubscribed()
-        } catch (error) {
-          fail('messages', error)
-          // Nothing else would try again: the connection itself may still be open.
-          if (!isClosed) clock.after(maxRetryMs, () => !isClosed && !isSubscribed && messages.disconnect(true))
-        }
+    async read(command) {
+      try {
+        const result = await command(messages)
+        isReading = true
+        reports.remove('messages')
+        return result
+      } catch (error) {
+        isReading = false
+        // The server has become a replica or the primary, and says so at the next command.
+        if (!(error as Error).message.startsWith('UNBLOCKED')) fail('messages', error)
+        // Nothing else would try again: the connection itself may still be open.
+        if (!isClosed && messages.status === 'ready') messages.disconnect(true)
+        throw new StateUnavailable(problemOf(error).message)
       }
-      messages.on('ready', subscribe)
-      if (messages.status === 'ready') void subscribe()
     },
     onReady(listener) {
       readyListeners.add(listener)
       if (commands.status === 'ready') listener()
     },
-    onFailure: (listener) => void failureListeners.add(listener),
-    resubscribe: () => messages.disconnect(true),
     close() {
       isClosed = true
       commands.disconnect()

@@ -1,20 +1,22 @@
-import { randomUUID } from 'node:crypto'
-import type { Redis } from 'ioredis'
 import type { Clock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'
 import { haveSameItems } from '../util/same-items.ts'
-import { requireReplies, type StateConnection } from './connection.ts'
+import type { StateConnection } from './connection.ts'
 import type { StateKeys } from './keys.ts'
 
 /** The live replicas. */
 export interface Membership {
-  /** Ids of the live members, including this one; empty before it has joined and while it rejoins. */
+  /** Ids of the live members, including this one, sorted; empty before it has joined and while it rejoins. */
   readonly members: readonly string[]
-  /** Token of this member in the shared state; undefined while it is not a member. Changes each time it joins. */
-  readonly token: string | undefined
-  /** Checks immediately whether it is still a member, for example after a rejected write. */
+  /** Its name in the shared state, different each time it joins. */
+  readonly name: string
+  /** Increases with each change of the members; undefined while this replica is not a member. Writes with an older one are rejected. */
+  readonly epoch: number | undefined
+  /** Whether a replica has event clients, so that all must record events. */
+  readonly isWatched: boolean
+  /** Beats immediately: the members may have changed. */
   check(): void
-  /** Leaves, so that other members do not have to wait until its key expires. Never rejects. */
+  /** Leaves, so that other members do not have to wait until it expires. Never rejects. */
   close(): Promise<void>
 }
 
@@ -25,42 +27,47 @@ export interface MembershipOptions {
   readonly id: string
   /** STATE_HEARTBEAT, milliseconds. */
   readonly heartbeatMs: number
+  /** Milliseconds after which the data of a cluster without members expires. */
+  readonly dataExpiryMs: number
   readonly clock: Clock
   readonly log: Log
-  /** Called before each heartbeat. A member joins when the result has resolved. */
-  readonly beforeBeat?: () => Promise<void>
+  /** The last position of the stream that this replica has read. */
+  readonly position?: () => number
+  /** Milliseconds for which events must still be recorded; 0 if this replica had no event clients for a while. */
+  readonly watchedMs?: () => number
   /** Called when the members have changed. */
   readonly onChange: (members: readonly string[]) => void
 }
 
 /** A member is dead after this many heartbeat intervals without a heartbeat. Others notice it within two intervals. */
-export const expiryHeartbeats = 1.5
+const expiryHeartbeats = 1.5
 /** Time between heartbeats as a fraction of the interval, because one may be late or lost on a busy machine. */
 const beatEvery = 0.5
-/** Milliseconds after a key's expiry at which the members are read again. */
+/** Milliseconds after the expiry of a member at which the members are read again. */
 const afterExpiryMs = 15
 
+/** The id of a member. */
+export const idOf = (name: string): string => name.slice(0, name.lastIndexOf('/'))
+
 /**
- * Renews a key with an expiry in the shared state, and reads the keys of other members. Expiry uses the server's clock: those of replicas may
- * differ. Joining and leaving are published, so that only the death of a member takes the time of its expiry.
+ * Renews an entry with an expiry in a sorted set. Expiry uses the server's clock: those of replicas may differ. Every change of the members
+ * is posted to the stream, so that only the death of a member takes the time of its expiry.
  */
 export function startMembership(options: MembershipOptions): Membership {
-  const { connection, keys, id, heartbeatMs, clock, log, beforeBeat = async () => {}, onChange } = options
+  const { connection, keys, id, heartbeatMs, dataExpiryMs, clock, log, onChange } = options
   const expiryMs = Math.round(heartbeatMs * expiryHeartbeats)
-  const key = keys.member(id)
-  let token: string | undefined
+  let joins = 1
+  let isJoining = true
+  let names: readonly string[] = []
   let members: readonly string[] = []
-  /** Monotonic milliseconds of the last heartbeat that was accepted. */
-  let lastBeat = Number.NEGATIVE_INFINITY
-  let nextBeat = 0
-  /** After an outage, previous members are kept until this time, because they may not have reconnected yet. */
-  let keepMembersUntil = Number.NEGATIVE_INFINITY
-  /** Monotonic milliseconds of the first failure since the last successful turn; undefined if there was none. */
-  let failedAt: number | undefined
+  let epoch = 0
+  let isWatched = false
+  let lastBeat = clock.now()
   let running: Promise<void> | undefined
   let isDue = false
   let isClosed = false
   let cancel = () => {}
+  const nameOf = () => `${id}/${joins}`
 
   function setMembers(next: readonly string[]): void {
     if (haveSameItems(members, next)) return
@@ -68,100 +75,53 @@ export function startMembership(options: MembershipOptions): Membership {
     onChange(next)
   }
 
-  /** The server has lost the key before it expired. All members may have lost theirs, and join again. */
-  function lostKey(): void {
-    token = undefined
-    keepMembersUntil = clock.now() + expiryMs
-    log.warn('The shared state has lost the key of this replica, which joins again: was it flushed, or does it evict keys?')
-  }
-
-  /**
-   * The key has expired. After an outage of the shared state nothing changes: all members continued to poll. Otherwise this
-   * process was suspended, and other members have taken over its servers.
-   */
-  function expired(): void {
-    token = undefined
-    if (failedAt !== undefined && failedAt <= lastBeat + expiryMs) return
-    const seconds = Math.round((clock.now() - lastBeat) / 1000)
-    log.warn(`This replica sent no heartbeat for ${seconds} s and lost its servers to other replicas; it rejoins now.`)
-    setMembers([])
-  }
-
-  async function join(redis: Redis): Promise<void> {
-    const next = randomUUID()
+  /** @returns milliseconds until the next beat */
+  async function beat(): Promise<number> {
     const sentAt = clock.now()
-    const joining = redis.multi().set(key, next, 'PX', expiryMs).sadd(keys.members, id)
-    requireReplies(await joining.publish(keys.channel, keys.membersMessage).exec())
-    token = next
-    lastBeat = sentAt
-  }
-
-  /** As one operation, which fails as a whole: on a read-only replica, an expired key can be checked but not replaced. */
-  async function beat(): Promise<void> {
-    const isPrepared = beforeBeat()
-    const sentAt = clock.now()
-    await connection.run('heartbeats', async (redis) => {
-      if (token !== undefined) {
-        const isAccepted = (await redis.stateBeat(key, keys.members, token, id, expiryMs)) === 1
-        if (isAccepted) lastBeat = sentAt
-        else if (failedAt === undefined && clock.now() < lastBeat + expiryMs) lostKey()
-        else expired()
-      }
-      if (token === undefined) {
-        await isPrepared
-        await join(redis)
-      }
-      nextBeat = sentAt + beatEvery * heartbeatMs
-      await redis.publish(keys.channel, keys.pulseMessage)
-    })
-    if (connection.isSubscribed && sentAt - connection.lastMessageAt > 2 * heartbeatMs) connection.resubscribe()
-  }
-
-  /** @returns milliseconds until the first key of another member expires */
-  async function readMembers(): Promise<number> {
-    const ids = [...new Set([id, ...(await connection.run('reads', (redis) => redis.smembers(keys.members)))])]
-    const replies = await connection.run('reads', (redis) => {
-      const pipeline = redis.pipeline()
-      for (const one of ids) pipeline.pttl(keys.member(one))
-      return pipeline.exec().then(requireReplies)
-    })
-    const expiries = new Map(ids.map((one, index) => [one, Number(replies[index])]))
-    if ((expiries.get(id) ?? 0) < 0 && token !== undefined && clock.now() < lastBeat + expiryMs) {
-      lostKey()
-      await beat()
+    const args = [
+      nameOf(),
+      expiryMs,
+      epoch,
+      options.position?.() ?? 0,
+      isJoining ? 1 : 0,
+      options.watchedMs?.() ?? 0,
+      dataExpiryMs,
+    ]
+    const [newEpoch, , time, watched, ...entries] = await connection.run('heartbeats', (redis) =>
+      redis.stateBeat(keys.members, keys.state, keys.stream, keys.snapshots, ...args, ...names),
+    )
+    if (Number(newEpoch) === 0) {
+      const seconds = Math.round((sentAt - lastBeat) / 1000)
+      log.warn(`This replica sent no heartbeat for ${seconds} s and lost its servers to other replicas; it rejoins now.`)
+      joins++
+      isJoining = true
+      names = []
+      setMembers([])
+      return 0
     }
-    const living = ids.filter((one) => (expiries.get(one) ?? -2) > 0 || one === id)
-    const dead = ids.filter((one) => !living.includes(one))
-    // A member that was only late adds itself again with its next heartbeat.
-    if (dead.length > 0) await connection.run('heartbeats', (redis) => redis.srem(keys.members, ...dead))
-    const isKeeping = clock.now() < keepMembersUntil
-    setMembers([...new Set([...living, id, ...(isKeeping ? members : [])])].sort())
-    return Math.min(...living.filter((one) => one !== id).map((one) => expiries.get(one) ?? 0), heartbeatMs)
-  }
-
-  /** @returns milliseconds until the next turn */
-  async function turn(): Promise<number> {
-    if (token === undefined || clock.now() >= nextBeat) await beat()
-    if (failedAt !== undefined) keepMembersUntil = clock.now() + expiryMs
-    failedAt = undefined
-    const expiry = await readMembers()
-    const untilKept = keepMembersUntil > clock.now() ? keepMembersUntil - clock.now() : Number.POSITIVE_INFINITY
-    return Math.min(nextBeat - clock.now(), expiry, untilKept) + afterExpiryMs
+    isJoining = false
+    lastBeat = sentAt
+    epoch = Number(newEpoch)
+    isWatched = Number(watched) === 1
+    names = entries.flatMap((entry, index) => (index % 2 === 0 ? [String(entry)] : []))
+    const expiries = entries.flatMap((entry, index) =>
+      index % 2 === 1 && entries[index - 1] !== nameOf() ? [Number(entry) - Number(time)] : [],
+    )
+    setMembers([...new Set(names.map(idOf))].sort())
+    return Math.min(beatEvery * heartbeatMs, ...expiries.map((ms) => Math.max(0, ms) + afterExpiryMs))
   }
 
   async function run(): Promise<void> {
     while (isDue && !isClosed) {
       isDue = false
       cancel()
-      const startedAt = clock.now()
       let wait = heartbeatMs / 4
       try {
-        wait = await turn()
+        wait = await beat()
       } catch {
-        // Reported by the connection. The failure starts when the command was sent, not at its timeout.
-        failedAt = Math.min(failedAt ?? startedAt, startedAt)
+        // Reported by the connection. All members continue to poll while it is away.
       }
-      if (!isClosed) cancel = clock.after(Math.max(0, Math.min(wait, heartbeatMs)), start)
+      if (!isClosed) cancel = clock.after(wait, start)
     }
     running = undefined
   }
@@ -171,34 +131,32 @@ export function startMembership(options: MembershipOptions): Membership {
     running ??= run()
   }
 
-  connection.onFailure(() => {
-    failedAt ??= clock.now()
-  })
   connection.onReady(start)
 
   return {
     get members() {
       return members
     },
-    get token() {
-      return token
+    get name() {
+      return nameOf()
     },
-    check() {
-      nextBeat = 0
-      start()
+    get epoch() {
+      return isJoining || isClosed ? undefined : epoch
     },
+    get isWatched() {
+      return isWatched
+    },
+    check: start,
     async close() {
       isClosed = true
       cancel()
       await running
-      const current = token
-      if (current === undefined) return
-      token = undefined
+      if (isJoining) return
       try {
-        await connection.run('heartbeats', (redis) => redis.stateLeave(key, keys.members, current, id))
-        await connection.run('heartbeats', (redis) => redis.publish(keys.channel, keys.membersMessage))
+        const position = options.position?.() ?? 0
+        await connection.run('heartbeats', (redis) => redis.stateLeave(keys.members, keys.state, keys.stream, nameOf(), position))
       } catch {
-        // Its key expires.
+        // It expires.
       }
     },
   }

@@ -5,7 +5,7 @@ import type { StateProblem } from './problem.ts'
  * Purposes of commands; `commands` and `messages` stand for the two connections themselves. Reads are separate, because a server that is full
  * or a replica accepts them.
  */
-export type StatePart = 'commands' | 'messages' | 'reads' | 'heartbeats' | 'lists' | 'snapshots' | 'locks'
+export type StatePart = 'commands' | 'messages' | 'reads' | 'heartbeats' | 'snapshots' | 'locks'
 
 /** Logs each problem with the shared state once, and when all are resolved. */
 export interface ProblemReports {
@@ -41,7 +41,7 @@ export function createProblemReports(log: Log, address: string): ProblemReports 
       isReported = true
       log.warn(
         { code: problem.code, state: address },
-        `The shared state at ${address} is unavailable: ${problem.message}. Until it is back, this replica continues to poll its servers and serves the last known values of the others.`,
+        `The shared state at ${address} is unavailable: ${problem.message}. Until it is back, this replica continues to poll its servers and serves the last known values of the others; it polls those that would become unknown.`,
       )
       return isFirst
     },

@@ -24,8 +24,7 @@ const rules: readonly Rule[] = [
   {
     code: 'permission',
     pattern: /NOPERM|ACL failure/,
-    message:
-      'its ACL forbids a command, key or channel: allow its user the keys ~{<STATE_PREFIX>}* and the channels &{<STATE_PREFIX>}*',
+    message: 'its ACL forbids a command or key: allow its user the keys ~{<STATE_PREFIX>}*',
   },
   {
     code: 'full',

@@ -1,36 +1,94 @@
 import type { Result } from 'ioredis'
 
+/** Milliseconds for which the stream keeps entries, at least: a replica that has missed more loads the snapshots again. */
+const keptMs = 10_000
+
+/**
+ * Adds an entry to the stream: each has the position of the one before, by which readers notice gaps. Positions increase even if the server
+ * has lost its data or its clock was set back.
+ */
+const post = `local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function post(epoch, known, kind, data, text)
+  local last = tonumber(redis.call('HGET', KEYS[2], 'position') or 0)
+  if last == 0 then
+    local tail = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 1)[1]
+    if tail then last = tonumber(string.match(tail[1], '[0-9]+')) end
+  end
+  local position = math.max(last, known, now) + 1
+  redis.call('XADD', KEYS[3], 'MINID', '~', string.format('%.0f', math.max(0, position - ${keptMs})), string.format('%.0f-0', position),
+    'after', string.format('%.0f', last), 'epoch', string.format('%.0f', epoch), 'at', string.format('%.0f', now),
+    'member', ARGV[1], 'kind', kind, 'data', data, 'text', text or '')
+  redis.call('HSET', KEYS[2], 'position', string.format('%.0f', position))
+  return position
+end`
+
 /**
  * Lua scripts for atomic operations. All keys are in KEYS and those of a script have the same hash tag, so that
  * managed servers in cluster mode accept them too.
  */
 export const scripts = {
-  /** KEYS member, index; ARGV token, id, expiry in ms. 0: the key of the member has expired. SADD may fail on a full server. */
+  /**
+   * KEYS members, state, stream, snapshots; ARGV member, expiry in ms, epoch and position known to the member, 1 to join, milliseconds for
+   * which events must still be recorded (0: no clients here), expiry of the data in ms, then all members that it knows.
+   * Returns the epoch, position, time in ms and whether events are recorded, then each member and its expiry; 0: another member has taken over.
+   */
   stateBeat: {
-    numberOfKeys: 2,
-    lua: `if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
-redis.pcall('SADD', KEYS[2], ARGV[2])
-return 1`,
-  },
-  /** KEYS member, index; ARGV token, id. */
-  stateLeave: {
-    numberOfKeys: 2,
-    lua: `if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-redis.call('DEL', KEYS[1])
-redis.call('SREM', KEYS[2], ARGV[2])
-return 1`,
-  },
-  /** KEYS member, then one for each snapshot; ARGV token, expiry in ms, channel, then the snapshots. 0: rejected. A full server still publishes them. */
-  statePublish: {
-    lua: `if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-local failure
-for i = 2, #KEYS do
-  local reply = redis.pcall('SET', KEYS[i], ARGV[i + 2], 'PX', ARGV[2])
-  if reply.err then failure = reply end
-  redis.call('PUBLISH', ARGV[3], ARGV[i + 2])
+    numberOfKeys: 4,
+    lua: `${post}
+local expiry = now + ARGV[2]
+-- The clock may have been set back.
+for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], string.format('(%.0f', expiry), '+inf')) do
+  redis.call('ZADD', KEYS[1], expiry, member)
 end
-return failure or 1`,
+local isChanged = redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now) > 0
+if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then
+  isChanged = true
+  -- If there is no other member, nobody has taken over, and the data or the time of all of them was lost.
+  if redis.call('ZCARD', KEYS[1]) == 0 then
+    for i = 8, #ARGV do redis.call('ZADD', KEYS[1], expiry, ARGV[i]) end
+  elseif ARGV[5] ~= '1' then
+    return {0}
+  end
+end
+redis.call('ZADD', KEYS[1], expiry, ARGV[1])
+local epoch = math.max(tonumber(redis.call('HGET', KEYS[2], 'epoch') or 0), ARGV[3])
+if isChanged or epoch == 0 then epoch = math.max(epoch + 1, now) end
+local watched = math.max(tonumber(redis.call('HGET', KEYS[2], 'watched') or 0), ARGV[6] ~= '0' and now + ARGV[6] or 0)
+redis.call('HSET', KEYS[2], 'epoch', string.format('%.0f', epoch), 'watched', string.format('%.0f', watched))
+local position = post(epoch, ARGV[4], 'beat', '')
+for i = 2, 4 do redis.call('PEXPIRE', KEYS[i], ARGV[7]) end
+local reply = {epoch, position, now, watched > now and 1 or 0}
+for _, item in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')) do reply[#reply + 1] = item end
+return reply`,
+  },
+  /** KEYS members, state, stream; ARGV member, position. */
+  stateLeave: {
+    numberOfKeys: 3,
+    lua: `${post}
+if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 0 end
+local epoch = math.max(tonumber(redis.call('HGET', KEYS[2], 'epoch') or 0) + 1, now)
+redis.call('HSET', KEYS[2], 'epoch', string.format('%.0f', epoch))
+return post(epoch, ARGV[2], 'beat', '')`,
+  },
+  /**
+   * KEYS members, state, stream, snapshots; ARGV member, epoch, position, type, data, then the field and text of each snapshot.
+   * Returns the position; 0: rejected, because the members have changed.
+   */
+  statePost: {
+    numberOfKeys: 4,
+    lua: `${post}
+if redis.call('HGET', KEYS[2], 'epoch') ~= ARGV[2] or not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
+local stored, texts = {}, {}
+local header = ARGV[2] .. ' ' .. string.format('%.0f', now) .. ' '
+for i = 6, #ARGV, 2 do
+  stored[#stored + 1] = ARGV[i]
+  stored[#stored + 1] = header .. ARGV[i + 1]
+  texts[#texts + 1] = ARGV[i + 1]
+end
+local position = post(ARGV[2], ARGV[3], ARGV[4], ARGV[5], table.concat(texts, '\\n'))
+if #stored > 0 then redis.call('HSET', KEYS[4], unpack(stored)) end
+return position`,
   },
   /** KEYS lock, counter; ARGV expiry in ms. Returns the token, or 0 if the lock is held. Tokens increase even if the server has lost its data. */
   stateLock: {
@@ -67,9 +125,9 @@ return 1`,
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    stateBeat(member: string, index: string, token: string, id: string, expiryMs: number): Result<number, Context>
-    stateLeave(member: string, index: string, token: string, id: string): Result<number, Context>
-    statePublish(keys: number, ...keysAndArguments: readonly (string | number)[]): Result<number, Context>
+    stateBeat(...keysAndArguments: readonly (string | number)[]): Result<(string | number)[], Context>
+    stateLeave(...keysAndArguments: readonly (string | number)[]): Result<number, Context>
+    statePost(...keysAndArguments: readonly (string | number)[]): Result<number, Context>
     stateLock(lock: string, counter: string, expiryMs: number): Result<number, Context>
     stateRenew(lock: string, counter: string, token: number, expiryMs: number): Result<number, Context>
     stateUnlock(lock: string, counter: string, token: number): Result<number, Context>

@@ -1,56 +1,23 @@
 import { createHash } from 'node:crypto'
-import { type ServerSettings, serverSettings } from '../game/server-settings.ts'
-import { sources } from '../game/sources/index.ts'
-import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
-import type { SettingTable } from '../settings/setting.ts'
+import { addressOf, type ServerSettings } from '../game/server-settings.ts'
+import { formatServerAddress } from '../util/address.ts'
 
-/** Identifies a server and its settings in the list that a replica publishes. */
-export interface ServerFingerprint {
-  /** Hash of the name: {@link nameLength} characters. */
-  readonly name: string
-  /** Hash of the settings without secrets: {@link settingsLength} characters. */
-  readonly settings: string
-}
-
-/** 72 bits: two of a million names have the same hash with a probability of one in ten billion. */
-export const nameLength = 12
-/** 48 bits: two settings of one server are compared. */
-export const settingsLength = 8
-
-const descriptors: readonly SourceDescriptor[] = sources
-
-const hash = (text: string, length: number): string => createHash('sha256').update(text).digest('base64url').slice(0, length)
-
-/** JSON with sorted keys: equal values have equal texts, however their objects were created. */
-const toCanonicalJson = (value: unknown): string =>
-  JSON.stringify(value, (_key, inner: unknown) =>
-    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  )
+const length = 8
+const fingerprints = new WeakMap<ServerSettings, string>()
 
 /**
- * The set values of a table without its secrets: passwords are often short enough to be found by trying, even if they are hashed. Only
- * whether a secret is set is compared.
+ * Identifies a server among replicas: a fingerprint of the settings that locate it, then its name. Servers with the same name and
+ * different addresses, such as those of staging and production, are different servers. Computed once for each settings object.
  */
-const withoutSecrets = (table: SettingTable, values: Readonly<Record<string, unknown>> = {}) =>
-  Object.entries(table).flatMap(([key, { secret }]) => (values[key] === undefined ? [] : [[key, secret ? true : values[key]]]))
-
-const fingerprints = new WeakMap<ServerSettings, ServerFingerprint>()
-
-/** The same on every replica with the same settings of the server. Computed once for each settings object. */
-export function fingerprintOf(server: ServerSettings): ServerFingerprint {
+export function serverKeyOf(server: ServerSettings): string {
   const before = fingerprints.get(server)
   if (before !== undefined) return before
-  const given = server.sources as Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>
-  const settings = [
-    withoutSecrets(serverSettings, server as unknown as Readonly<Record<string, unknown>>),
-    descriptors.flatMap((source) => {
-      const values = withoutSecrets(settingsOf(source), given[source.name])
-      return values.length === 0 ? [] : [[source.name, values]]
-    }),
-  ]
-  const fingerprint = { name: hash(server.name, nameLength), settings: hash(toCanonicalJson(settings), settingsLength) }
-  fingerprints.set(server, fingerprint)
-  return fingerprint
+  const address = addressOf(server)
+  const place = `${address === undefined ? '' : formatServerAddress(address)}\0${server.sources.directory?.path ?? ''}`
+  const key = createHash('sha256').update(place).digest('base64url').slice(0, length) + server.name
+  fingerprints.set(server, key)
+  return key
 }
+
+/** The name of the server with this key. */
+export const nameOfKey = (key: string): string => key.slice(length)

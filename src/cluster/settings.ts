@@ -1,4 +1,4 @@
-import { duration, keyPrefix, text } from '../settings/kinds/index.ts'
+import { duration, keyPrefix, oneOf, text } from '../settings/kinds/index.ts'
 import { type SliceOf, setting } from '../settings/setting.ts'
 import { stateAddress } from './address.ts'
 
@@ -32,6 +32,14 @@ export const cluster = {
     kind: duration('200ms', '1m'),
     default: '5s',
     meaning: 'heartbeat interval; after two intervals without one, other replicas take over the servers of a replica',
+  }),
+  stateFailOpen: setting({
+    env: 'STATE_FAIL_OPEN',
+    file: 'state.failOpen',
+    kind: oneOf('true', 'false'),
+    default: 'true',
+    meaning:
+      'servers that other replicas have stopped reporting, for example while STATE_URL is unavailable, are polled by every replica until they report them again',
   }),
 } as const
 export type ClusterSettings = SliceOf<typeof cluster>

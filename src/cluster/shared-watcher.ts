@@ -4,6 +4,8 @@ import { placeOf } from '../game/spread.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'
+import { serverKeyOf } from './server-fingerprint.ts'
+import type { SnapshotOrigin, SnapshotVersion } from './snapshot-exchange.ts'
 
 /**
  * The watcher of a server that one of several processes polls. If this process owns the server, it polls it; else it publishes the
@@ -18,11 +20,20 @@ export interface SharedWatcher extends Watcher {
   /** @param delayMs before the first poll */
   own(delayMs: number): void
   disown(): void
-  /**
-   * Publishes a snapshot from the process that polls the server; ignored while this process polls it.
-   * @param storedMs milliseconds since the snapshot was stored; 0 for one that was just published
-   */
-  receive(snapshot: ServerSnapshot, storedMs: number): void
+  /** Identifies the server among replicas. */
+  readonly key: string
+  /** Monotonic milliseconds of the last snapshot, from this process or another; that of its creation if there was none. */
+  readonly receivedAt: number
+  /** Whether this process polls it although another one should, which is silent. */
+  isFallback: boolean
+  /** Monotonic milliseconds at which the other replicas were last asked whether they list the server. */
+  askedAt: number
+  /** The members that do not list the server; absent if none is known. */
+  declined: Set<string> | undefined
+  /** Applies a snapshot, from this process too, unless it is older than the current one. */
+  apply(snapshot: ServerSnapshot, version: SnapshotVersion, origin: SnapshotOrigin): void
+  /** Publishes an unchanged snapshot again: silence would mean that no process polls the server. */
+  repeat(now: number): void
   /**
    * Makes every value unknown if the process that polls the server has been silent for `staleAfter`, or its last snapshot is stale.
    * @param now monotonic milliseconds
@@ -36,9 +47,14 @@ export interface SharedWatcherOptions {
   readonly clock: Clock
   readonly log: Log
   /** Called with each snapshot from polls of this process. */
-  readonly onPolled: (snapshot: ServerSnapshot) => void
+  readonly onPolled: (key: string, snapshot: ServerSnapshot) => void
+  /** Called before the listeners with whether the new snapshot is the same on all replicas. */
+  readonly onPublish: (watcher: SharedWatcher, isShared: boolean) => void
   readonly onClose: (watcher: SharedWatcher) => void
 }
+
+/** The time at which another process has created a snapshot is known with this error, milliseconds. */
+const maxErrorMs = 20
 
 const noFields: ServerSnapshot['fields'] = Object.freeze({})
 const noSources: ServerSnapshot['sources'] = Object.freeze([])
@@ -55,7 +71,7 @@ const untilDue = (server: string, interval: number, now: number): number => {
 
 /** @param createWatcher creates the watcher that polls the server */
 export const createSharedWatcher = (
-  server: Pick<ServerSettings, 'name' | 'demo'>,
+  server: Pick<ServerSettings, 'name' | 'demo' | 'sources'>,
   createWatcher: () => Watcher,
   options: SharedWatcherOptions,
 ): SharedWatcher => new RelayingWatcher(server, createWatcher, options)
@@ -63,6 +79,10 @@ export const createSharedWatcher = (
 /** A class to save memory: closures took 2.7 kB for each of thousands of servers (`npm run bench -- replica`). */
 class RelayingWatcher implements SharedWatcher {
   readonly server: string
+  readonly key: string
+  isFallback = false
+  askedAt = Number.NEGATIVE_INFINITY
+  declined: Set<string> | undefined = undefined
   readonly #createWatcher: () => Watcher
   readonly #options: SharedWatcherOptions
   #listeners: readonly ((snapshot: ServerSnapshot) => void)[] = []
@@ -71,14 +91,23 @@ class RelayingWatcher implements SharedWatcher {
   #isClosed = false
   /** Monotonic milliseconds of the last snapshot from the process that polls the server. */
   #receivedAt: number
+  /** Monotonic milliseconds at which the current snapshot was created, before any value of it expired. */
+  #createdAt = Number.NEGATIVE_INFINITY
+  #epoch = 0
+  #number = 0
+  #member = ''
+  /** Monotonic milliseconds at which this process last published a snapshot. */
+  #publishedAt = Number.NEGATIVE_INFINITY
   #current: ServerSnapshot
 
   constructor(
-    { name, demo }: Pick<ServerSettings, 'name' | 'demo'>,
+    settings: Pick<ServerSettings, 'name' | 'demo' | 'sources'>,
     createWatcher: () => Watcher,
     options: SharedWatcherOptions,
   ) {
+    const { name, demo } = settings
     this.server = name
+    this.key = serverKeyOf(settings)
     this.#createWatcher = createWatcher
     this.#options = options
     this.#receivedAt = options.clock.now()
@@ -99,6 +128,10 @@ class RelayingWatcher implements SharedWatcher {
 
   get isOwned(): boolean {
     return this.#poller !== undefined
+  }
+
+  get receivedAt(): number {
+    return this.#receivedAt
   }
 
   /** If true, the polling watcher itself expires values. */
@@ -151,16 +184,33 @@ class RelayingWatcher implements SharedWatcher {
   disown(): void {
     this.#poller?.close()
     this.#poller = undefined
+    this.isFallback = false
   }
 
-  receive(snapshot: ServerSnapshot, storedMs: number): void {
-    if (this.#isClosed || this.isPolledHere) return
+  apply(given: ServerSnapshot, { epoch, number }: SnapshotVersion, { from, member }: SnapshotOrigin): void {
+    if (this.#isClosed) return
+    const isFromHere = from === 'here'
+    // Of two members, only the one with the higher epoch owns the server, but the other one may have polled it last. If both polled it at the
+    // same time, it is not known which values are newer: the first ones stay.
+    const isLater = given.at - 1_000 * (given.pollDuration ?? 0) - maxErrorMs >= this.#createdAt
+    const isNewer = member === this.#member ? number >= this.#number : (isFromHere || epoch >= this.#epoch) && isLater
+    if (!isNewer) return
+    const { lastContact } = this.#current
+    const isSkewed = lastContact && given.lastContact && member === this.#member && given.lastContact.at < lastContact.at
+    const snapshot = isSkewed ? Object.freeze({ ...given, lastContact: { ...given.lastContact, at: lastContact.at } }) : given
+    this.#epoch = Math.max(epoch, this.#epoch)
+    this.#number = number
+    this.#member = member
+    this.#createdAt = given.at
     const now = this.#options.clock.now()
-    const storedAt = now - storedMs
-    // Ignore a stored snapshot that is older than the last published one.
-    if (storedMs > 0 && this.#current.lastPollAt !== undefined && storedAt <= this.#receivedAt) return
-    this.#publish(snapshot, storedAt)
+    this.#publish(snapshot, from === 'stored' ? snapshot.at : now, !isFromHere)
     this.expire(now)
+  }
+
+  repeat(now: number): void {
+    const last = this.#poller?.snapshot()
+    if (last?.lastPollAt === undefined || now - this.#publishedAt < this.settings.staleAfter / 3) return
+    this.#takeOver(last)
   }
 
   expire(now: number): void {
@@ -197,9 +247,10 @@ class RelayingWatcher implements SharedWatcher {
     return now - this.#receivedAt >= this.settings.staleAfter && !this.isPolledHere
   }
 
-  #publish(snapshot: ServerSnapshot, at: number): void {
+  #publish(snapshot: ServerSnapshot, at: number, isShared = false): void {
     this.#current = snapshot
     this.#receivedAt = at
+    this.#options.onPublish(this, isShared)
     for (const listener of this.#listeners) {
       try {
         listener(snapshot)
@@ -221,8 +272,13 @@ class RelayingWatcher implements SharedWatcher {
   #takeOver(snapshot: ServerSnapshot): void {
     // Until its first poll has ended, the received snapshot is more complete.
     if (snapshot.up === undefined && snapshot.lastPollAt === undefined) return
-    const shown = this.#withLastContact(snapshot)
-    this.#publish(shown, this.#options.clock.now())
-    this.#options.onPolled(shown)
+    const { up } = this.#current
+    // Every process makes stale values unknown itself, and another one may have newer values than one that was suspended.
+    if (snapshot.up === undefined && snapshot.isStale && up !== undefined) {
+      this.expire(this.#options.clock.now())
+      return
+    }
+    this.#publishedAt = this.#options.clock.now()
+    this.#options.onPolled(this.key, this.#withLastContact(snapshot))
   }
 }

@@ -1,71 +1,108 @@
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Clock } from '../util/clock.ts'
+import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
 import { createBatchQueue } from './batch-queue.ts'
 import { requireReplies, type StateConnection } from './connection.ts'
 import type { IconStore } from './icon-store.ts'
 import type { StateKeys } from './keys.ts'
-import { toStateProblem } from './problem.ts'
+import type { Membership } from './membership.ts'
 import { createSnapshotCodec, type DecodedSnapshot, withIcon } from './snapshot-codec.ts'
+import type { StreamEntry } from './stream-reader.ts'
 
-/** Exchanges snapshots through the shared state: publishes them to other replicas, and stores them for replicas that start later. */
+/** The order of the snapshots of one server: first by epoch, then by number. */
+export interface SnapshotVersion {
+  /** That of the members when the snapshot was written: only one of them writes a server. */
+  readonly epoch: number
+  /** Number of snapshots that the writer had published before. */
+  readonly number: number
+}
+
+/** Exchanges snapshots through the shared state: every replica, also the writer, applies them in the order of the stream. */
 export interface SnapshotExchange {
-  /** Publishes a snapshot soon. It is dropped while the shared state is unavailable. */
-  publish(snapshot: ServerSnapshot): void
-  /** Reads the stored snapshots of these servers. Never rejects. */
-  load(servers: readonly string[]): Promise<void>
-  /** Handles a message of the channel. */
-  receive(message: string): void
-  /** Monotonic milliseconds at which a snapshot of the server was last published from here. */
-  publishedAt(server: string): number
+  /** Writes a snapshot soon. If that is not possible, it is applied here only. */
+  publish(key: string, snapshot: ServerSnapshot): void
+  /** Posts an entry with a list of keys of servers. Never rejects. */
+  post(kind: 'wanted' | 'declined', serverKeys: readonly string[]): Promise<void>
+  /** Drops what is to be written: this replica is no longer a member. */
+  clear(): void
+  /** Reads the stored snapshots of these servers. @throws StateUnavailable */
+  load(serverKeys: readonly string[]): Promise<void>
+  /** Applies an entry with snapshots. */
+  receive(entry: StreamEntry): void
+  /** Applies snapshots of this replica that have not come back in time. */
+  applyLate(): void
   /** Number of parts of the shared state that were ignored because they are not valid. */
   invalid(): number
-  /** To be called after a reconnection: stored data may be lost, so everything is stored again. */
-  forgetStored(): void
-  /** Drops state of removed servers and icons; to be called from time to time. */
+  /** Drops state of removed icons; to be called from time to time. */
   prune(): void
 }
 
 export interface SnapshotExchangeOptions {
   readonly connection: StateConnection
   readonly keys: StateKeys
-  readonly id: string
-  /** Token of this member; undefined while it is not a member. */
-  readonly token: () => string | undefined
+  readonly membership: () => Pick<Membership, 'name' | 'epoch' | 'check'> | undefined
+  /** The last position of the stream that was read here. */
+  readonly position: () => number
   readonly icons: IconStore
-  /** Milliseconds for which snapshots are stored. */
+  /** Milliseconds after which a snapshot that was written, but has not been read, is applied. */
+  readonly lateMs: number
+  /** Milliseconds for which stored snapshots are of use. */
   readonly expiryMs: number
   readonly clock: Clock
   readonly log: Log
-  /** The newest snapshot of a server; undefined if it is not watched. */
-  readonly find: (server: string) => ServerSnapshot | undefined
-  /** @param storedMs milliseconds since it was stored; 0 for one that has just been published */
-  readonly onSnapshot: (snapshot: ServerSnapshot, storedMs: number) => void
-  /** Called when the shared state has rejected snapshots because this replica is no longer a member. */
-  readonly onRefused: () => void
+  /** The newest snapshot of a server; undefined if no server with this key is watched. */
+  readonly find: (key: string) => ServerSnapshot | undefined
+  /** Whether a snapshot is to be written again that was rejected: the server is still polled here, and nothing newer is known. */
+  readonly isCurrent: (key: string, snapshot: ServerSnapshot) => boolean
+  /** @param position of the entry; undefined if it was not read from the stream */
+  readonly onSnapshot: (key: string, snapshot: ServerSnapshot, version: SnapshotVersion, origin: SnapshotOrigin) => void
+}
+
+export interface SnapshotOrigin {
+  readonly from: 'stream' | 'stored' | 'here'
+  /** The member that has written it. */
+  readonly member: string
+}
+
+interface Published {
+  readonly snapshot: ServerSnapshot
+  /** Of the first attempt to write it: it may be written after a newer one. */
+  readonly number: number
+}
+
+interface Pending {
+  readonly key: string
+  readonly snapshot: ServerSnapshot
+  readonly version: SnapshotVersion
 }
 
 /** Milliseconds for which snapshots are collected, because a command costs as much as several snapshots. */
 const collectMs = 10
 /** Maximum number of snapshots or icons read with one command. */
 const maxBatch = 64
+/** Milliseconds after which rejected snapshots are written again. */
+const rejectedMs = 50
 const iconExpiryMs = 3_600_000
 const iconRefreshMs = iconExpiryMs / 3
 /** Milliseconds before a missing icon is requested again. */
 const iconRetryMs = 10_000
 
-/** The text of a snapshot: `<member> <expiry in ms>\n<JSON>`. */
-const header = /^(\S+) (\d+)\n/
+/** The text of a snapshot: `<number> <key as JSON>\t<JSON>`, stored as `<epoch> <time in ms> <text>`. */
+const entryText = /^(\d+) ("[^\t]*")\t/
+const storedHeader = /^(\d+) (\d+) /
 
 export function createSnapshotExchange(options: SnapshotExchangeOptions): SnapshotExchange {
-  const { connection, keys, id, icons, expiryMs, clock, log, find, onSnapshot, onRefused } = options
+  const { connection, keys, icons, clock, log, find, onSnapshot, lateMs, expiryMs } = options
   const codec = createSnapshotCodec(icons, (server, part) => reportInvalid(`${server}: ${part} is not valid`))
-  const ownHeader = `${id} ${expiryMs}\n`
-  const queue = createBatchQueue<ServerSnapshot>(send, (flush) => clock.after(collectMs, flush))
-  const publishedAt = new Map<string, number>()
+  const queue = createBatchQueue<Published>(send, (flush) => clock.after(collectMs, flush))
+  /** Batches that were written and have not come back with the stream, by number. */
+  const inFlight = new Map<number, { readonly sentAt: number; readonly pending: readonly Pending[] }>()
+  let numbers = 0
+  let batches = 0
   const storedIcons = new Map<string, number>()
   /** The newest snapshots that were published while their icon was missing. */
-  const withoutIcon = new Map<string, Required<DecodedSnapshot>>()
+  const withoutIcon = new Map<string, Required<DecodedSnapshot> & { readonly apply: (snapshot: ServerSnapshot) => void }>()
   /** Monotonic milliseconds at which icons were requested that are not in the shared state. */
   const absentIcons = new Map<string, number>()
   let isFetching = false
@@ -77,56 +114,76 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
     log.warn(`Ignored data in the shared state that is not valid (${reason}). Other programs must use another STATE_PREFIX.`)
   }
 
-  /** Never rejects. Snapshots that cannot be sent now are dropped: they would be outdated later. */
-  async function send(entries: readonly (readonly [server: string, snapshot: ServerSnapshot])[]): Promise<void> {
-    const token = options.token()
-    if (token === undefined || !connection.isConnected) return
+  /** Applies snapshots of this replica. */
+  function applyHere(pending: readonly Pending[], from: SnapshotOrigin['from']): void {
+    const member = options.membership()?.name ?? ''
+    for (const { key, snapshot, version } of pending) onSnapshot(key, snapshot, version, { from, member })
+  }
+
+  /** Never rejects. */
+  async function send(entries: readonly (readonly [key: string, published: Published])[]): Promise<void> {
+    const membership = options.membership()
+    const epoch = membership?.epoch
+    const pending = entries.map(([key, { snapshot, number }]) => ({ key, snapshot, version: { epoch: epoch ?? 0, number } }))
+    if (membership === undefined || epoch === undefined || !connection.isConnected) return applyHere(pending, 'here')
+    const batch = ++batches
+    inFlight.set(batch, { sentAt: clock.now(), pending })
     try {
-      await sendBatch(
-        entries.map(([, snapshot]) => snapshot),
-        token,
-      )
+      if (await sendBatch(pending, batch, { name: membership.name, epoch })) return
+      // The members have changed: what is still polled here is written again with the new epoch.
+      inFlight.delete(batch)
+      membership.check()
+      clock.after(rejectedMs, () => {
+        for (const { key, snapshot, version } of pending)
+          if (options.isCurrent(key, snapshot)) queue.add(key, { snapshot, number: version.number })
+      })
     } catch {
       // Reported by the connection.
+      if (inFlight.delete(batch)) applyHere(pending, 'here')
     }
   }
 
-  async function sendBatch(batch: readonly ServerSnapshot[], token: string): Promise<void> {
+  const ownArguments = ({ name, epoch }: { readonly name: string; readonly epoch: number }) => [name, epoch, options.position()]
+
+  async function sendBatch(
+    pending: readonly Pending[],
+    batch: number,
+    member: { readonly name: string; readonly epoch: number },
+  ): Promise<boolean> {
     const now = clock.now()
-    const texts = batch.map((snapshot) => ownHeader + codec.encode(snapshot, now))
+    const texts = pending.flatMap(({ key, snapshot, version }) => [
+      key,
+      `${version.number} ${JSON.stringify(key)}\t${codec.encode(snapshot, now + connection.roundTripMs / 2)}`,
+    ])
     const newIcons = new Map<string, Buffer>()
-    for (const { fields } of batch) {
-      if (fields.favicon === undefined) continue
-      const hash = icons.hashOf(fields.favicon.value)
-      if (now - (storedIcons.get(hash) ?? Number.NEGATIVE_INFINITY) > iconRefreshMs) newIcons.set(hash, fields.favicon.value)
-    }
-    const member = keys.member(id)
-    const snapshotKeys = batch.map(({ server }) => keys.snapshot(server))
-    const setPublished = () => {
-      for (const { server } of batch) publishedAt.set(server, now)
+    for (const { snapshot } of pending) {
+      const { favicon } = snapshot.fields
+      if (favicon === undefined) continue
+      const hash = icons.hashOf(favicon.value)
+      if (now - (storedIcons.get(hash) ?? Number.NEGATIVE_INFINITY) > iconRefreshMs) newIcons.set(hash, favicon.value)
     }
     const replies = await connection.run('snapshots', async (redis) => {
       const pipeline = redis.pipeline()
       for (const [hash, icon] of newIcons) pipeline.set(keys.icon(hash), icon, 'PX', iconExpiryMs)
-      pipeline.statePublish(batch.length + 1, member, ...snapshotKeys, token, expiryMs, keys.channel, ...texts)
-      const results = await pipeline.exec()
-      // A full server has published them, though not stored.
-      if (toStateProblem(results?.at(-1)?.[0]).code === 'full') setPublished()
-      return requireReplies(results)
+      const { members, state, stream, snapshots } = keys
+      pipeline.statePost(members, state, stream, snapshots, ...ownArguments(member), 'snapshots', batch, ...texts)
+      return requireReplies(await pipeline.exec())
     })
     for (const hash of newIcons.keys()) storedIcons.set(hash, now)
-    if (replies.at(-1) === 1) setPublished()
-    else onRefused()
+    return replies.at(-1) !== 0
   }
 
-  /**
-   * Decodes a message or a stored text.
-   * @returns undefined if it is not valid, of this replica, or of a server that is not watched
-   */
-  function decode(text: string, storedMs: number): DecodedSnapshot | undefined {
+  /** Decodes the text of a snapshot; undefined if it is not valid, or of a server that is not watched. */
+  function decode(text: string, ageMs: number) {
     try {
-      const decoded = codec.decode(text.slice(text.indexOf('\n') + 1), clock.now() - storedMs, find)
-      return find(decoded.snapshot.server) === undefined ? undefined : decoded
+      const [header, number, json] = entryText.exec(text) ?? []
+      if (header === undefined) throw new RangeError('not a snapshot')
+      const key = String(parseJson(json ?? ''))
+      const before = find(key)
+      if (before === undefined) return undefined
+      const decoded = codec.decode(text.slice(header.length), clock.now() - ageMs, () => before)
+      if (decoded.snapshot.server !== before.server) throw new RangeError('a snapshot of another server')
+      return { key, number: Number(number), decoded }
     } catch (error) {
       reportInvalid((error as Error).message)
       return undefined
@@ -164,11 +221,11 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
       while (withoutIcon.size > 0) {
         const batch = [...withoutIcon].slice(0, maxBatch)
         await fetchIcons(batch.map(([, { missingIcon }]) => missingIcon.hash))
-        for (const [server, decoded] of batch) {
+        for (const [key, decoded] of batch) {
           // A newer snapshot may have arrived.
-          if (withoutIcon.get(server) !== decoded) continue
-          withoutIcon.delete(server)
-          if (icons.get(decoded.missingIcon.hash) !== undefined) onSnapshot(complete(decoded), 0)
+          if (withoutIcon.get(key) !== decoded) continue
+          withoutIcon.delete(key)
+          if (icons.get(decoded.missingIcon.hash) !== undefined) decoded.apply(complete(decoded))
         }
       }
     } catch {
@@ -180,60 +237,84 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
   }
 
   return {
-    publish: (snapshot) => queue.set(snapshot.server, snapshot),
-    async load(servers) {
-      for (let start = 0; start < servers.length; start += maxBatch) {
-        const names = servers.slice(start, start + maxBatch).map(keys.snapshot)
-        try {
-          const [texts, ...expiries] = await connection.run('reads', (redis) => {
-            const pipeline = redis.pipeline().mget(names)
-            for (const name of names) pipeline.pttl(name)
-            return pipeline.exec().then(requireReplies)
-          })
-          const stored = (texts as readonly (string | null)[]).flatMap((text, index) => {
-            const [, sender, storedFor] = header.exec(text ?? '') ?? []
-            const remainingMs = Number(expiries[index])
-            if (text === null || sender === undefined || remainingMs <= 0) return []
-            const storedMs = Math.max(1, Number(storedFor) - remainingMs)
-            const decoded = decode(text, storedMs)
-            return decoded === undefined ? [] : [{ decoded, storedAt: clock.now() - storedMs }]
-          })
-          // Before the snapshots are used, so that each of them is used once; without icons if those cannot be read.
-          await fetchIcons(stored.flatMap(({ decoded: { missingIcon } }) => missingIcon?.hash ?? [])).catch(() => {})
-          for (const { decoded, storedAt } of stored) onSnapshot(complete(decoded), Math.max(1, clock.now() - storedAt))
-        } catch {
-          // Reported by the connection; everything is loaded again after a reconnection.
-          return
-        }
+    publish: (key, snapshot) => queue.set(key, { snapshot, number: ++numbers }),
+    async post(kind, serverKeys) {
+      const membership = options.membership()
+      const epoch = membership?.epoch
+      if (membership === undefined || epoch === undefined || serverKeys.length === 0) return
+      const { members, state, stream, snapshots } = keys
+      const args = [...ownArguments({ name: membership.name, epoch }), kind, JSON.stringify(serverKeys)]
+      try {
+        await connection.run('snapshots', (redis) => redis.statePost(members, state, stream, snapshots, ...args))
+      } catch {
+        // Reported by the connection; repeated while it is needed.
       }
     },
-    receive(message) {
-      // Ignore this replica's own messages.
-      if (message.startsWith(ownHeader) || !header.test(message)) return
-      const decoded = decode(message, 0)
-      if (decoded === undefined) return
-      const { snapshot, missingIcon } = decoded
-      withoutIcon.delete(snapshot.server)
-      onSnapshot(snapshot, 0)
-      if (missingIcon === undefined || isAbsent(missingIcon.hash)) return
-      withoutIcon.set(snapshot.server, { snapshot, missingIcon })
-      void addIcons()
+    clear() {
+      queue.clear()
+      inFlight.clear()
+    },
+    async load(serverKeys) {
+      for (let start = 0; start < serverKeys.length; start += maxBatch) {
+        const batch = serverKeys.slice(start, start + maxBatch)
+        const [texts, time] = await connection.run('reads', async (redis) => {
+          const results = await redis
+            .pipeline()
+            .hmget(keys.snapshots, ...batch)
+            .time()
+            .exec()
+          return requireReplies(results) as [readonly (string | null)[], readonly [string, string]]
+        })
+        const now = Number(time[0]) * 1_000 + Number(time[1]) / 1_000
+        const outdated: string[] = []
+        const stored = texts.flatMap((text, index) => {
+          const [header, epoch, at] = storedHeader.exec(text ?? '') ?? []
+          if (text === null || header === undefined) return []
+          const ageMs = Math.max(0, now - Number(at)) + connection.roundTripMs / 2
+          const found = ageMs < expiryMs ? decode(text.slice(header.length), ageMs) : undefined
+          if (ageMs >= expiryMs) outdated.push(batch[index] ?? '')
+          return found === undefined ? [] : [{ ...found, epoch: Number(epoch) }]
+        })
+        if (outdated.length > 0) await connection.run('snapshots', (redis) => redis.hdel(keys.snapshots, ...outdated))
+        // Before the snapshots are used, so that each of them is used once; without icons if those cannot be read.
+        await fetchIcons(stored.flatMap(({ decoded: { missingIcon } }) => missingIcon?.hash ?? [])).catch(() => {})
+        for (const { key, number, decoded, epoch } of stored)
+          onSnapshot(key, complete(decoded), { epoch, number }, { from: 'stored', member: '' })
+      }
+    },
+    receive({ member, data, text, epoch, transitMs }) {
+      if (member === options.membership()?.name) {
+        const own = inFlight.get(Number(data))
+        inFlight.delete(Number(data))
+        applyHere(own?.pending ?? [], 'stream')
+        return
+      }
+      for (const line of text.split('\n')) {
+        const found = decode(line, transitMs)
+        if (found === undefined) continue
+        const { key, number, decoded } = found
+        const apply = (snapshot: ServerSnapshot) => onSnapshot(key, snapshot, { epoch, number }, { from: 'stream', member })
+        withoutIcon.delete(key)
+        const { snapshot, missingIcon } = decoded
+        apply(snapshot)
+        if (missingIcon === undefined || isAbsent(missingIcon.hash)) continue
+        withoutIcon.set(key, { snapshot, missingIcon, apply })
+        void addIcons()
+      }
+    },
+    applyLate() {
+      for (const [batch, { sentAt, pending }] of inFlight) {
+        if (clock.now() - sentAt < lateMs) break
+        inFlight.delete(batch)
+        applyHere(pending, 'here')
+      }
     },
     invalid: () => invalid,
-    publishedAt: (server) => publishedAt.get(server) ?? Number.NEGATIVE_INFINITY,
     prune() {
       const now = clock.now()
-      for (const server of [...publishedAt.keys(), ...withoutIcon.keys()]) {
-        if (find(server) !== undefined) continue
-        publishedAt.delete(server)
-        withoutIcon.delete(server)
-      }
+      for (const key of withoutIcon.keys()) if (find(key) === undefined) withoutIcon.delete(key)
       for (const [hash, at] of storedIcons) if (now - at > iconRefreshMs) storedIcons.delete(hash)
       for (const [hash, at] of absentIcons) if (now - at > iconRetryMs) absentIcons.delete(hash)
-    },
-    forgetStored() {
-      publishedAt.clear()
-      storedIcons.clear()
     },
   }
 }

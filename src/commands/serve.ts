@@ -33,8 +33,8 @@ export interface Service {
 const demoStays = 'The demo server is watched because no server was configured at the start: restart the service to watch others.'
 /** Maximum time that the start waits for lists of servers, milliseconds. Later ones are added when they arrive. */
 const maxDiscoveryMs = 2_000
-/** Maximum time for closing what was opened before a start failed, milliseconds. */
-const maxCloseMs = 5_000
+/** Maximum time for closing, milliseconds: process managers often kill after a few seconds. */
+const maxCloseMs = 4_500
 
 /** Starts the separate listener of the metrics, if METRICS_LISTEN is set. */
 async function listenForMetrics({ metricsApp }: Pick<App, 'metricsApp'>, { metricsListen }: Config['metrics']): Promise<void> {
@@ -51,12 +51,13 @@ const closeOrder = ['discovery', 'replica', 'fleet', 'network', 'app', 'demo'] a
 /** How to close the parts that have been opened. */
 type Opened = Partial<Record<(typeof closeOrder)[number], () => unknown>>
 
-/** Closes every part, even if closing another one fails. */
+/** Closes every part, even if closing another one fails. The app closes beside the others, so that it stops accepting requests at once. */
 async function closeAll(opened: Opened): Promise<void> {
+  const closing = opened.app === undefined ? undefined : Promise.resolve().then(opened.app)
   const errors: unknown[] = []
   for (const name of closeOrder) {
     try {
-      await opened[name]?.()
+      await (name === 'app' ? closing : opened[name]?.())
     } catch (error) {
       errors.push(error)
     }
@@ -155,13 +156,17 @@ async function start({ config, logger, load, deferred, opened }: StartOptions): 
   })
   firstPolls.follow(fleet)
   opened.fleet = () => fleet.close()
-  discovery?.onChange(() => {
+  const follow = () => {
+    if (discovery === undefined) return
     servers = discovery.servers()
     secretsChanged()
     const change = fleet.update(servers)
     const text = describeChange(change)
     if (text !== '') deferred.log.info({ servers: fleet.servers.length }, `The watched servers have changed: ${text}`)
-  })
+  }
+  discovery?.onChange(follow)
+  // A list may have arrived since the fleet was given its servers.
+  follow()
   const app = await buildApp({
     ...{ config, tokens, fleet, clock, logger, log: deferred.log, nameLookups, pollDelays },
     ...(discovery && { discovery }),
@@ -179,7 +184,7 @@ async function start({ config, logger, load, deferred, opened }: StartOptions): 
   replica?.start(fleet)
   return {
     url,
-    close: () => closeAll(opened),
+    close: () => waitUpTo(closeAll(opened), maxCloseMs, clock),
     reload: async () => (discovery ? discovery.reload() : logger.info(demoStays)),
   }
 }

@@ -3,6 +3,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { FileSizeError, fileVersion, readFileUpTo } from '../util/files.ts'
 import { haveSameItems } from '../util/same-items.ts'
+import { createLossCheck } from './lost-servers.ts'
 import { DiscoveryError, type ParsedList, type Provider, type ProviderContext, type ServerList } from './provider.ts'
 
 /** Milliseconds between two looks at the files. They are polled because network file systems and bind mounts do not report changes. */
@@ -84,6 +85,7 @@ export function createFileLists({ patterns, parse, clock, changed, measure }: Fi
   /** What the last look found of files, and of folders, that differ from what was read. `since`: monotonic milliseconds. */
   let changes: ReadonlyMap<string, { readonly version: string; readonly since: number }> = new Map()
   let seen = new Map(changes)
+  const lossChecks = new Map<string, ReturnType<typeof createLossCheck>>()
   let hasRead = false
   let isClosed = false
 
@@ -138,7 +140,15 @@ export function createFileLists({ patterns, parse, clock, changed, measure }: Fi
       text = String(await readFileUpTo(path, maxBytes))
       const content = text
       const parsed = measure(path, () => parse(content, path, name))
-      return { pattern, version, list: { name, place: path, ...(await parsed), readAt: clock.wall() } }
+      const check = lossChecks.get(path) ?? createLossCheck()
+      lossChecks.set(path, check)
+      const list = await parsed
+      try {
+        return { pattern, version, list: { name, place: path, ...check(before?.list, list), readAt: clock.wall() } }
+      } catch (error) {
+        // Without the version, so that the next poll reads it again.
+        return { pattern, version: undefined, list: failed(before, path, error) }
+      }
     } catch (error) {
       return { pattern, version: text === undefined ? undefined : version, list: failed(before, path, error) }
     }

@@ -26,7 +26,8 @@ const isTextList = (value: unknown): value is readonly string[] =>
 function toGroup(value: unknown, index: number): TargetGroup {
   const place = `group ${index + 1}`
   if (!isRecord(value)) throw new DiscoveryError(`${place}: expected an object with targets and labels`)
-  const { targets, labels = {} } = value
+  const targets = value.targets ?? []
+  const labels = value.labels ?? {}
   if (!isTextList(targets)) throw new DiscoveryError(`${place}: targets: expected a list of strings, each host:port`)
   if (!isRecord(labels) || Object.values(labels).some((label) => typeof label !== 'string'))
     throw new DiscoveryError(`${place}: labels: expected an object whose values are strings`)

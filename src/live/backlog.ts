@@ -36,20 +36,14 @@ export function snapshotBacklog({ servers, log, states, list }: SnapshotBacklogO
   let done = 0
 
   function* messages(): Generator<string> {
-    let id: number | undefined
-    if (list !== undefined) {
-      id = log.nextId()
-      yield formatMessage(id, 'servers', list)
-    }
+    if (list !== undefined) yield formatMessage(servers.size === 0 ? log.endId() : log.nextId(), 'servers', list)
     for (const [server, position] of servers) {
       done = position + 1
       const current = states.read(server)
       // Removed while the others were being sent.
       if (current === undefined) continue
-      id = log.nextId()
-      yield formatMessage(id, 'snapshot', snapshotJson(server, current))
+      yield formatMessage(done === servers.size ? log.endId() : log.nextId(), 'snapshot', snapshotJson(server, current))
     }
-    if (id !== undefined) log.mark(id)
   }
 
   return {

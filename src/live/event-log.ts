@@ -1,13 +1,17 @@
 import { randomInt } from 'node:crypto'
+import type { SnapshotOrder } from '../util/part-metrics.ts'
 import type { LiveEvent } from './event.ts'
 
 /** The newest events, for clients that reconnect. */
 export interface EventLog {
-  /** Returns a new id, higher than all before. */
-  nextId(): number
+  /**
+   * Returns a new id, higher than all before.
+   * @param isShared whether the event is the same on all replicas, which then give it the same id
+   */
+  nextId(isShared?: boolean): number
+  /** Returns the id of the last message of a list of all states, from which a client may resume. */
+  endId(): number
   add(event: LiveEvent): void
-  /** Marks an id as one that a client may resume from, although it has no event in the log. */
-  mark(id: number): void
   /** Whether the log has all events after `id`. */
   has(id: number): boolean
   /** The first event after `id`; undefined if there is none. */
@@ -23,6 +27,15 @@ const slack = 100
 const idStep = 1_024
 
 /**
+ * Number of ids for each position of replicas. Ids that all replicas share are multiples of four, other even ids are of this process, and
+ * odd ones are those of `LiveEvent.earlyBytes`.
+ */
+const idsPerPosition = 4_096
+
+/** The ids of different processes begin within this many steps after a shared one, or a client would continue after an event of another process. */
+const maxJump = 65_536
+
+/**
  * The first id for the events of this process. Ids increase from process to process, and two processes that run at the same time
  * have different ids, so that a client that reconnects to another process does not skip its events.
  * @param wall Unix milliseconds
@@ -32,13 +45,42 @@ export const firstEventId = (wall: number): number => Math.floor((wall * 1_000) 
 /**
  * @param capacity number of events that are kept
  * @param firstId ids increase from here
+ * @param order set if several replicas share the servers
  */
-export function createEventLog(capacity: number, firstId: number): EventLog {
+export function createEventLog(capacity: number, firstId: number, order?: SnapshotOrder): EventLog {
   const events: LiveEvent[] = []
   const marks = new Set<number>()
   let last = firstId
   /** The newest id that has been dropped. */
   let forgotten = firstId
+  const firstOf = (position: number) => position * idsPerPosition
+
+  function nextId(isShared = false): number {
+    if (order === undefined) {
+      last += idStep
+      return last
+    }
+    const position = isShared ? order.position() : undefined
+    const shared = position === undefined ? 0 : Math.max(firstOf(position), last + 4 - (last % 4))
+    const isFull = position !== undefined && shared >= firstOf(position + 1) - 4
+    // All replicas have the same last shared id.
+    const from = last % 4 === 0 ? last + 4 * randomInt(maxJump) : last
+    last = position === undefined || isFull ? from + 4 - ((from + 2) % 4) : shared
+    return last
+  }
+
+  function mark(id: number): number {
+    marks.add(id)
+    for (const oldest of marks) {
+      if (marks.size <= capacity) break
+      marks.delete(oldest)
+    }
+    return id
+  }
+
+  /** Whether all replicas have the events after this id. */
+  const isShared = (id: number): boolean =>
+    order !== undefined && id % 4 === 0 && id >= firstOf(order.completeFrom()) && id < firstOf(order.last() + 1)
 
   /** Index of the first event after `id`. */
   function after(id: number): number {
@@ -52,9 +94,12 @@ export function createEventLog(capacity: number, firstId: number): EventLog {
   }
 
   return {
-    nextId() {
-      last += idStep
-      return last
+    nextId,
+    endId() {
+      const shared = order === undefined ? 0 : firstOf(order.last() + 1) - 4
+      if (!isShared(shared) || shared < last) return mark(nextId())
+      last = shared
+      return mark(last)
     },
     add(event) {
       events.push(event)
@@ -62,18 +107,13 @@ export function createEventLog(capacity: number, firstId: number): EventLog {
       // Removed in batches: removing the first element of an array costs as much as removing many.
       if (events.length >= capacity + slack) events.splice(0, events.length - capacity)
     },
-    mark(id) {
-      marks.add(id)
-      for (const oldest of marks) {
-        if (marks.size <= capacity) break
-        marks.delete(oldest)
-      }
-    },
-    has: (id) => id >= forgotten && (marks.has(id) || events[after(id) - 1]?.id === id),
+    has: (id) => id >= forgotten && (isShared(id) || marks.has(id) || events[after(id) - 1]?.id === id),
     next: (id) => events[after(id)],
     clear() {
       events.length = 0
       marks.clear()
+      // Also events that would have been recorded until now.
+      if (order !== undefined) last = Math.max(last, firstOf(order.last() + 1) - 4)
       forgotten = last
     },
   }

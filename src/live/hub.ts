@@ -1,6 +1,8 @@
 import { type Fleet, perServers } from '../game/fleet.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Clock } from '../util/clock.ts'
+import type { SnapshotOrder } from '../util/part-metrics.ts'
+import { createPauses } from '../util/pauses.ts'
 import { missedBacklog, snapshotBacklog } from './backlog.ts'
 import { createEventBatch, type SendEvents } from './batch.ts'
 import { createEventClient, type EventClient, type EventSink } from './client.ts'
@@ -63,6 +65,8 @@ export interface EventHubOptions {
    * Otherwise such a server only becomes unknown. Default: false.
    */
   readonly listsServers?: boolean
+  /** Set if several replicas share the servers: events then have the same ids on all of them. */
+  readonly order?: SnapshotOrder
 }
 
 /**
@@ -73,9 +77,9 @@ export function createEventHub(
   fleet: Fleet,
   clock: Clock,
   maxClients: number,
-  { toState = stateOf, listsServers = false }: EventHubOptions = {},
+  { toState = stateOf, listsServers = false, order }: EventHubOptions = {},
 ): EventHub {
-  const log = createEventLog(maxRemembered, firstEventId(clock.wall()))
+  const log = createEventLog(maxRemembered, firstEventId(clock.wall()), order)
   const clients = new Set<EventClient>()
   const states = createPublishedStates(fleet, clock, toState)
   const sendToAll: SendEvents = (events, joined) => {
@@ -90,20 +94,25 @@ export function createEventHub(
   let dropped = 0
   let isClosed = false
 
-  function publish(server: string, name: string, data: object): void {
-    const event = new EncodedEvent(log.nextId(), server, name, data)
+  function publish(server: string, name: string, data: object, isShared = false): void {
+    const event = new EncodedEvent(log.nextId(isShared), server, name, data)
     log.add(event)
     if (clients.size > 0) batch.add(event)
   }
 
   function onSnapshot(snapshot: ServerSnapshot): void {
-    if (!isAwake) return
+    if (!isAwake) {
+      if (!order?.isWatched()) return
+      // A client of another replica may continue here.
+      wake()
+      sleepLater()
+    }
     const { server } = snapshot
     const before = states.get(server)
     const next = states.update(snapshot)
     // No client has been sent anything of it that could have changed.
     if (before === undefined) return
-    for (const [name, data] of stateChanges(before, next, snapshot)) publish(server, name, data)
+    for (const [name, data] of stateChanges(before, next, snapshot)) publish(server, name, data, true)
   }
 
   function onAdded(server: string): void {
@@ -131,10 +140,31 @@ export function createEventHub(
 
   function wake(): void {
     cancelSleep()
+    if (isAwake) return
     isAwake = true
+    if (order !== undefined) void readStates()
+  }
+
+  /** Reads the states of all servers, in slices: until then, events of other replicas are missing here. */
+  async function readStates(): Promise<void> {
+    const pauses = createPauses()
+    for (const { server } of fleet.watchers) {
+      if (pauses.isDue()) await pauses.take()
+      states.read(server)
+    }
+    log.clear()
+  }
+
+  function sleepLater(): void {
+    cancelSleep()
+    cancelSleep = clock.after(rememberMs, sleep)
   }
 
   function sleep(): void {
+    if (order?.isWatched()) {
+      sleepLater()
+      return
+    }
     isAwake = false
     states.clear()
     // A client that reconnects later must not be treated as one that has missed nothing.
@@ -164,16 +194,17 @@ export function createEventHub(
         if (reason === 'dropped') dropped++
         clients.delete(client)
         if (clients.size > 0 || isClosed) return
-        cancelSleep()
-        cancelSleep = clock.after(rememberMs, sleep)
+        sleepLater()
       },
     })
     clients.add(client)
+    order?.watchFor(rememberMs)
     client.start()
   }
 
   function beat(): void {
     for (const client of clients) client.beat()
+    if (clients.size > 0) order?.watchFor(rememberMs)
     cancelHeartbeat = clock.after(heartbeatMs, beat)
   }
 

@@ -52,10 +52,24 @@ export interface ReplicaMetrics {
   readonly unknown: number
   /** Number of live replicas; absent while the shared state is unavailable. */
   readonly members?: number
-  /** Servers of this replica that other replicas list with other settings, or not at all; absent like `members`. */
-  readonly differences?: { readonly settings: number; readonly missing: number }
+  /** Servers that this replica polls because the one that should is silent. */
+  readonly fallback: number
   /** Parts of the shared state that were ignored because they are not valid, since the start; default 0. */
   readonly invalid?: number
   /** Whether the shared state is available. */
   readonly isStateUp: boolean
+}
+
+/** The order in which all replicas apply snapshots, by positions that increase. Events of the same position are the same on all of them. */
+export interface SnapshotOrder {
+  /** That of the snapshot that is being applied; undefined if its events may differ from those of other replicas. */
+  position(): number | undefined
+  /** That of the last snapshot that was applied. */
+  last(): number
+  /** The first one from which this replica has applied all that others have. */
+  completeFrom(): number
+  /** Whether any replica has event clients, or had some a while ago. */
+  isWatched(): boolean
+  /** Makes all replicas record events for so many milliseconds from now on. */
+  watchFor(ms: number): void
 }

@@ -6,6 +6,7 @@ import { createEventHub, type EventHub } from '../live/hub.ts'
 import { downReason, stateOf } from '../live/state.ts'
 import { formatHostPort } from '../util/address.ts'
 import type { Clock } from '../util/clock.ts'
+import type { SnapshotOrder } from '../util/part-metrics.ts'
 import type { PageServer } from './view/types.ts'
 
 export interface PageServerOptions {
@@ -66,14 +67,17 @@ export interface PageEventsOptions {
   readonly isPublic: boolean
   /** Maximum number of clients. */
   readonly maxClients: number
+  /** See `EventHubOptions`. */
+  readonly order?: SnapshotOrder | undefined
 }
 
 /** The events of the page, which have more values than those of the API, or fewer if the page is not public. */
-export const createPageEvents = ({ fleet, clock, isPublic, maxClients }: PageEventsOptions): EventHub =>
+export const createPageEvents = ({ fleet, clock, isPublic, maxClients, order }: PageEventsOptions): EventHub =>
   createEventHub(fleet, clock, maxClients, {
     toState: (snapshot) => ({
       ...pageState(snapshot, { isPublic }),
       ...pageSettings(fleet.settingsOf(snapshot.server) ?? { name: snapshot.server, sources: {} }, { isPublic }),
     }),
     listsServers: true,
+    ...(order && { order }),
   })

@@ -17,11 +17,18 @@ import { hasTool } from '../helpers/require-tool.ts'
 import { until } from '../helpers/until.ts'
 
 const expiryMs = 600
-const keys = createStateKeys('test', 0)
+const keys = createStateKeys('test')
 
 async function openLocks(redis: RedisServer) {
   const address = parseStateAddress(redis.url)!
-  const connection = createStateConnection({ address, clock: systemClock, log: silentLog, timeoutMs: 1_000, maxRetryMs: 200 })
+  const connection = createStateConnection({
+    address,
+    clock: systemClock,
+    log: silentLog,
+    timeoutMs: 1_000,
+    maxBlockMs: 1_000,
+    maxRetryMs: 200,
+  })
   onTestFinished(() => connection.close())
   await new Promise<void>((resolve) => connection.onReady(resolve))
   return createLocks({ connection, keys, clock: systemClock, expiryMs })

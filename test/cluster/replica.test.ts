@@ -94,7 +94,8 @@ describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
     const [redis, demo] = [await startRedis(), await startDemo()]
     const [owner, other] = await startTwo(redis, demo)
     const [seen, passedOn] = [await openEvents(`${owner.url}/api/v1/events`), await openEvents(`${other.url}/api/v1/events`)]
-    await until(() => [seen, passedOn].every(({ events }) => events[0]?.data.players != null))
+    // The first poll may have ended before the management server has sent the list.
+    await until(() => [seen, passedOn].every(({ events }) => events.some(({ data }) => data.players != null)))
     const name = 'Across'
     const joinedAt = performance.now()
     demo.world.join(name)
@@ -107,6 +108,39 @@ describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
     expect(joinedAt).toBeLessThan(seenAt)
     seen.close()
     passedOn.close()
+  })
+
+  it('continues the events of another replica after its last id', async () => {
+    const [redis, demo] = [await startRedis(), await startDemo()]
+    const [owner, other] = await startTwo(redis, demo)
+    const hasJoin = (name: string, { events }: { readonly events: readonly { event: string; data: object }[] }) =>
+      events.some(({ event, data }) => event === 'join' && JSON.stringify(data).includes(name))
+    const first = await openEvents(`${owner.url}/api/v1/events`)
+    // Until the other one records events too.
+    await until(() => redis.cli('hget', '{tickwarden}:3:state', 'watched') > '1')
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    demo.world.join('Before')
+    await until(() => hasJoin('Before', first))
+    const lastId = String(first.events.at(-1)?.id)
+    first.close()
+    demo.world.join('After')
+    const second = await openEvents(`${other.url}/api/v1/events`, { 'last-event-id': lastId })
+    await until(() => hasJoin('After', second))
+    expect(second.events.map(({ event }) => event)).not.toContain('snapshot')
+    expect(hasJoin('Before', second)).toBe(false)
+    second.close()
+  })
+
+  it('keeps every value while Redis evicts everything', async () => {
+    const [redis, demo] = [await startRedis(), await startDemo()]
+    const both = await startTwo(redis, demo)
+    for (let round = 0; round < 10; round++) {
+      redis.cli('flushall')
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      for (const { url } of both) expect((await fetch(`${url}/api/v1/getall`)).status).toBe(200)
+    }
+    demo.world.join('AfterEviction')
+    for (const { text } of both) await until(async () => (await text('/api/v1/playernames')).includes('AfterEviction'))
   })
 
   it('loads stored snapshots when it starts, and takes over immediately from a replica that leaves', async () => {
@@ -159,9 +193,15 @@ describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
     const [redis, demo] = [await startRedis(), await startDemo()]
     const replica = await startReplica(redis, demo)
     await until(() => replica.owns())
-    for (const message of ['x 1\n{"version":99}', 'x 1\nnot JSON', 'x 1\n{"version":1}', 'x 1\n[]', 'nonsense'])
-      redis.cli('publish', '{tickwarden}:2:0', message)
-    await until(() => replica.lines.some((line) => line.includes('Ignored data in the shared state')))
+    const state = '{tickwarden}:3:state'
+    // Until an entry follows the last one: heartbeats are entries too.
+    await until(() => {
+      const position = Number(redis.cli('hget', state, 'position'))
+      const entry = ['after', position, 'epoch', 1, 'at', 0, 'member', 'x/1', 'kind', 'snapshots', 'data', 1, 'text', 'nonsense']
+      redis.cli('xadd', '{tickwarden}:3:stream', `${position + 1}-0`, ...entry.map(String))
+      redis.cli('hset', state, 'position', String(position + 1))
+      return replica.lines.some((line) => line.includes('Ignored data in the shared state'))
+    })
     await until(async () => (await fetch(`${replica.url}/api/v1/getall`)).ok)
     expect(replica.lines.filter((line) => line.includes('Ignored data in the shared state'))).toHaveLength(1)
   })

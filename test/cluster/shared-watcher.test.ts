@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createSharedWatcher } from '../../src/cluster/shared-watcher.ts'
+import type { SnapshotOrigin } from '../../src/cluster/snapshot-exchange.ts'
 import { SourceError } from '../../src/game/errors.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { silentLog } from '../../src/util/log.ts'
@@ -14,43 +15,53 @@ async function share(scripts: Script = { status: up }) {
   const other = fakeFleet({ survival: { status: up } }, clock)
   const own: ServerSnapshot[] = []
   const createWatcher = () => fakeFleet({ survival: scripts }, clock).watchers[0]!
-  const watcher = createSharedWatcher({ name: 'survival' }, createWatcher, {
+  let numbers = 0
+  const watcher = createSharedWatcher({ name: 'survival', sources: {} }, createWatcher, {
     settings: testPoll,
     clock,
     log: silentLog,
-    onPolled: (snapshot) => void own.push(snapshot),
+    onPolled(_key, snapshot) {
+      own.push(snapshot)
+      watcher.apply(snapshot, { epoch: 2, number: ++numbers }, { from: 'stream', member: 'own' })
+    },
+    onPublish() {},
     onClose() {},
   })
   watcher.start()
   await other.pollAll()
   const newest = () => other.watchers[0]!.snapshot()
-  return { clock, other, watcher, own, newest }
+  const receive = (snapshot: ServerSnapshot, from: SnapshotOrigin['from'] = 'stream', epoch = 2) =>
+    watcher.apply(snapshot, { epoch, number: ++numbers }, { from, member: from === 'stream' ? 'other' : '' })
+  return { receive, clock, other, watcher, own, newest }
 }
 
 describe('createSharedWatcher', () => {
   it('publishes received snapshots, and no values before the first', async () => {
-    const { watcher, newest } = await share()
+    const { watcher, newest, receive } = await share()
     expect(watcher.snapshot()).toMatchObject({ server: 'survival', fields: {}, sources: [], polls: {} })
-    watcher.receive(newest(), 0)
+    receive(newest())
     expect(watcher.snapshot()).toBe(newest())
     expect(watcher.isPolledHere).toBe(false)
   })
 
   it('keeps the last snapshot until the first poll of the new owner has ended, in both directions', async () => {
-    const { clock, other, watcher, own, newest } = await share()
-    watcher.receive(newest(), 0)
+    const { clock, other, watcher, own, newest, receive } = await share()
+    receive(newest())
     const received = newest()
     watcher.own(1_000)
     expect(watcher.snapshot()).toBe(received)
     await clock.advance(1_000)
     expect(watcher.isPolledHere).toBe(true)
     expect(watcher.snapshot()).toBe(own[0])
-    await other.pollAll()
-    watcher.receive(newest(), 0)
-    expect(watcher.snapshot()).toBe(own[0])
     watcher.disown()
     expect(watcher.snapshot()).toBe(own[0])
-    watcher.receive(newest(), 0)
+    await other.pollAll()
+    receive(newest(), 'stream', 3)
+    // Polled at the same time: unknown which one is newer.
+    expect(watcher.snapshot()).toBe(own[0])
+    await clock.advance(100)
+    await other.pollAll()
+    receive(newest(), 'stream', 3)
     expect(watcher.snapshot()).toBe(newest())
     await clock.advance(20_000)
     expect(own).toHaveLength(1)
@@ -62,10 +73,10 @@ describe('createSharedWatcher', () => {
   ] as const)(
     'makes all values of a server that was %s unknown once no process has polled it for staleAfter',
     async (_, script) => {
-      const { clock, other, watcher, newest } = await share()
+      const { clock, other, watcher, newest, receive } = await share()
       Object.assign(other.scripts.survival!, script)
       await other.pollAll()
-      watcher.receive(newest(), 0)
+      receive(newest())
       await clock.advance(testPoll.staleAfter - 1)
       watcher.expire(clock.now())
       expect(watcher.snapshot()).toBe(newest())
@@ -80,30 +91,38 @@ describe('createSharedWatcher', () => {
       expect(watcher.snapshot().up).toBeUndefined()
       expect(watcher.snapshot().fields).toEqual({})
       expect(watcher.snapshot().sources).toMatchObject([{ source: 'status', state: 'pending' }])
-      watcher.receive(newest(), 0)
+      receive(newest())
       expect(watcher.snapshot()).toBe(newest())
       expect(watcher.isSilent).toBe(false)
     },
   )
 
-  it('uses a stored snapshot only if no newer one was received', async () => {
-    const { clock, other, watcher, newest } = await share()
+  it('ignores snapshots that are older than the current one', async () => {
+    const { clock, other, watcher, newest, receive } = await share()
     const old = newest()
     await clock.advance(5_000)
     await other.pollAll()
-    watcher.receive(old, 5_000)
+    receive(old, 'stored')
     expect(watcher.snapshot()).toBe(old)
-    watcher.receive(newest(), 0)
-    watcher.receive(old, 5_000)
-    expect(watcher.snapshot()).toBe(newest())
+    receive(newest(), 'stream', 3)
+    const current = newest()
+    // Stored before, of a previous owner, or of one that was suspended.
+    receive(old, 'stored', 4)
+    await clock.advance(10)
+    await other.pollAll()
+    receive(newest(), 'stored', 2)
+    expect(watcher.snapshot()).toBe(current)
+    watcher.apply(newest(), { epoch: 3, number: 0 }, { from: 'stream', member: 'other' })
+    expect(watcher.snapshot()).toBe(current)
     const later = await share()
-    later.watcher.receive(later.newest(), testPoll.staleAfter)
+    await later.clock.advance(testPoll.staleAfter)
+    later.receive(later.newest(), 'stored')
     expect(later.watcher.snapshot().up).toBeUndefined()
   })
 
   it('keeps the values of the other process until they are stale if its own first poll fails', async () => {
-    const { clock, watcher, own, newest } = await share({ status: new SourceError('refused', 'x: connection refused') })
-    watcher.receive(newest(), 0)
+    const { clock, watcher, own, newest, receive } = await share({ status: new SourceError('refused', 'x: connection refused') })
+    receive(newest())
     watcher.own(0)
     await clock.advance(0)
     expect(own[0]).toMatchObject({ up: false, fields: newest().fields, lastContact: newest().lastContact })
@@ -114,10 +133,11 @@ describe('createSharedWatcher', () => {
     const names = Array.from({ length: 40 }, (_, index) => `s${index}`)
     const polls = new Map<string, number[]>(names.map((name) => [name, []]))
     const fleet = fakeFleet(Object.fromEntries(names.map((name) => [name, { status: up }])), clock)
-    const onPolled = ({ server, at }: ServerSnapshot) => void polls.get(server)?.push(at)
+    const onPolled = (_key: string, { server, at }: ServerSnapshot) => void polls.get(server)?.push(at)
     for (const name of names) {
-      const watcher = createSharedWatcher({ name }, () => fleet.get(name)!, {
+      const watcher = createSharedWatcher({ name, sources: {} }, () => fleet.get(name)!, {
         ...{ settings: testPoll, clock, log: silentLog, onPolled },
+        onPublish() {},
         onClose() {},
       })
       watcher.start()

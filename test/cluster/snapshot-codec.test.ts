@@ -37,7 +37,7 @@ describe('createSnapshotCodec', () => {
   it.each([
     ['another version', '{"version":99}'],
     ['a list', '[]'],
-    ['no sources', '{"version":2,"server":"a","age":1,"polls":{},"fields":{}}'],
+    ['no sources', '{"version":3,"server":"a","age":1,"polls":{},"fields":{}}'],
   ])('refuses %s', (_, text) => {
     expect(() => createSnapshotCodec(createIconStore()).decode(text, 0)).toThrow(RangeError)
   })
@@ -49,7 +49,7 @@ describe('createSnapshotCodec', () => {
       map: ['flat', 'query', 10],
       latency: [null, 'status', 0],
     }
-    const text = JSON.stringify({ version: 2, server: 'a', age: 1, polls: {}, sources: [], fields })
+    const text = JSON.stringify({ version: 3, server: 'a', age: 1, polls: {}, sources: [], fields })
     const { snapshot } = createSnapshotCodec(createIconStore()).decode(text, 100)
     expect(snapshot.fields).toEqual({ map: { value: 'flat', source: 'query' } })
   })

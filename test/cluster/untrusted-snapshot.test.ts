@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { buildApp } from '../../src/app.ts'
 import { createIconStore } from '../../src/cluster/icon-store.ts'
-import { createSharedWatchers } from '../../src/cluster/shared-watchers.ts'
+import { createSharedWatcher, type SharedWatcher } from '../../src/cluster/shared-watcher.ts'
 import { memberChecks } from '../../src/cluster/snapshot-checks.ts'
 import { createSnapshotCodec } from '../../src/cluster/snapshot-codec.ts'
 import { loadConfig } from '../../src/config/config.ts'
@@ -48,9 +48,21 @@ const wrongValues = [
 /** A replica that received a snapshot of a server that another one polls. */
 async function replicaWith(text: string) {
   const clock = manualClock(1_000)
-  const watchers = createSharedWatchers({ settings: testPoll, clock, log: silentLog, onPolled() {} })
+  const watchers = new Map<string, SharedWatcher>()
+  const options = { settings: testPoll, clock, log: silentLog, onPolled() {}, onPublish() {}, onClose() {} }
   const server = { name: 'survival', sources: {} }
-  const fleet = createFleet({ servers: [server], poll: testPoll, clock, log: silentLog, createSources, share: watchers.share })
+  const fleet = createFleet({
+    servers: [server],
+    poll: testPoll,
+    clock,
+    log: silentLog,
+    createSources,
+    share(server, createWatcher) {
+      const watcher = createSharedWatcher(server, createWatcher, options)
+      watchers.set(server.name, watcher)
+      return watcher
+    },
+  })
   const app = await buildApp({ config: loadConfig({ env: {} }), fleet, clock, logger: pino({ level: 'silent' }) })
   onTestFinished(async () => {
     fleet.close()
@@ -58,10 +70,11 @@ async function replicaWith(text: string) {
   })
   const dropped: string[] = []
   const codec = createSnapshotCodec(createIconStore(), (_, part) => dropped.push(part))
+  let numbers = 0
   const receive = (json: string) => {
     dropped.length = 0
     const { snapshot } = codec.decode(json, clock.now(), (name) => watchers.get(name)?.snapshot())
-    watchers.get('survival')?.receive(snapshot, 0)
+    watchers.get('survival')?.apply(snapshot, { epoch: 1, number: ++numbers }, { from: 'stream', member: 'a' })
     return snapshot
   }
   receive(text)
@@ -70,7 +83,7 @@ async function replicaWith(text: string) {
 
 const contact = '"up":true,"lastContact":[0,1700000000000],"lastPollAt":1700000000000'
 const snapshotText = (fields: string, others = contact) =>
-  `{"version":2,"server":"survival","age":0,"polls":{"ok":1},"sources":[{"source":"status","target":"a","state":"ok"}],"fields":{${fields}},${others}}`
+  `{"version":3,"server":"survival","age":0,"polls":{"ok":1},"sources":[{"source":"status","target":"a","state":"ok"}],"fields":{${fields}},${others}}`
 
 const paths = [
   ...['/', '/page/cards', '/servers/survival', '/page/servers/survival', '/metrics', '/openapi.json', '/healthz'],
@@ -115,7 +128,7 @@ it('drops wrong values of everything else in a snapshot', { timeout: 120_000 }, 
     const members = [...Object.keys(memberChecks), 'lastContact', 'knownForMs'].map((name) => `"${name}":${value}`).join()
     const polls = `"polls":{"ok":${value},"__proto__":1,"x":1}`
     const sources = `"sources":[${[...states, `{"source":"status","target":"a","state":"ok","lastSuccess":${value},"lastError":${value}}`].join()}]`
-    const snapshot = receive(`{"version":2,"server":"survival","age":0,"fields":{},${polls},${sources},${members}}`)
+    const snapshot = receive(`{"version":3,"server":"survival","age":0,"fields":{},${polls},${sources},${members}}`)
     expect(dropped).toEqual(expect.arrayContaining(['polls', 'sources', 'lastContact', 'mainThread']))
     expect(Object.keys(snapshot.polls).every((outcome) => outcome === 'ok')).toBe(true)
     for (const path of paths) {

@@ -57,7 +57,7 @@ it('lists every metric that /metrics really has', async () => {
     status: () => [{ provider: 'config', name: 'tickwarden.yaml', state: 'ok' as const, servers: 1, refused: [], readAt: 1 }],
   }
   const replica = {
-    metrics: () => ({ servers: 1, unknown: 0, members: 2, differences: { settings: 0, missing: 0 }, isStateUp: true }),
+    metrics: () => ({ servers: 1, unknown: 0, members: 2, fallback: 0, isStateUp: true }),
     isPolledHere: () => true,
   }
   const clock = manualClock()

@@ -3,12 +3,13 @@ import { parseStateAddress } from '../../src/cluster/address.ts'
 import { createStateConnection } from '../../src/cluster/connection.ts'
 import { createStateKeys } from '../../src/cluster/keys.ts'
 import { startMembership } from '../../src/cluster/membership.ts'
+import { readStream, type StreamEntry } from '../../src/cluster/stream-reader.ts'
 import { systemClock } from '../../src/util/clock.ts'
 import { collectLog } from './log-lines.ts'
 
 /** Heartbeat interval: no servers are taken over from a process that is late by less than half of it. */
 export const shortMs = 400
-export const keys = createStateKeys('test', 0)
+export const keys = createStateKeys('test')
 
 /** A member of a cluster, without servers, until the test ends. */
 export function joinCluster(
@@ -19,23 +20,38 @@ export function joinCluster(
   const log = collectLog()
   const address = parseStateAddress(url)
   if (address === undefined) throw new Error(url)
-  const connection = createStateConnection({ address, clock, log, timeoutMs: 1_000, maxRetryMs: heartbeatMs })
+  const connection = createStateConnection({
+    address,
+    clock,
+    log,
+    timeoutMs: 1_000,
+    maxBlockMs: 2 * heartbeatMs,
+    maxRetryMs: heartbeatMs,
+  })
   const changes: string[] = []
   const membership = startMembership({
     ...{ connection, keys, id, heartbeatMs, clock, log },
+    dataExpiryMs: 60_000,
+    position: () => reader.position,
     onChange: (members) => changes.push(members.join()),
   })
-  connection.subscribe(
-    keys.channel,
-    (message) => {
-      if (message === keys.membersMessage) membership.check()
+  const entries: StreamEntry[] = []
+  const reader = readStream({
+    ...{ connection, keys, clock },
+    blockMs: 2 * heartbeatMs,
+    onEntry(entry) {
+      entries.push(entry)
+      if (membership.epoch !== undefined && entry.epoch > membership.epoch) membership.check()
     },
-    () => {},
-  )
-  const end = () => connection.close()
+    onGap() {},
+  })
+  const end = () => {
+    reader.close()
+    connection.close()
+  }
   onTestFinished(async () => {
     await membership.close()
     end()
   })
-  return { id, log, connection, membership, changes, end, members: () => membership.members.join() }
+  return { id, log, connection, membership, reader, entries, changes, end, members: () => membership.members.join() }
 }

@@ -16,15 +16,17 @@ export interface CountedServers {
   readonly addresses: readonly string[]
   readonly polls: readonly Poll[]
   newestPoll(server: number): Poll | undefined
+  /** Servers that close every connection at once. */
+  readonly down: Set<number>
+  /** When a server replied with this player count. */
+  repliedAt(server: number, online: number): number
   /** By server, the pollers since then with at least this many polls. */
   pollersSince(at: number, atLeast?: number): ReadonlyMap<number, ReadonlySet<string>>
 }
 
-const json = JSON.stringify({
-  version: { name: '1.21.11', protocol: 774 },
-  players: { max: 20, online: 3 },
-  description: 'counted',
-})
+/** @param online of every reply of a server, one more than before, so that a value shows how old it is */
+const jsonOf = (online: number) =>
+  JSON.stringify({ version: { name: '1.21.11', protocol: 774 }, players: { max: 1_000_000, online }, description: 'counted' })
 const pong = 1
 
 /** Game servers, each at a separate loopback address, that count their polls by poller. */
@@ -35,23 +37,31 @@ export async function startCountedServers(count: number): Promise<CountedServers
     polls.push(poll)
     newest.set(poll.server, poll)
   }
+  const replies = new Map<number, number[]>()
+  const down = new Set<number>()
   const sockets = new Set<net.Socket>()
   const listener = net.createServer((socket) => {
     sockets.add(socket)
     socket.on('error', () => {})
     socket.on('close', () => sockets.delete(socket))
     const [, , high, low] = (socket.localAddress ?? '').replace('::ffff:', '').split('.').map(Number)
+    const server = (high! - 1) * 250 + low! - 1
+    if (down.has(server)) return void socket.destroy()
     const frames = new FrameReader()
     let greeted = false
     let isAnswered = false
     socket.on('data', (chunk) => {
+      // A request in the format of old versions, which follows if a server is down.
+      if (!greeted && chunk[0] === 0xfe) return void socket.destroy()
       frames.push(chunk)
       for (let frame = frames.next(); frame !== undefined; frame = frames.next()) {
-        if (!greeted) add({ server: (high! - 1) * 250 + low! - 1, by: decodeHandshake(frame).host, at: performance.now() })
+        if (!greeted) add({ server, by: decodeHandshake(frame).host, at: performance.now() })
         else if (isAnswered) socket.write(encodeFrame(pong, frame.body))
         else {
           isAnswered = true
-          socket.write(encodeStatus(json))
+          const times = replies.get(server) ?? []
+          replies.set(server, times)
+          socket.write(encodeStatus(jsonOf(times.push(performance.now()))))
         }
         greeted = true
       }
@@ -68,6 +78,8 @@ export async function startCountedServers(count: number): Promise<CountedServers
   return {
     addresses: Array.from({ length: count }, (_, index) => `127.0.${1 + Math.floor(index / 250)}.${(index % 250) + 1}:${port}`),
     polls,
+    down,
+    repliedAt: (server, online) => replies.get(server)?.[online - 1] ?? Number.NaN,
     newestPoll: (server) => newest.get(server),
     pollersSince(since, atLeast = 1) {
       const counts = new Map<number, Map<string, number>>()

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyRequest } from 'fastify'
 import { createTargetFinder } from '../../exporter/probe/target.ts'
-import { decodeListMessage, decodeServerList } from '../../src/cluster/server-list-codec.ts'
 import { createSnapshotCodec } from '../../src/cluster/snapshot-codec.ts'
 import { createAnonymiser, createLeakFinder, replaceInJson } from '../../src/commands/record/anonymiser.ts'
 import { parseServerFile, readServerValues } from '../../src/config/parse-servers.ts'
@@ -162,8 +161,6 @@ export const cases: Readonly<Record<string, Growth>> = {
     '0',
     '-',
   ]),
-  'src/cluster/server-list-codec.ts decodeServerList': text(decodeServerList, fileSize, ['a'.repeat(20)]),
-  'src/cluster/server-list-codec.ts decodeListMessage': text(decodeListMessage, fileSize, ['a', ' ', '\n'], 'list '),
   'src/cluster/snapshot-codec.ts createSnapshotCodec': made(
     (json: string) => createSnapshotCodec({ hashOf: String, get: () => undefined }).decode(json, 0),
     fileSize,

@@ -30,6 +30,16 @@ export const configFile = defineProvider({
   start(_settings, context) {
     const { configFile: path, clock, changed, measure, readConfig } = context
     if (path === undefined) return readEnvironment(context)
-    return createFileLists({ patterns: [path], clock, changed, measure, parse: () => ({ servers: readConfig(), refused: [] }) })
+    let hasServers = false
+    return createFileLists({
+      ...{ patterns: [path], clock, changed, measure },
+      parse(text) {
+        const servers = readConfig()
+        // A file that is being written is empty for a moment.
+        if (hasServers && text.trim() === '') throw new DiscoveryError('it is empty')
+        hasServers = servers.length > 0
+        return { servers, refused: [] }
+      },
+    })
   },
 })

@@ -1,4 +1,5 @@
 import { type Kind, list } from '../../settings/kinds/index.ts'
+import { isRecord } from '../../util/is-record.ts'
 import { parseTree, toPlain } from '../../util/yaml.ts'
 import { createFileLists } from '../file-lists.ts'
 import { DiscoveryError, defineProvider } from '../provider.ts'
@@ -17,7 +18,22 @@ function parseYaml(text: string, name: string): unknown {
   if (tree === undefined) throw new DiscoveryError(problems.join('; '))
   // A file that is being written is empty for a moment; a list without groups is written [].
   if (tree === null) throw new DiscoveryError('it is empty')
-  return toPlain(tree)
+  const groups = toPlain(tree)
+  return Array.isArray(groups) ? groups.map(withTexts) : groups
+}
+
+const toText = (value: unknown): unknown =>
+  value === null ? '' : typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
+
+/** Prometheus takes numbers and booleans of YAML, such as `shard: 1`, as texts; those of JSON it refuses. */
+function withTexts(group: unknown): unknown {
+  if (!isRecord(group)) return group
+  const { targets, labels } = group
+  return {
+    ...group,
+    ...(Array.isArray(targets) && { targets: targets.map(toText) }),
+    ...(isRecord(labels) && { labels: Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, toText(value)])) }),
+  }
 }
 
 export const fileSd = defineProvider({

@@ -1,6 +1,7 @@
 import { bearerToken, duration, list, url } from '../../settings/kinds/index.ts'
 import { HttpClient, shortName } from '../../util/http-client.ts'
 import { fetchJson, toTarget } from '../fetch-json.ts'
+import { createLossCheck } from '../lost-servers.ts'
 import { DiscoveryError, defineProvider, type Provider, type ServerList } from '../provider.ts'
 import { createTargetGroupReader, parseList } from '../target-groups.ts'
 
@@ -45,6 +46,7 @@ export const httpSd = defineProvider({
     function follow(text: string) {
       const target = toTarget(text, token)
       const read = createTargetGroupReader({ readServer })
+      const checkLoss = createLossCheck()
       let current: ServerList = {
         name: shortName(target.url),
         place: `${target.url.origin}${target.url.pathname}`,
@@ -64,7 +66,8 @@ export const httpSd = defineProvider({
             headers: { 'x-prometheus-refresh-interval-seconds': String(interval / 1000) },
           })
           const { name, place } = before
-          current = { name, place, ...(await read(measure(place, () => parseList(body)))), readAt: clock.wall() }
+          const parsed = await read(measure(place, () => parseList(body)))
+          current = { name, place, ...checkLoss(before, parsed), readAt: clock.wall() }
         } catch (error) {
           if (closing.signal.aborted) return
           const { name, message } = error as Error

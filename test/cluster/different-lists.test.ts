@@ -73,67 +73,27 @@ describe.skipIf(!hasTool('redis-server'))('replicas with different lists', () =>
     expect(shareOfA).toBeLessThan(27)
   })
 
-  it('poll every server by one that lists it if the lists change while Redis is full', async () => {
-    const [redis, servers] = [await startRedis(), await startCountedServers(24)]
-    const write = ({ folder }: DiscoveringService, name: string, listed: readonly number[]) =>
-      writeFileSync(join(folder, 'tickwarden.yaml'), listOf(name, servers, listed))
-    const [a, b] = await Promise.all([
-      start(redis, listOf('a', servers, range(0, 16))),
-      start(redis, listOf('b', servers, range(0, 16))),
+  it('poll servers with the same name and different addresses separately, and log that once', async () => {
+    const [redis, servers] = [await startRedis(), await startCountedServers(2)]
+    const yaml = (n: number) => `servers:\n  - { name: survival, address: "${servers.addresses[n]}", hostname: ${n}.test }\n`
+    const replicas = await Promise.all([start(redis, yaml(0)), start(redis, yaml(1))])
+    await until(() => hasMembers(replicas))
+    const pollers = await steadyPollers(servers, 2)
+    expect([...pollers].sort()).toEqual([
+      [0, '0.test'],
+      [1, '1.test'],
     ])
-    await until(() => hasMembers([a, b]))
-    await steadyPollers(servers, 16)
-    redis.cli('config', 'set', 'maxmemory', '1')
-
-    // The first replica still lists the servers that the other has removed, and both have added some.
-    write(a, 'a', range(0, 24))
-    write(b, 'b', range(8, 24))
-    await until(async () => (await a.names()).length + (await b.names()).length === 40)
-    const whileFull = await steadyPollers(servers, 24)
-    for (const n of range(0, 8)) expect(whileFull.get(n), `s${n}`).toBe('a.test')
-    expect(new Set(range(16, 24).map((n) => whileFull.get(n)))).toEqual(new Set(['a.test', 'b.test']))
-    for (const n of range(0, 24)) await until(async () => (await a.get(`/api/v1/servers/s${n}/getall`)).ok)
-    for (const one of [a, b]) {
-      expect(await text(one, '/metrics')).toMatch(/^tickwarden_replica_state_up 0$/m)
-      expect(one.log.filter((line) => line.includes('is unavailable: it is full'))).toHaveLength(1)
+    const conflicts = (one: DiscoveringService) => one.log.filter((line) => line.includes('with this name and another address'))
+    for (const one of replicas) {
+      await until(() => conflicts(one).length > 0)
+      await until(async () => (await one.get('/api/v1/servers/survival/getall')).ok)
     }
-
-    redis.cli('config', 'set', 'maxmemory', '0')
-    for (const one of [a, b]) await until(() => one.log.some((line) => line.includes('is available again')))
-    expect(await steadyPollers(servers, 24)).toEqual(whileFull)
-    await until(async () => /_differing_servers\{difference="missing"\} 8$/m.test(await text(a, '/metrics')))
-    write(b, 'b', range(0, 24))
-    await until(async () => /_differing_servers\{difference="missing"\} 0$/m.test(await text(a, '/metrics')))
-    const after = await steadyPollers(servers, 24)
-    expect(new Set(range(0, 8).map((n) => after.get(n)))).toEqual(new Set(['a.test', 'b.test']))
-  })
-
-  it('log once which servers differ, and count them', async () => {
-    const [redis, servers] = [await startRedis(), await startCountedServers(3)]
-    const [a, b] = await Promise.all([
-      start(redis, listOf('x', servers, [0, 1, 2], ', group: Games')),
-      start(redis, listOf('x', servers, [0, 1])),
-    ])
-    const differing = async (one: DiscoveringService) =>
-      Object.fromEntries(
-        [...(await text(one, '/metrics')).matchAll(/^tickwarden_replica_differing_servers\{difference="(\w+)"\} (\d+)$/gm)].map(
-          ([, kind, value]) => [kind, Number(value)],
-        ),
-      )
-    const warnings = (one: DiscoveringService) => one.log.filter((line) => line.startsWith('warn: Servers '))
-    await until(() => warnings(a).length === 2 && warnings(b).length === 1)
-    expect(await differing(a)).toEqual({ settings: 2, missing: 1 })
-    expect(await differing(b)).toEqual({ settings: 2, missing: 0 })
-    expect(warnings(a).join()).toMatch(
-      /Servers have different settings on another replica \(.+\): s0, s1\. .*Give all replicas the same/,
-    )
-    expect(warnings(a).join()).toMatch(/Servers are not listed by another replica \(.+\): s2\. .*Give all replicas the same/)
-
-    writeFileSync(join(b.folder, 'tickwarden.yaml'), listOf('x', servers, [0, 1, 2], ', group: Games'))
-    const resolved = 'info: All replicas list the same servers with the same settings again.'
-    await until(() => a.log.includes(resolved) && b.log.includes(resolved))
-    expect(await differing(a)).toEqual({ settings: 0, missing: 0 })
-    expect(warnings(a)).toHaveLength(2)
-    expect(warnings(b)).toHaveLength(1)
+    // Several polls, whose snapshots are received by the other replica.
+    await steadyPollers(servers, 2)
+    for (const [n, one] of replicas.entries()) {
+      expect(conflicts(one)).toHaveLength(1)
+      const port = Number(servers.addresses[n]?.split(':').at(-1))
+      expect(await text(one, '/api/v1/servers/survival/sources')).toContain(servers.addresses[n] ?? String(port))
+    }
   })
 })
