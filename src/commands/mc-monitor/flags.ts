@@ -24,6 +24,7 @@ export function goDuration(text: string): number | undefined {
   if (text === '0') return 0
   const [, sign = '', rest = ''] = /^([-+]?)(.*)$/s.exec(text) ?? []
   if (rest.length > 100 || !/^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+$/.test(rest)) return undefined
+  // recheck: at most 100 characters.
   const sum = [...rest.matchAll(/(\d+(?:\.\d+)?)([a-zµ]+)/g)].reduce(
     (ms, [, count, unit = '']) => ms + Number(count) * (unitsMs[unit] ?? 0),
     0,
