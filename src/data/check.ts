@@ -6,7 +6,7 @@ import { databases } from './databases/index.ts'
 import type { DataSettings } from './settings.ts'
 import { type DatabaseCheck, openStore } from './store/store.ts'
 
-/** Loads every configured snapshot once and lists what is wrong with it. */
+/** Loads every snapshot once and lists what is wrong with it. A file that is missing in DATA_DIR, which has other uses too, is none. */
 export async function checkDatabases(config: {
   readonly data: DataSettings
   readonly databases: readonly DatabaseDeclaration[]
@@ -14,7 +14,10 @@ export async function checkDatabases(config: {
   const all = [...databases, ...config.databases.map(defineDatabase)]
   const store = await openStore({ databases: all, settings: config.data, clock: systemClock, log: silentLog })
   try {
-    return await store.check()
+    const isOptional = (database: string) =>
+      all.some(({ name, place, setting }) => name === database && (place ?? (setting && config.data[setting])) === undefined)
+    const found = await store.check()
+    return found.filter(({ database, error }) => error !== 'the file does not exist' || !isOptional(database))
   } finally {
     await store.close()
   }

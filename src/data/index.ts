@@ -87,7 +87,8 @@ export async function createDataService(options: DataServiceOptions): Promise<Da
     runs,
     schedule,
     scripts,
-    tags: databases.map(({ tag }) => tag),
+    // Several databases may share a tag, which is described by the first.
+    tags: [...new Map(databases.toReversed().map(({ tag }) => [tag.name, tag])).values()].reverse(),
     protect: createProtection({ host, token: runToken }),
     async close() {
       schedule.stop()

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { runCheck } from '../../src/commands/check/run-check.ts'
 import { check } from '../../src/commands/definitions/check.ts'
@@ -44,4 +47,26 @@ it('checks settings without polling, and names every mistake', async () => {
   await expect(run(['--port', 'x', '--poll-interval', 'y'])).rejects.toThrow(
     /^2 settings are wrong:\n.*--port.*\n.*--poll-interval/s,
   )
+})
+
+it('loads every snapshot, and names rejected entries with position and reason', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tickwarden-check-'))
+  try {
+    const [file, books] = [join(folder, 'tickwarden.yaml'), join(folder, 'books.json')]
+    const database = `{ name: books, file: ${JSON.stringify(books)}, fields: { title: { kind: text, required: true } } }`
+    await writeFile(file, `data: { only: true, dir: ${JSON.stringify(folder)} }\ndatabases: [${database}]\n`)
+    await writeFile(books, '[{"title": "a", "extra": 1}, {"title": 5}]')
+    const noServer = '! No server is configured.\n'
+    expect(await run(['--config', file])).toEqual({
+      code: 1,
+      out: `✗ Database books (books.json)\n  ✗ position 1: title must be string\n  ! position 0: extra is not a field of this database\n${noServer}`,
+    })
+    await writeFile(books, '[{"title": "a"},\n]')
+    const broken = await run(['--config', file])
+    expect(broken).toEqual({ code: 1, out: expect.stringMatching(/^✗ Database books \(books.json\): .*line 2, column 1: /) })
+    await writeFile(books, '[{"title": "a"}]')
+    expect(await run(['--config', file])).toEqual({ code: 0, out: `✓ Database books (books.json)\n${noServer}` })
+  } finally {
+    await rm(folder, { recursive: true })
+  }
 })

@@ -24,6 +24,8 @@ const maxRunning = 100
 const maxDiscoveryMs = 10_000
 /** Maximum length of a value that is printed. */
 const maxValueLength = 60
+/** Maximum number of entries of a database that are printed with what is wrong. */
+const maxNotes = 20
 
 const [ok, failed] = ['✓', '✗']
 
@@ -136,9 +138,30 @@ function printSettings(call: Call, input: ReturnType<typeof inputOf>, print: (te
   if (call.flags.offline !== true) print('')
 }
 
+/** Prints what is wrong with the snapshots of the databases. @returns whether every entry is served */
+async function checkSnapshots(config: Config, print: (text: string) => void): Promise<boolean> {
+  // Loaded only here, because no other part of the command needs it.
+  const { checkDatabases } = await import('../../data/check.ts')
+  const checked = await checkDatabases(config)
+  for (const { database, source, error, rejected, warnings } of checked) {
+    const isOk = error === undefined && rejected.length === 0
+    if (isOk && warnings.length === 0 && config.databases.every(({ name }) => name !== database)) continue
+    const notes = (mark: string, list: typeof rejected) =>
+      list.slice(0, maxNotes).map(({ position, reason }) => `  ${mark} position ${position}: ${reason}`)
+    const more = rejected.length > maxNotes ? [`  ${failed} and ${rejected.length - maxNotes} more are rejected`] : []
+    const lines = [
+      `${isOk ? ok : failed} Database ${database} (${source})${error === undefined ? '' : `: ${error}`}`,
+      ...[...notes(failed, rejected), ...more, ...notes('!', warnings)],
+    ]
+    print(lines.map(escapeControls).join('\n'))
+  }
+  return checked.every(({ error, rejected }) => error === undefined && rejected.length === 0)
+}
+
 /**
- * `tickwarden check`: reads the configuration as the service does, and polls every source of every server once.
- * @returns 0 if every source works, otherwise 1
+ * `tickwarden check`: reads the configuration as the service does, loads every snapshot, and polls every source of every server
+ * once.
+ * @returns 0 if all of them work, otherwise 1
  * @throws UsageError that lists every wrong setting
  */
 export async function runCheck(
@@ -154,11 +177,13 @@ export async function runCheck(
     print(`${ok} The settings are valid${config.file === undefined ? '' : `: ${config.file}`}`)
     return 0
   }
-  const { servers, isOk } = await findServers(config, print)
+  const areSnapshotsOk = await checkSnapshots(config, print)
+  const { servers, isOk: areListsOk } = await findServers(config, print)
+  const isOk = areSnapshotsOk && areListsOk
   if (servers.length === 0) {
-    print(
-      `${isOk ? '!' : failed} No server is configured: give an address, or set MC_SERVER. The service would watch a demo server.`,
-    )
+    const demo =
+      config.data.dataOnly === 'true' ? '' : ': give an address, or set MC_SERVER. The service would watch a demo server'
+    print(`${areListsOk ? '!' : failed} No server is configured${demo}.`)
     return isOk ? 0 : 1
   }
   const isPolled = await pollAll(servers, config, call, print)

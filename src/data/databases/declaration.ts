@@ -1,5 +1,6 @@
 import { fileOrUrl } from '../../settings/kinds/index.ts'
 import type { Tree } from '../../util/yaml.ts'
+import { fieldKinds } from '../store/fields.ts'
 
 /** The kinds of fields that a declared database may have. */
 export const declaredKinds = ['text', 'values', 'date', 'number', 'boolean', 'link'] as const
@@ -37,6 +38,8 @@ const shown = (tree: Tree | undefined): string =>
 
 /** Of other routes and databases; as texts, because the databases load more than a configuration needs. */
 export const takenNames: readonly string[] = ['projects', 'kcomebacks', 'run', 'ping', 'status', 'help', 'version', 'debug']
+/** Names with the same word would get the same names in the API description. */
+const wordOf = (name: string): string => name.toLowerCase().replace(/[-_]/g, '')
 const namePattern = /^[A-Za-z][A-Za-z0-9_-]{0,49}$/
 const fieldPattern = /^[A-Za-z][A-Za-z0-9_]{0,49}$/
 /** Parameters of every route, which a field would hide. */
@@ -98,7 +101,9 @@ function parseDefault(kind: DeclaredKind, tree: Tree, reader: Reader): unknown {
   if (kind === 'boolean') return reader.boolean('default', false)
   if (kind === 'number')
     return reader.text('default', 'a number', (text) => (/^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : undefined))
-  return reader.text('default', 'a text', any)
+  const { warning = () => undefined } = fieldKinds[kind] as { warning?: (value: unknown) => string | undefined }
+  const expected = { text: 'a text', date: 'a calendar date of the form YYYY-MM-DD', link: 'a link, such as https://example.org' }
+  return reader.text('default', expected[kind], (text) => (warning(text) === undefined ? text : undefined))
 }
 
 const fieldKeys = ['kind', 'description', 'required', 'default', 'filter', 'list']
@@ -158,7 +163,7 @@ function readDeclaration(tree: Tree, place: string, problems: string[]): Databas
   const reader = new Reader(tree, place, keys, problems)
   const parseName = (text: string) => (namePattern.test(text) ? text : undefined)
   const name = reader.text('name', 'a name of letters, digits, - and _', parseName, true)
-  if (name !== undefined && takenNames.includes(name)) reader.fail('name', `"${name}" is taken; choose another name`)
+  if (name !== undefined && takenNames.includes(wordOf(name))) reader.fail('name', `"${name}" is taken; choose another name`)
   const isFile = (text: string) => text !== '' && !text.includes('://')
   const file = reader.text('file', 'the path of a file', (text) => (isFile(text) ? text : undefined))
   const isUrl = (text: string) => text.includes('://') && fileOrUrl.parse(text) !== undefined
@@ -196,9 +201,15 @@ export function readDeclarations(tree: Tree, path: string, problems: string[]): 
     return []
   }
   const read = (tree as readonly Tree[]).map((item, index) => readDeclaration(item, `${path}: databases[${index}]`, problems))
-  const found = read.filter((declaration) => declaration !== undefined)
-  const names = found.map(({ name }) => name)
-  for (const name of new Set(names.filter((one, index) => names.indexOf(one) !== index)))
-    problems.push(`${path}: databases: two databases have the name "${name}"`)
-  return found
+  const names = (tree as readonly Tree[]).flatMap((item) => {
+    const name = isMap(item) ? item.get('name') : undefined
+    return typeof name === 'string' ? [name.slice(0, 60)] : []
+  })
+  names.forEach((name, index) => {
+    const other = names.slice(0, index).find((one) => wordOf(one) === wordOf(name))
+    if (other === name) problems.push(`${path}: databases: two databases have the name "${name}"`)
+    else if (other !== undefined)
+      problems.push(`${path}: databases: "${other}" and "${name}" differ only in letter case, - and _; choose another name`)
+  })
+  return read.filter((declaration) => declaration !== undefined)
 }

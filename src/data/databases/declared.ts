@@ -1,10 +1,20 @@
-import { optional, type Parameter, type Parameters, textParameter } from '../../http/parameters.ts'
+import { choiceParameter, optional, type Parameter, type Parameters, textParameter } from '../../http/parameters.ts'
 import { invalidParameter } from '../../util/errors.ts'
 import { Type } from '../../util/schema.ts'
-import { anyCase, byDates, byNumbers, byText, everything, type Filter, numberParameter } from '../routes/filter.ts'
+import {
+  anyCase,
+  byDates,
+  byNumbers,
+  byText,
+  dateParameter,
+  everything,
+  type Filter,
+  type GivenDate,
+  numberParameter,
+} from '../routes/filter.ts'
 import { compareKeys, intersection, type Selection, type SortKey } from '../store/columns.ts'
 import type { Column, Database } from '../store/database.ts'
-import { dateParameter, type GivenDate, parseDay } from '../store/dates.ts'
+import { parseDay } from '../store/dates.ts'
 import { createFormat, withoutNulls } from '../store/fields.ts'
 import type { DatabaseDeclaration, DeclaredField } from './declaration.ts'
 import type { DatabaseDefinition, FilterRoute } from './definition.ts'
@@ -90,6 +100,9 @@ function filterOf(noun: string, name: string, { kind, list }: DeclaredField): Fi
   }
 }
 
+/** The number of a parameter for a number or a date. */
+const numberGiven = (value: unknown): number => (typeof value === 'number' ? value : (value as GivenDate).day)
+
 /** What one parameter of the search selects. */
 type Condition = (db: Database, value: unknown) => Selection
 
@@ -108,7 +121,9 @@ function conditionsOf(name: string, { kind }: DeclaredField): readonly (readonly
     return [
       [
         name,
-        textParameter({ ...description('Exact value of'), example: 'value' }),
+        kind === 'boolean'
+          ? choiceParameter({ ...description('Exact value of'), choices: ['true', 'false'], example: 'true' })
+          : textParameter({ ...description('Exact value of'), example: 'value' }),
         (db, text) => db.values(name).having(String(text)),
       ],
     ]
@@ -116,11 +131,14 @@ function conditionsOf(name: string, { kind }: DeclaredField): readonly (readonly
     kind === 'date'
       ? dateParameter({ ...description(what), example: '2026-01-31' })
       : numberParameter({ ...description(what), example: 1 })
-  const of = (value: unknown): number => (typeof value === 'number' ? value : (value as GivenDate).day)
   return [
-    [name, parameter('Exact value of'), (db, value) => db.number(name).between(of(value), of(value))],
-    [`${name}.from`, parameter('Minimum of'), (db, value) => db.number(name).between(of(value), Number.POSITIVE_INFINITY)],
-    [`${name}.to`, parameter('Maximum of'), (db, value) => db.number(name).between(Number.NEGATIVE_INFINITY, of(value))],
+    [name, parameter('Exact value of'), (db, value) => db.number(name).between(numberGiven(value), numberGiven(value))],
+    [
+      `${name}.from`,
+      parameter('Minimum of'),
+      (db, value) => db.number(name).between(numberGiven(value), Number.POSITIVE_INFINITY),
+    ],
+    [`${name}.to`, parameter('Maximum of'), (db, value) => db.number(name).between(Number.NEGATIVE_INFINITY, numberGiven(value))],
   ]
 }
 
@@ -153,13 +171,21 @@ function searchOf(fields: DatabaseDeclaration['fields']): Filter {
   const searched = Object.entries(fields).filter(([, { filter }]) => filter)
   const conditions = searched.flatMap(([name, field]) => conditionsOf(name, field))
   const sortable = Object.keys(fields).filter((name) => fields[name]?.kind !== 'values')
-  const all: Parameters = { ...Object.fromEntries(conditions), sort: sortParameter(sortable), order: orderParameter }
+  const sorting: Parameters = sortable.length === 0 ? {} : { sort: sortParameter(sortable), order: orderParameter }
+  const all: Parameters = { ...Object.fromEntries(conditions), ...sorting }
   return {
     parameters: Object.fromEntries(Object.entries(all).map(([name, parameter]) => [name, optional(parameter)])),
     createQuery(values) {
       const given = Object.entries(values).filter(([, value]) => value !== undefined)
       const { sort, order } = values as { sort?: readonly string[]; order?: string }
       if (order !== undefined && sort === undefined) throw invalidParameter('Parameter "order" is given without "sort".')
+      for (const [name] of searched) {
+        const [from, to] = [values[`${name}.from`], values[`${name}.to`]]
+        if (from !== undefined && to !== undefined && numberGiven(from) > numberGiven(to))
+          throw invalidParameter(
+            `Parameter "${name}.from" is "${written(from)}", which is after "${name}.to" ("${written(to)}"); expected a range.`,
+          )
+      }
       return {
         given: Object.fromEntries(given.map(([name, value]) => [name, written(value)])),
         select(db) {

@@ -3,7 +3,7 @@ import { invalidParameter } from '../../util/errors.ts'
 import { Type } from '../../util/schema.ts'
 import type { Selection } from '../store/columns.ts'
 import type { Database } from '../store/database.ts'
-import { dateParameter } from '../store/dates.ts'
+import { parseDay } from '../store/dates.ts'
 
 /** The selection of one request. */
 export interface FilterQuery {
@@ -46,6 +46,32 @@ export const byText = (
     },
   }
 }
+
+/** A calendar date as given, and as days since 1970-01-01. */
+export interface GivenDate {
+  readonly text: string
+  readonly day: number
+}
+
+/** A parameter for a calendar date. */
+export const dateParameter = ({
+  description,
+  example,
+}: {
+  readonly description: string
+  readonly example: string
+}): Parameter<GivenDate> => ({
+  expected: 'a calendar date of the form YYYY-MM-DD',
+  parse(text) {
+    const day = parseDay(text)
+    return day === undefined ? undefined : { text, day }
+  },
+  schema: Type.String({
+    pattern: '^\\d{4}-\\d{1,2}-\\d{1,2}$',
+    description: `${description}: YYYY-MM-DD; month and day may have one digit`,
+    examples: [example],
+  }),
+})
 
 const dates = {
   start: dateParameter({ description: 'First day', example: '2019-01-01' }),

@@ -11,7 +11,7 @@ export const pageOf = (entry: TSchema, title: string) =>
       results: Type.Array(entry),
       count: Type.Integer({ minimum: 0, description: 'Number of entries in results' }),
     },
-    { title, examples: [{ results: [firstExample(entry)], count: 1 }] },
+    { title, ...(firstExample(entry) !== undefined && { examples: [{ results: [firstExample(entry)], count: 1 }] }) },
   )
 
 export const ValueList = Type.Object(

@@ -1,6 +1,3 @@
-import type { Parameter } from '../../http/parameters.ts'
-import { Type } from '../../util/schema.ts'
-
 /** Length of a day, milliseconds. Calendar days here are UTC days, which all have the same length. */
 const dayLength = 86_400_000
 
@@ -16,32 +13,6 @@ export function parseDay(text: string): number | undefined {
   // One cycle later, because Date.UTC maps the years 0 to 99 to 1900 to 1999.
   return Date.UTC(year + 400, month - 1, day) / dayLength - cycle
 }
-
-/** A calendar date as given, and as days since 1970-01-01. */
-export interface GivenDate {
-  readonly text: string
-  readonly day: number
-}
-
-/** A parameter for a calendar date. */
-export const dateParameter = ({
-  description,
-  example,
-}: {
-  readonly description: string
-  readonly example: string
-}): Parameter<GivenDate> => ({
-  expected: 'a calendar date of the form YYYY-MM-DD',
-  parse(text) {
-    const day = parseDay(text)
-    return day === undefined ? undefined : { text, day }
-  },
-  schema: Type.String({
-    pattern: '^\\d{4}-\\d{1,2}-\\d{1,2}$',
-    description: `${description}: YYYY-MM-DD; month and day may have one digit`,
-    examples: [example],
-  }),
-})
 
 function daysIn(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28

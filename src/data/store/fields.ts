@@ -51,7 +51,8 @@ export const fieldKinds = {
   number: {
     schema: nullable('number'),
     missing: null,
-    problem: (value) => expect(value === null || typeof value === 'number', 'number'),
+    // A literal such as 1e999 is read as Infinity, which JSON cannot have.
+    problem: (value) => expect(value === null || Number.isFinite(value), 'number'),
   },
   boolean: {
     schema: nullable('boolean'),

@@ -119,6 +119,12 @@ describe('a declared database', () => {
     expect(await titles('search?sort=rating&order=asc')).toBe('Gamma Beta alpha Delta')
     expect(await titles('search?sort=tags')).toMatch(/^Parameter "sort" is "tags"; expected up to 10 of title, read/)
     expect(await titles('search?rating.from=many')).toMatch(/^Parameter "rating.from" is "many"; expected a decimal number/)
+    expect(await titles('search?owned=maybe')).toMatch(/^Parameter "owned" is "maybe"; expected one of true, false/)
+    expect(await titles('search?rating.from=4.5&rating.to=4.5&owned=true')).toBe('Beta alpha')
+    expect(await titles('search?rating.from=2&rating.to=1')).toMatch(
+      /^Parameter "rating.from" is "2", which is after "rating.to"/,
+    )
+    expect(await titles('search?read.from=2026-2-1&read.to=2026-01-31')).toMatch(/^Parameter "read.from" is "2026-2-1", which/)
     const link = (await get('search?tags=sea&read.from=2026-1-1&sort=-title&limit=1&offset=0')).headers.get('link')
     expect(link).toContain('/v1/books/search?tags=sea&read.from=2026-1-1&sort=-title&limit=1&offset=1')
   })
@@ -148,6 +154,26 @@ describe('a declared database', () => {
     expect(service.store.metrics()).toContainEqual(
       expect.objectContaining({ database: 'books', up: true, entries: 1, rejected: 3 }),
     )
+  })
+
+  it('has a valid description, also if it shares a tag or has nothing to sort by', async () => {
+    const more = `
+  - { name: others, file: ${join(folder, 'books.json')}, tag: books, fields: { tags: { kind: values, filter: false } } }`
+    const { url } = await start(snapshot, declaration(more))
+    const { tags, paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
+      tags: { name: string }[]
+      paths: Record<string, { get: { parameters: { name: string }[]; responses: Record<string, { content: object }> } }>
+    }
+    expect(tags.filter(({ name }) => name === 'books')).toEqual([{ name: 'books', description: 'Books I have read' }])
+    const search = paths['/v1/others/search']?.get
+    expect(search?.parameters.map(({ name }) => name)).toEqual(['limit', 'offset'])
+    // An example that does not match the schema is worse than none.
+    expect(JSON.stringify(search?.responses['200'])).not.toContain('[null]')
+  })
+
+  it('rejects a number that JSON cannot have', async () => {
+    const { status } = await start('[{"title": "a", "rating": 1e999}]')
+    expect(await status()).toMatchObject({ rejected_entries: [{ position: 0, reason: 'rating must be number' }] })
   })
 
   it.each([
@@ -193,6 +219,9 @@ databases:
   - { name: twice, file: b.json, colour: red, fields: { all: { kind: values }, n: { kind: number, default: many } } }
   - { name: twice, file: b.json, fields: { tags: { kind: values }, gettags: { kind: text } }, order: tags }
   - text
+  - { name: a-b, file: b.json, fields: { d: { kind: date, default: tomorrow }, l: { kind: link, default: "javascript:a" } } }
+  - { name: A_B, fields: {} }
+  - { name: Run, file: b.json, fields: { a: { kind: date, default: 2026-02-30 } } }
 `
     const problems = await configOf(text).then(
       () => [],
@@ -216,6 +245,11 @@ databases:
       'databases[4].fields.gettags: another field has the route filter/gettags already',
       'databases[4].order: "tags" has several values',
       'databases: two databases have the name "twice"',
+      'databases[6].fields.d.default: it is "tomorrow"; expected a calendar date of the form YYYY-MM-DD',
+      'databases[6].fields.l.default: it is "javascript:a"; expected a link, such as https://example.org',
+      'databases: "a-b" and "A_B" differ only in letter case, - and _; choose another name',
+      'databases[8].name: "Run" is taken; choose another name',
+      'databases[8].fields.a.default: it is "2026-02-30"; expected a calendar date of the form YYYY-MM-DD',
     ]
     for (const line of expected) expect(problems).toContain(line)
     expect(problems.some((line) => line.startsWith('databases[5]: expected a database'))).toBe(true)

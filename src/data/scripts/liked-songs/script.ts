@@ -50,6 +50,7 @@ export async function runLikedSongs(
     ...(retryAt !== undefined && { retryAt }),
   })
   const { retryAt: blocked, resumeAt } = await readSyncState(dataDir)
+  /** Where the next run continues if this one ends now. */
   let nextResume = resumeAt
   if (blocked > clock.wall()) {
     errors.push(`rate limited until ${new Date(blocked).toISOString()}: no request was sent`)
@@ -161,9 +162,14 @@ export async function runLikedSongs(
       loved === undefined ? !journal.ids.has(song.id) : !loved.has(songKey(song.artists[0] ?? '', song.title))
     const songs = walk.songs.filter((song) => missing(song) && !(full && journal.failed.has(song.id)))
     if (loved !== undefined) counts.unchanged += walk.songs.length - songs.length
-    nextResume = walk.incompleteAt
-    // Before a song is recorded as synced: the next run would end its walk there.
-    if (!dryRun && nextResume !== resumeAt) await storeSyncState(dataDir, { retryAt: 0, resumeAt: nextResume })
+    const storeResume = async (next: number | undefined) => {
+      if (!dryRun && next !== nextResume) await storeSyncState(dataDir, { retryAt: 0, resumeAt: next })
+      nextResume = next
+    }
+    // Before a song is recorded as synced, because the next run would end its walk there. Until every song is, the next run has to
+    // read again what this one continued to.
+    const open = [resumeAt, walk.incompleteAt].filter((position) => position !== undefined)
+    await storeResume(open.length === 0 ? undefined : Math.min(...open))
     if (walk.error !== undefined) {
       isPartly = true
       errors.push(walk.error.message)
@@ -183,6 +189,7 @@ export async function runLikedSongs(
       }
       progress.step(nameOf(song))
     }
+    await storeResume(walk.incompleteAt)
     if (walk.error !== undefined && songs.length + retries.length === 0) return result('failed')
     return result(isPartly ? 'partly' : 'done')
   } catch (error) {

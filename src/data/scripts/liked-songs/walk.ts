@@ -48,7 +48,8 @@ export async function walkLikedSongs({ likedSongs, known, full, resumeAt, onPage
   for (let offset = 0; ; ) {
     const page = await likedSongs(offset)
     const gap = findGap(offset, page)
-    if (gap !== undefined) return { songs: songs(), incompleteAt: Math.max(offset, rest ?? 0), error: gap }
+    // The songs from here to where the walk before ended are not read either, unless nothing was found that the next run would stop at.
+    if (gap !== undefined) return { songs: songs(), incompleteAt: found.size === 0 ? (rest ?? offset) : offset, error: gap }
     const isConnected = offset === 0 || page.keys.some((key) => seen.has(key)) || page.songs.some(({ id }) => known.has(id))
     if (!isConnected && page.items > 0 && stepsBack++ < maxStepsBack) {
       offset = Math.max(0, offset - stepBack)

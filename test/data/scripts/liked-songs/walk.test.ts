@@ -75,6 +75,39 @@ describe('a walk through the liked songs', () => {
     expect(await run()).toMatchObject({ outcome: 'done' })
   })
 
+  it('that is incomplete among the new songs continues there, not where the walk before ended', async () => {
+    music.items = songs(260)
+    music.intercept = shortFrom(190, 0)
+    expect(await run()).toMatchObject({ outcome: 'partly' })
+    music.items = songs(380)
+    music.intercept = shortFrom(40, 0)
+    expect(await run()).toMatchObject({ outcome: 'partly' })
+    music.intercept = () => false
+    expect(await run()).toMatchObject({ outcome: 'done' })
+    expect([...new Set(music.loved)].sort()).toEqual(titles(1, 380).sort())
+  })
+
+  it.each([
+    ['to the end', 0],
+    ['up to another short page', 120],
+  ])('that is continued %s, but whose songs are not all loved, is continued from the same position', async (_what, later) => {
+    music.items = songs(260)
+    music.intercept = shortFrom(90, 0)
+    expect(await run()).toMatchObject({ outcome: 'partly' })
+    let left = 20
+    const short = shortFrom(later || 999, 0)
+    music.intercept = (path, response) => {
+      if (!path.startsWith('/lastfm')) return short(path, response)
+      if (left-- > 0) return false
+      json(response, 200, { error: 9 })
+      return true
+    }
+    expect(await run()).toMatchObject({ outcome: 'reauthorise', counts: { added: 20 } })
+    music.intercept = () => false
+    expect(await run()).toMatchObject({ outcome: 'done' })
+    expect([...new Set(music.loved)].sort()).toEqual(titles(1, 260).sort())
+  })
+
   it.each([1, 5, 12])('finds every song if %i are unliked meanwhile', async (count) => {
     music.items = songs(120)
     let isFirst = true
