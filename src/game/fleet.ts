@@ -17,8 +17,8 @@ const startSpacing = 5
 /** The part of the interval over which the first polls are spread, so that the last one ends within the interval. */
 const startShare = 0.95
 /**
- * Milliseconds within which polls that are due start together, if there are no more of them: the process is woken up less often, which
- * saves a third of the CPU time of 100 servers that are polled every second (`npm run bench -- fleet --servers=100 --interval=1000`).
+ * Milliseconds within which polls that are due start together, if there are no more of them: the process is woken up less often
+ * (`npm run bench -- fleet --servers=100 --interval=1000`).
  */
 const batch = { ms: 50, maxPolls: 20 } as const
 /** Maximum number of concurrent polls: each has a socket, and thousands of silent servers must not use up all file descriptors. */

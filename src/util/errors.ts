@@ -1,4 +1,4 @@
-/** An error whose message may be sent to the client: mapped to problem+json in `http/problem.ts`. */
+/** An error whose message may be sent to the client: mapped to problem+json in `http/replies/problem.ts`. */
 export class RequestError extends Error {
   override readonly name = 'RequestError'
   readonly status: number

@@ -26,7 +26,7 @@ export interface Pauses {
 export interface PausesOptions {
   /**
    * While it is paused, slices of other work end as soon as possible. Default: false. With it a scrape of 10,000 servers under load
-   * takes 0.3 to 0.6 s instead of 0.4 to 0.9 s (`npm run bench -- fleet`; the goal is 0.5 s).
+   * takes 0.3 to 0.6 s instead of 0.4 to 0.9 s (`npm run bench -- fleet`).
    */
   readonly hasPriority?: boolean
   /** Monotonic milliseconds. */

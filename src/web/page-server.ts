@@ -38,8 +38,6 @@ export function pageState(snapshot: ServerSnapshot, { isPublic }: PageServerOpti
   }
 }
 
-export type PageState = ReturnType<typeof pageState>
-
 /** What the page shows of the settings of a server; also sent with its events. */
 export function pageSettings(settings: ServerSettings, { isPublic }: PageServerOptions) {
   const address = addressOf(settings)

@@ -36,7 +36,7 @@ const maxLoginShare = 0.1
 const maxCommandMs = 1_000
 
 /**
- * Reads a server by RCON commands, over one persistent connection. Only the commands in `protocol/rcon-commands.ts` are sent, at most
+ * Reads a server by RCON commands, over one persistent connection. Only the commands in `protocol/rcon/commands.ts` are sent, at most
  * four per poll: some in every poll (ticks, players), the others in turn. If a command is not answered, the poll returns the
  * fields read before.
  */
