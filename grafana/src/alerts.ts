@@ -134,8 +134,9 @@ export const alerts: readonly Alert[] = [
     expr: perServer(
       [
         `(${tickTimeRatioAbove(thresholds.littleHeadroomAbove, selector)})`,
-        `unless on (${serverLabels}) (${lagging})`,
-        `unless on (${serverLabels}) (${isHung})`,
+        // Lagging, or slow for one of the reasons below.
+        `unless on (${serverLabels}) (${tickRateRatioBelow(thresholds.laggingBelow, selector)})`,
+        `unless on (${serverLabels}) (${hung(selector)})`,
         // A paused server keeps the tick times from before the pause.
         `unless on (${serverLabels}) ${tickingOffTarget(selector)}`,
       ].join('\n'),
