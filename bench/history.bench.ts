@@ -1,125 +1,185 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import Database from 'libsql'
 import type { ServerSnapshot } from '../src/game/snapshot.ts'
+import type { History } from '../src/history/history.ts'
 import { silentLog } from '../src/util/log.ts'
 import { built } from './built.ts'
+import { readOptions } from './options.ts'
 import { record } from './results.ts'
 
 const { openHistory } = await built<typeof import('../src/history/history.ts')>('history/history.js')
-const { createHistoryFile } = await built<typeof import('../src/history/file.ts')>('history/file.js')
-const { createRecordedServer } = await built<typeof import('../src/history/recorded-server.ts')>('history/recorded-server.js')
+const { HistoryStore } = await built<typeof import('../src/history/store.ts')>('history/store.js')
 const { levels } = await built<typeof import('../src/history/levels.ts')>('history/levels.js')
-const { summarise } = await built<typeof import('../src/web/pictures/summary.ts')>('web/pictures/summary.js')
-const { drawBanner } = await built<typeof import('../src/web/pictures/banner.ts')>('web/pictures/banner.js')
-const { drawChart } = await built<typeof import('../src/web/pictures/chart.ts')>('web/pictures/chart.js')
-const { themes } = await built<typeof import('../src/web/pictures/theme.ts')>('web/pictures/theme.js')
 
+const minute = 60_000
 const day = 86_400_000
-const end = Date.UTC(2026, 0, 1, 12)
-const poll = { interval: 5_000, timeout: 3_000, staleAfter: 15_000 }
+const pollInterval = 5_000
 
-let wall = end - 400 * day
+let wall = Date.UTC(2026, 0, 1, 12)
 const clock = { now: () => wall, wall: () => wall, after: () => () => {} }
 
 function snapshotOf(server: string): ServerSnapshot {
   const vary = (wall / 5_000) % 1_000
   const field = <T>(value: T) => ({ value, source: 'status' as const, at: wall })
   return {
-    server,
-    at: wall,
-    up: true,
-    sources: [],
-    polls: {},
-    lastContact: { at: wall, wall },
-    fields: {
-      playersOnline: field(vary),
-      motd: field('§6§lA Minecraft Server §r§7of many words\n§aand §nanother§r line of it'),
-      latency: field(0.001 + vary / 1e6),
-      tickRate: field(19 + vary / 1_000),
-      tickDurationMean: field(0.01 + vary / 1e5),
-      tickDurationP99: field(0.03 + vary / 1e5),
-    },
+    ...{ server, at: wall, up: true, sources: [], polls: {}, lastContact: { at: wall, wall } },
+    fields: { playersOnline: field(vary), latency: field(0.001 + vary / 1e6) },
   }
 }
 
-const listed = { subscribe: () => () => {}, onChange: () => () => {}, servers: [] }
+/** As much as 400 days of polling leave, made by the database itself. */
+function fill(path: string, names: readonly string[]): void {
+  const store = new HistoryStore({ path, days: 400 })
+  store.servers(names, wall)
+  store.close()
+  const db = new Database(path)
+  db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -200000')
+  for (const { table, step, span } of levels) {
+    const first = Math.floor((wall - span) / step) * step + step
+    db.exec(`WITH RECURSIVE starts (time) AS (SELECT ${first} UNION ALL SELECT time + ${step} FROM starts WHERE time + ${step} < ${wall})
+      INSERT INTO ${table} (time, server, known_ms, up_ms, players_known_ms, players_mean, players_min, players_max,
+        latency_known_ms, latency_mean, latency_min, latency_max)
+      SELECT time, id, ${step}, ${step}, ${step}, 51.2 + id % 7, 50, 57, ${step}, 15.34 + id % 5, 1.25, 23.5 FROM starts CROSS JOIN servers`)
+  }
+  db.exec(`UPDATE servers SET first_at = ${wall - 400 * day}, record_players = 57, record_at = ${wall - day}`)
+  db.close()
+}
 
-/** Time to load 400 days of many servers, their size in memory and on disk, and the time to render a picture. */
+const cpuMs = (): number => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
+}
+
+/** Polls all servers for some minutes. @param added called after each minute */
+async function poll(
+  names: readonly string[],
+  minutes: number,
+  observe: (snapshot: ServerSnapshot) => void,
+  added: () => Promise<void>,
+) {
+  for (let passed = 0; passed < minutes * minute; passed += pollInterval) {
+    for (const [index, name] of names.entries()) {
+      observe(snapshotOf(name))
+      if (index % 50 === 49) await nextTurn()
+    }
+    wall += pollInterval
+    if ((passed + pollInterval) % minute === 0) await added()
+  }
+}
+
+/**
+ * What it costs to keep 400 days of many servers: memory, disk, CPU and the longest time for which the event loop is blocked.
+ * `--servers=` (default 10,000) says how many.
+ */
 export async function run({ quick = false }: { readonly quick?: boolean } = {}): Promise<void> {
-  const count = quick ? 3 : 100
+  const { number } = readOptions('servers')
+  const count = number('servers', quick ? 200 : 10_000)
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-bench-'))
+  const names = Array.from({ length: count }, (_, index) => `server-${index}`)
   try {
-    const names = Array.from({ length: count }, (_, index) => `server-${index}`)
-    for (const name of names) {
-      const recorded = createRecordedServer({ clock, ...poll, file: createHistoryFile(folder, name), log: silentLog })
-      await recorded.load()
-      // A few polls of each day, then each bucket of the finer levels, then as much as is appended before the file is rewritten.
-      const steps = [
-        ...Array.from({ length: 392 }, () => day),
-        ...Array.from({ length: 7 * 144 }, () => levels[2].step),
-        ...Array.from({ length: 12 * 60 }, () => levels[1].step),
-      ]
-      wall = end - steps.reduce((sum, step) => sum + step, 0) - 7 * 3_600_000
-      for (const step of steps) {
-        recorded.observe(snapshotOf(name))
-        wall += 5_000
-        recorded.observe(snapshotOf(name))
-        wall += 5_000
-        recorded.observe({ ...snapshotOf(name), up: undefined as never })
-        wall += step - 10_000
-      }
-      await recorded.tidy()
-      for (let added = 0; added < 2_000; added++) {
-        recorded.observe(snapshotOf(name))
-        wall += 5_000
-        recorded.observe(snapshotOf(name))
-        wall += 5_000
-        if (added % 100 === 99) await recorded.save()
-      }
-      await recorded.save()
-    }
+    fill(join(folder, 'history.db'), names)
     const disk = readdirSync(folder).reduce((sum, file) => sum + statSync(join(folder, file)).size, 0)
-    const watchers = names.map((server) => ({ server, settings: poll, snapshot: () => snapshotOf(server) }))
-    const fleet = { ...listed, watchers, get: (name: string) => watchers.find(({ server }) => server === name) }
-    const [started, cpuBefore] = [performance.now(), process.cpuUsage()]
-    const history = await openHistory({ fleet: fleet as never, clock, folder, log: silentLog })
-    const elapsed = performance.now() - started
-    const { user, system } = process.cpuUsage(cpuBefore)
-    const bytes = history.bytes()
-    const [startedReading, cpuBeforeReading] = [performance.now(), process.cpuUsage()]
-    await Promise.all(names.map((name) => createHistoryFile(folder, name).load(() => {})))
-    const reading = performance.now() - startedReading
-    const readingCpu = process.cpuUsage(cpuBeforeReading)
-    console.log(
-      `400 days of ${count} servers: loaded in ${(elapsed / 1000).toFixed(2)} s (${((user + system) / 1e6).toFixed(2)} s CPU); each ${(bytes / count / 1024).toFixed(1)} KiB in memory, ${(disk / count / 1024).toFixed(0)} KiB on disk`,
-    )
-    console.log(
-      `  ${(elapsed / reading).toFixed(1)} times as long as reading the files and checking their checksums, ${((user + system) / (readingCpu.user + readingCpu.system)).toFixed(1)} times the CPU; load of the machine ${loadavg()[0]?.toFixed(1)}`,
-    )
-    record(`400 days of ${count} servers: load`, user / 1e3 + system / 1e3, 'ms CPU')
-    record('400 days of a server: memory', bytes / count / 1024, 'KiB')
-    const time = (name: string, action: () => unknown) => {
-      const times = Array.from({ length: quick ? 3 : 50 }, () => {
-        const [begun, cpuBefore] = [performance.now(), process.cpuUsage()]
-        action()
-        const { user, system } = process.cpuUsage(cpuBefore)
-        return { elapsed: performance.now() - begun, cpu: (user + system) / 1_000 }
-      })
-      const [first = { elapsed: Number.NaN, cpu: Number.NaN }] = times
-      const sorted = times.map(({ elapsed }) => elapsed).toSorted((a, b) => a - b)
-      record(`${name}: on the event loop`, sorted[sorted.length >> 1] ?? Number.NaN, 'ms')
-      console.log(
-        `${name}: ${sorted[sorted.length >> 1]?.toFixed(2)} ms on the event loop, the first time ${first.elapsed.toFixed(1)} ms (${first.cpu.toFixed(1)} ms CPU)`,
-      )
+    record('disk for each server', disk / count / 1024, 'KiB')
+
+    const listeners = new Set<(snapshot: ServerSnapshot) => void>()
+    const watchers = names.map((server) => ({ server, snapshot: () => snapshotOf(server) }))
+    const fleet = {
+      ...{ watchers, servers: [], onChange: () => () => {}, get: () => undefined },
+      subscribe(listener: (snapshot: ServerSnapshot) => void) {
+        listeners.add(listener)
+        return () => listeners.delete(listener)
+      },
     }
-    const server = names[0] ?? ''
-    const range = { names: ['players', 'latency'] as const, range: 7 * day, points: 1_000 }
-    time('history of 7 days', () => history.range(server, range))
-    const summary = summarise(snapshotOf(server))
-    time('banner', () => drawBanner(summary, Buffer.alloc(8_000), 1_200, themes.dark))
-    const values = history.range(server, { ...range, points: 400 })
-    time('chart', () => drawChart({ server, values, width: 1_600, height: 800, theme: themes.light }))
+    const actions: (() => void)[] = []
+    const timers = {
+      ...clock,
+      after(_: number, action: () => void) {
+        actions.push(action)
+        return () => {}
+      },
+    }
+    const minutes = quick ? 1 : 3
+    await poll(
+      names,
+      minutes,
+      () => {},
+      async () => {},
+    )
+    const blocksBefore = monitorEventLoopDelay({ resolution: 1 })
+    blocksBefore.enable()
+    const withoutStart = cpuMs()
+    await poll(
+      names,
+      minutes,
+      () => {},
+      async () => {},
+    )
+    const without = cpuMs() - withoutStart
+    blocksBefore.disable()
+
+    const rssBefore = process.memoryUsage().rss
+    const history: History = await openHistory({ fleet: fleet as never, clock: timers, folder, log: silentLog })
+    const observe = (snapshot: ServerSnapshot) => {
+      for (const listener of listeners) listener(snapshot)
+    }
+    /** All writes of a minute; each schedules the next one. */
+    const writeAll = async () => {
+      for (let write = 0; write < Math.ceil(count / 200); write++) {
+        actions.shift()?.()
+        await nextTurn()
+      }
+      await history.uptime(names[0] ?? '', 1)
+    }
+    await poll(names, 1, observe, writeAll)
+    const blocks = monitorEventLoopDelay({ resolution: 1 })
+    blocks.enable()
+    const recordingStart = cpuMs()
+    await poll(names, minutes, observe, writeAll)
+    const recording = (cpuMs() - recordingStart - without) / minutes
+    blocks.disable()
+    const ofCore = recording / minute
+    console.log(
+      `${count} servers, 400 days: ${(disk / count / 1024).toFixed(0)} KiB on disk for each; recording takes ${(100 * ofCore).toFixed(2)} % of a core`,
+    )
+    record('recording', ofCore, 'cores', '0.02')
+    const memory = (process.memoryUsage().rss - rssBefore) / count / 1024
+    console.log(
+      `  memory ${memory.toFixed(1)} KiB for each; event loop blocked for at most ${(blocks.max / 1e6).toFixed(1)} ms, without history ${(blocksBefore.max / 1e6).toFixed(1)} ms; load of the machine ${loadavg()[0]?.toFixed(1)}`,
+    )
+    record('memory for each server', memory, 'KiB', '10')
+    record('longest block of the event loop while recording', blocks.max / 1e6, 'ms', '10')
+
+    const server = names[5] ?? ''
+    const time = async (name: string, action: () => Promise<unknown>) => {
+      const times: number[] = []
+      for (let round = 0; round < (quick ? 2 : 10); round++) {
+        const begun = performance.now()
+        await action()
+        times.push(performance.now() - begun)
+      }
+      times.sort((a, b) => a - b)
+      const median = times[times.length >> 1] ?? Number.NaN
+      console.log(`  ${name}: ${median.toFixed(1)} ms, at most ${times.at(-1)?.toFixed(1)} ms, in its thread`)
+      record(`${name}, in its thread`, median, 'ms')
+    }
+    blocks.reset()
+    blocks.enable()
+    const all = ['players', 'latency', 'tickRate', 'tickTimeMean', 'tickTimeP99'] as const
+    await time('history of an hour', () => history.range(server, { names: all, range: 60 * minute, points: 360 }))
+    await time('history of a day', () => history.range(server, { names: all, range: day, points: 240 }))
+    await time('history of 7 days', () => history.range(server, { names: all, range: 7 * day, points: 1_000 }))
+    await time('uptime of 400 days', () => history.uptime(server, 400))
+    await time('overview of all servers', () => {
+      wall += minute
+      return history.overview()
+    })
+    blocks.disable()
+    console.log(`  event loop blocked for at most ${(blocks.max / 1e6).toFixed(1)} ms by these`)
+    record('longest block of the event loop while reading', blocks.max / 1e6, 'ms', '10')
     await history.close()
   } finally {
     rmSync(folder, { recursive: true })

@@ -113,12 +113,13 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
     ...{ clock, log, sharedLocks: replica?.locks },
   })
   app.addHook('onClose', () => data.close())
-  const historyFolder = await openFolder({ ...config.history, dataDir: config.data.dataDir }, log)
-  const unlockHistory = historyFolder && (await lockFolder(historyFolder, log))
+  const found = await openFolder({ ...config.history, dataDir: config.data.dataDir }, log)
+  const unlockHistory = found && !found.isReadOnly ? await lockFolder(found.folder, log) : undefined
   const history = await openHistory({
-    ...{ fleet, clock, log },
-    ...(historyFolder && unlockHistory && { folder: historyFolder }),
+    ...{ fleet, clock, log, days: config.history.historyDays },
+    ...(found && (found.isReadOnly || unlockHistory) && found),
     recordsPlayers: config.history.historyPlayers !== 'false',
+    ...(discovery && { inThread: true }),
   })
   app.addHook('onClose', async () => {
     await history.close()

@@ -17,7 +17,7 @@ const { outputFiles } = await build({
   // What is imported when it is first needed stays in files of its own.
   splitting: true,
   packages: 'external',
-  external: ['#check-node'],
+  external: ['#check-node', '#history-thread'],
   platform: 'node',
   format: 'esm',
   target: 'node20.19',

@@ -39,7 +39,7 @@ const past = [
   { name: 'archive', players: 2, ...usual, outages: [20 * 24, 21 * 24] },
   { name: 'skyblock', players: 6, ...usual, outages: [] },
 ]
-await writeSimulatedPast(history, past, Date.now())
+writeSimulatedPast(history, past, Date.now())
 const fleet = await startDemoFleet({ HISTORY_DIR: history })
 const prometheus = await startPrometheus({
   global: { scrape_interval: '1s', scrape_timeout: '1s' },

@@ -1,7 +1,9 @@
+import { join } from 'node:path'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
-import { createHistoryFile } from '../../src/history/file.ts'
-import { createRecordedServer } from '../../src/history/recorded-server.ts'
-import { silentLog } from '../../src/util/log.ts'
+import { takeBatch } from '../../src/history/history.ts'
+import { fileName } from '../../src/history/open-store.ts'
+import { RecordedServer } from '../../src/history/recorded-server.ts'
+import { HistoryStore } from '../../src/history/store.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -47,17 +49,19 @@ function snapshotOf({ name, players, tickTimeMs, tickRate, outages }: SimulatedS
 }
 
 /** Writes 90 days of history up to `now`, for pictures that show more than a demo of some minutes. */
-export async function writeSimulatedPast(folder: string, servers: readonly SimulatedServer[], now: number): Promise<void> {
+export function writeSimulatedPast(folder: string, servers: readonly SimulatedServer[], now: number): void {
+  const store = new HistoryStore({ path: join(folder, fileName), days: 400 })
   for (const server of servers) {
     let at = now - stages[0].ago
     const clock = { now: () => at, wall: () => at, after: () => () => {} }
-    const file = createHistoryFile(folder, server.name)
-    const recorded = createRecordedServer({ clock, file, log: silentLog })
-    await recorded.load()
+    const recorded = new RecordedServer(clock)
+    recorded.resume(store.servers([server.name], at)[0])
     for (const [index, { step }] of stages.entries()) {
       const end = now - (stages[index + 1]?.ago ?? 0)
-      for (; at < end; at += step) recorded.observe(snapshotOf(server, at, now))
+      for (; at < end; at += step) recorded.observe(snapshotOf(server, at, now), undefined, at)
     }
-    await recorded.tidy()
+    const batch = takeBatch([recorded])
+    if (batch) store.write(batch)
   }
+  store.close()
 }

@@ -7,10 +7,11 @@ import { poll } from '../game/poll-settings.ts'
 import { serverSettings } from '../game/server-settings.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
+import { history } from '../history/settings.ts'
 import { clients } from '../http/clients/client-settings.ts'
 import { http, listen, log } from '../http/settings.ts'
 import type { Setting, SliceOf, ValuesOf } from '../settings/setting.ts'
-import { history, live, page, pictures } from '../web/settings.ts'
+import { live, page, pictures } from '../web/settings.ts'
 
 /** The settings of the service by the part that uses them: each part receives its own slice of the configuration. */
 export const slices = {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { lock } from 'proper-lockfile'
 import type { Log } from '../util/log.ts'
+import { fileName } from './open-store.ts'
 
 /** A lock that has not been renewed for this long belongs to a process that was killed. Milliseconds. */
 const staleMs = 3_000
@@ -8,14 +9,14 @@ const staleMs = 3_000
 const retryMs = 250
 
 /**
- * Locks the folder of the history files, which only one process may write: each appends to its own copy of them. Waits until the
- * lock of a process that was killed is stale.
+ * Locks the database of the history, which only one process may write: two would add up what each has recorded. Waits until the lock
+ * of a process that was killed is stale.
  * @returns a function that releases it; undefined if another process holds it, which is logged
  */
 export async function lockFolder(folder: string, log: Log): Promise<(() => Promise<void>) | undefined> {
   try {
     const release = await lock(folder, {
-      lockfilePath: join(folder, '.lock'),
+      lockfilePath: join(folder, `${fileName}.lock`),
       stale: staleMs,
       update: staleMs / 3,
       retries: { retries: Math.ceil(staleMs / retryMs) + 4, factor: 1, minTimeout: retryMs, maxTimeout: retryMs },

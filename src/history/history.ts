@@ -1,200 +1,293 @@
+import { currentFields } from '../game/current-fields.ts'
 import type { Fleet } from '../game/fleet.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
-import type { Watcher } from '../game/watcher/index.ts'
 import type { Clock } from '../util/clock.ts'
-import { createLimiter } from '../util/limiter.ts'
 import type { Log } from '../util/log.ts'
-import { createPauses } from '../util/pauses.ts'
-import { createHistoryFile } from './file.ts'
-import { levels } from './levels.ts'
-import { type PlayerTime, readPlayers } from './players.ts'
-import { type RangeQuery, type RangeValues, readRange } from './range.ts'
-import { createRecordedServer, type RecordedServer } from './recorded-server.ts'
+import { reasonOf } from './file-error.ts'
+import { openStore } from './open-store.ts'
+import { type OverviewValues, overviewOf, type ServerOverview } from './overview.ts'
+import type { PlayerHistory, PlayerTime } from './players.ts'
+import type { RangeQuery, RangeValues } from './range.ts'
+import { RecordedServer } from './recorded-server.ts'
 import type { Session } from './sessions.ts'
-import { type RecentUptime, readRecentUptime, readUptime, type Uptime } from './uptime.ts'
-
-/** The history of the watched servers. For any other server it is empty. */
-export interface History {
-  range(server: string, query: RangeQuery): RangeValues
-  /** @param days 1 to 400, today included */
-  uptime(server: string, days: number): Uptime
-  /** The last 24 hours in quarters of an hour. */
-  recentUptime(server: string): RecentUptime
-  /** The last 200 sessions, newest first. */
-  sessions(server: string): readonly Session[]
-  /** @param range milliseconds up to now */
-  players(server: string, range: number): readonly PlayerTime[]
-  /**
-   * Whether any server has a session of the player.
-   * @param uuid with dashes
-   */
-  hasPlayer(uuid: string): boolean
-  /** Memory used, in bytes, when the histories were last saved: at most 10 s ago, or longer while that takes longer. */
-  bytes(): number
-  /** Writes everything that is not on disk yet. */
-  close(): Promise<void>
-}
+import type { Batch } from './store.ts'
+import type { StoreClient } from './store-client.ts'
+import type { Uptime } from './uptime.ts'
 
 export interface HistoryOptions {
   readonly fleet: Fleet
   readonly clock: Clock
   /** Absent: in memory only. */
   readonly folder?: string
+  /** True: the database in the folder is read and not written. */
+  readonly isReadOnly?: boolean
+  /** Where an earlier version kept its files; default: the folder. */
+  readonly oldFolder?: string
   readonly log: Log
-  /** False: player sessions are neither recorded nor restored. */
+  /** False: player sessions are neither recorded nor read. */
   readonly recordsPlayers?: boolean
+  /** Days for which days, sessions and events are kept; default 400. */
+  readonly days?: number
+  /** Whether the database is used in a thread of its own; default: with more servers than one thread can serve. */
+  readonly inThread?: boolean
 }
 
-const finest = levels[0].step
-
-/** Histories that are loaded at once: each has its file in memory, some 200 KB. */
-const maxLoading = 4
+const minute = 60_000
+/** Servers that are written at once: some milliseconds of work. */
+const serversPerWrite = 200
+/** With more servers a write or query may take over 10 ms (`npm run bench -- history`). */
+const maxLocalServers = 100
+/** Numbers that are kept while they cannot be written: 32 MB. */
+const maxUnwritten = 4_000_000
 
 /**
- * Records the snapshots of the fleet. It resolves after the history written by an earlier process has been loaded. The history of
- * a server that is no longer watched is written and then released; it is loaded again if the server returns.
+ * Opens the history of the watched servers and records their snapshots. What is recorded is written once a minute; each query
+ * first writes what it would miss.
  */
-export async function openHistory({ fleet, clock, folder, log, recordsPlayers = true }: HistoryOptions): Promise<History> {
-  const servers = new Map<string, RecordedServer>()
-  /** Histories that are being loaded: nothing is recorded in them until that is done. */
-  const loading = new Map<RecordedServer, Promise<void>>()
-  /** Histories of servers that are no longer watched, by name, until they are written. */
-  const leaving = new Map<string, Promise<void>>()
-  const limit = createLimiter(() => maxLoading)
-  const unknown = createRecordedServer({ clock, log })
-  const of = (server: string): RecordedServer => servers.get(server) ?? unknown
+export async function openHistory(options: HistoryOptions): Promise<History> {
+  const { fleet, clock, inThread = fleet.watchers.length > maxLocalServers } = options
+  const { store, isWritable } = await openStore({ days: 400, ...options, inThread, now: Math.round(clock.wall()) })
+  const history = new History(options, store, isWritable)
+  await history.start()
+  return history
+}
 
-  function observe(snapshot: ServerSnapshot): void {
-    const recorded = servers.get(snapshot.server)
-    if (recorded !== undefined && !loading.has(recorded)) recorded.observe(snapshot)
+/** The history of the watched servers. For any other server it is empty. */
+export class History {
+  readonly #options: HistoryOptions
+  readonly #store: StoreClient
+  readonly #isWritable: boolean
+  readonly #servers = new Map<string, RecordedServer>()
+  /** What could not be written, oldest first. */
+  #unwritten: Batch[] = []
+  #isFailing = false
+  /** Position of the next servers to be written. */
+  #next = 0
+  #bytes = 0
+  #overview: { readonly at: number; readonly values: Promise<OverviewValues> } | undefined
+  #stop: (() => void)[] = []
+  #cancel = () => {}
+
+  constructor(options: HistoryOptions, store: StoreClient, isWritable: boolean) {
+    this.#options = options
+    this.#store = store
+    this.#isWritable = isWritable
   }
 
-  function add({ server }: Watcher): void {
-    const file = folder === undefined ? undefined : createHistoryFile(folder, server)
-    const recorded = createRecordedServer({
-      ...{ clock, log, recordsPlayers },
-      ...(file && { file }),
-    })
-    servers.set(server, recorded)
-    const load = async () => {
-      await leaving.get(server)
-      await limit(() => recorded.load())
-      loading.delete(recorded)
-      const newest = servers.get(server) === recorded ? fleet.get(server)?.snapshot() : undefined
-      if (newest !== undefined) recorded.observe(newest)
+  /** Resolves when all servers are recorded. */
+  async start(): Promise<void> {
+    const { fleet } = this.#options
+    this.#stop = [
+      fleet.subscribe((snapshot) => this.#observe(snapshot)),
+      fleet.onChange(({ added, changed, replaced = [], removed }) => {
+        for (const server of removed) this.#remove(server)
+        // Until the first poll with the new settings.
+        for (const server of changed) this.#servers.get(server)?.markUnknown()
+        for (const server of replaced) this.#servers.get(server)?.endSessions(this.#now())
+        if (added.length > 0) void this.#add(added)
+      }),
+    ]
+    await this.#add(fleet.watchers.map(({ server }) => server))
+    await this.#tidy()
+    this.#schedule()
+  }
+
+  async range(server: string, query: RangeQuery): Promise<RangeValues> {
+    return this.#store.range(await this.#saved(server), query, this.#now())
+  }
+
+  /** @param days 1 to 400, today included */
+  async uptime(server: string, days: number): Promise<Uptime> {
+    return this.#store.uptime(await this.#saved(server), days, this.#now())
+  }
+
+  /** The last 200 sessions, newest first. */
+  async sessions(server: string): Promise<readonly Session[]> {
+    return this.#recordsPlayers ? this.#store.sessions(await this.#saved(server)) : []
+  }
+
+  /** Longest time first. @param range milliseconds up to now */
+  async players(server: string, range: number): Promise<readonly PlayerTime[]> {
+    return this.#recordsPlayers ? this.#store.players(await this.#saved(server), range, this.#now()) : []
+  }
+
+  /** As `players`, the first `count`, with the time at which each was first seen. */
+  async playerHistories(server: string, range: number, count: number): Promise<readonly PlayerHistory[]> {
+    return this.#recordsPlayers ? this.#store.playerHistories(await this.#saved(server), range, count, this.#now()) : []
+  }
+
+  /** Whether any server has a session of the player. @param uuid with dashes */
+  async hasPlayer(uuid: string): Promise<boolean> {
+    return this.#recordsPlayers && this.#store.hasPlayer(uuid)
+  }
+
+  /** The last 24 hours and 90 days of a server, computed for all servers: at most once a minute if they are many. */
+  async overview(): Promise<(server: string) => ServerOverview> {
+    const now = this.#options.clock.now()
+    const isLarge = this.#servers.size > maxLocalServers
+    const maxAge = isLarge ? minute : minute / 12
+    if (this.#overview === undefined || now - this.#overview.at >= maxAge) {
+      // Of many servers, what was written within the last minute is enough.
+      if (!isLarge) void this.#save([...this.#servers.values()])
+      this.#overview = { at: now, values: this.#store.overview(this.#now()) }
     }
-    loading.set(recorded, load())
+    const { values } = this.#overview
+    values.catch(() => {
+      if (this.#overview?.values === values) this.#overview = undefined
+    })
+    const read = await values
+    return (server) => overviewOf(read, this.#servers.get(server)?.id ?? -1)
+  }
+
+  /** The maximum number of players on all servers between two times, Unix milliseconds, by minutes; null if unknown. */
+  peak(from: number, to: number): Promise<{ readonly players: number; readonly at: number } | null> {
+    return this.#store.peak(from, to)
+  }
+
+  /** Memory used, in bytes, a minute ago at most. */
+  bytes(): number {
+    return this.#bytes
+  }
+
+  /** Writes everything that is not in the database yet. */
+  async close(): Promise<void> {
+    for (const stop of this.#stop) stop()
+    this.#cancel()
+    for (const servers of this.#chunks()) await this.#save(servers)
+    await this.#store.close().catch((error) => this.#report(error))
+  }
+
+  get #recordsPlayers(): boolean {
+    return this.#options.recordsPlayers !== false
+  }
+
+  #now(): number {
+    return Math.round(this.#options.clock.wall())
+  }
+
+  #observe(snapshot: ServerSnapshot): void {
+    // Most servers have no source of the players.
+    const hasPlayers = this.#recordsPlayers && snapshot.fields.players !== undefined
+    const list = hasPlayers ? currentFields(snapshot).players?.value : undefined
+    this.#servers.get(snapshot.server)?.observe(snapshot, list?.complete ? list.players : undefined, this.#now())
+  }
+
+  /** Nothing is recorded of a server before it is known what is stored of it. */
+  async #add(names: readonly string[]): Promise<void> {
+    const { clock, fleet } = this.#options
+    const added = names.map((name) => [name, new RecordedServer(clock)] as const)
+    for (const [name, recorded] of added) this.#servers.set(name, recorded)
+    try {
+      const stored = await this.#store.servers(names, this.#now())
+      for (const [index, [name, recorded]] of added.entries()) {
+        recorded.resume(stored[index])
+        const newest = this.#servers.get(name) === recorded ? fleet.get(name)?.snapshot() : undefined
+        if (newest !== undefined) this.#observe(newest)
+      }
+    } catch (error) {
+      this.#report(error)
+    } finally {
+      for (const [, recorded] of added) recorded.markLoaded()
+    }
+  }
+
+  #remove(server: string): void {
+    const recorded = this.#servers.get(server)
+    if (recorded === undefined) return
+    this.#servers.delete(server)
+    // Before it is written, some time may pass.
+    recorded.markUnknown()
+    recorded.endRecording()
+    void this.#save([recorded])
+  }
+
+  /** Writes what is recorded of a server so far. @returns its number in the database; -1 if there is none */
+  async #saved(server: string): Promise<number> {
+    const recorded = this.#servers.get(server)
+    if (recorded === undefined) return -1
+    await recorded.loaded
+    void this.#save([recorded])
+    return recorded.id
+  }
+
+  *#chunks(): Generator<readonly RecordedServer[]> {
+    const servers = [...this.#servers.values()]
+    for (let first = 0; first < servers.length; first += serversPerWrite) yield servers.slice(first, first + serversPerWrite)
+  }
+
+  /** Writes some servers, all within a minute: what is lost if the process is killed. */
+  #schedule(): void {
+    const count = Math.max(1, Math.ceil(this.#servers.size / serversPerWrite))
+    this.#cancel = this.#options.clock.after(minute / count, () => {
+      const chunks = [...this.#chunks()]
+      const last = this.#next >= chunks.length - 1
+      const servers = chunks[this.#next]
+      if (servers !== undefined) void this.#save(servers)
+      this.#next = last ? 0 : this.#next + 1
+      if (last) void this.#tidy()
+      this.#schedule()
+    })
+  }
+
+  async #tidy(): Promise<void> {
+    try {
+      await this.#store.prune(this.#now())
+      this.#bytes = await this.#store.bytes()
+    } catch (error) {
+      this.#report(error)
+    }
   }
 
   /** Never rejects. */
-  async function remove(server: string): Promise<void> {
-    const recorded = servers.get(server)
-    if (recorded === undefined) return
-    servers.delete(server)
-    // Before it is written, some time may pass.
-    recorded.markUnknown()
-    const write = async () => {
-      await loading.get(recorded)
-      // It may be the history that is being written. A later round does not contain it.
-      await round
-      await recorded.save()
-      await recorded.tidy()
-    }
-    const written = write()
-    leaving.set(server, written)
-    await written
-    if (leaving.get(server) === written) leaving.delete(server)
-  }
-
-  /** Undefined before the first save. */
-  let bytesAtSave: number | undefined
-
-  /** One after the other: thousands of servers must not use all file descriptors or block the event loop. */
-  async function save(): Promise<void> {
-    const pauses = createPauses()
-    let bytes = 0
-    for (const recorded of servers.values()) {
-      const saved = loading.has(recorded) ? undefined : recorded.save()
-      if (saved !== undefined) await saved
-      bytes += recorded.bytes()
-      if (pauses.isDue()) await pauses.take()
-    }
-    bytesAtSave = bytes
-  }
-
-  /** A rewritten file is flushed to disk, which takes a while: the other files must not wait for that. */
-  async function tidySome(): Promise<void> {
-    const begun = clock.now()
-    const pauses = createPauses()
-    for (const recorded of servers.values()) {
-      if (clock.now() - begun > finest / 2) return
-      if (pauses.isDue()) await pauses.take()
-      // The file of a history that is not loaded yet would be replaced by an empty one.
-      const tidied = loading.has(recorded) ? undefined : recorded.tidy()
-      if (tidied !== undefined) await tidied
-    }
-  }
-
-  /** Must not wait for what is loading: that may wait for a removed history, which waits for the round. */
-  let round: Promise<void> | undefined
-  let saving: Promise<void> | undefined
-  let isDue = false
-  let cancel = () => {}
-
-  async function saveWhileDue(): Promise<void> {
-    while (isDue) {
-      isDue = false
-      round = save().then(tidySome)
-      await round
-    }
-    saving = undefined
-  }
-
-  /** At the end of each bucket of the finest level, so that at most one is lost if the process is killed. */
-  function schedule(): void {
-    const now = clock.wall()
-    cancel = clock.after((Math.floor(now / finest) + 1) * finest - now, () => {
-      schedule()
-      isDue = true
-      saving ??= saveWhileDue()
-    })
-  }
-
-  for (const watcher of fleet.watchers) add(watcher)
-  const unsubscribe = fleet.subscribe(observe)
-  const unfollow = fleet.onChange(({ added, changed, replaced = [], removed }) => {
-    for (const server of removed) void remove(server)
-    // Until the first poll with the new settings.
-    for (const server of changed) servers.get(server)?.markUnknown()
-    for (const server of replaced) servers.get(server)?.sessions.end()
-    for (const watcher of added.map(fleet.get)) if (watcher !== undefined) add(watcher)
-  })
-  await Promise.all(loading.values())
-  schedule()
-
-  return {
-    range: (server, query) => readRange(of(server).current(), query, clock.wall()),
-    uptime: (server, days) => readUptime(of(server).current(), days, clock.wall()),
-    recentUptime: (server) => readRecentUptime(of(server).current(), clock.wall()),
-    sessions: (server) => of(server).sessions.list(),
-    players: (server, range) => readPlayers(of(server).sessions.list(), range, Math.round(clock.wall())),
-    hasPlayer(uuid) {
-      const id = Buffer.from(uuid.replaceAll('-', ''), 'hex')
-      return [...servers.values()].some(({ sessions }) => sessions.has(id))
-    },
-    // To add them up now would block the event loop for 10 ms if there are thousands of servers.
-    bytes: () => bytesAtSave ?? [...servers.values()].reduce((sum, recorded) => sum + recorded.bytes(), 0),
-    async close() {
-      unsubscribe()
-      unfollow()
-      cancel()
-      await Promise.all(loading.values())
-      await saving
-      await Promise.all(leaving.values())
-      for (const recorded of servers.values()) {
-        await recorded.save()
-        await recorded.tidy()
+  async #save(servers: readonly RecordedServer[]): Promise<void> {
+    const batch = takeBatch(servers)
+    if (batch === undefined || !this.#isWritable) return
+    const batches = [...this.#unwritten, batch]
+    this.#unwritten = []
+    for (const [index, next] of batches.entries()) {
+      try {
+        await this.#store.write(next)
+        if (this.#isFailing) this.#options.log.info('the history can be written again')
+        this.#isFailing = false
+      } catch (error) {
+        this.#report(error)
+        this.#unwritten = keepNewest([...batches.slice(index), ...this.#unwritten])
+        return
       }
-    },
+    }
   }
+
+  /** Once per failure, not once a minute. */
+  #report(error: unknown): void {
+    const reason = reasonOf(error)
+    if (!this.#isFailing)
+      this.#options.log.warn(
+        { reason },
+        `cannot write the history: ${reason}; the last values are kept in memory until that succeeds`,
+      )
+    this.#isFailing = true
+  }
+}
+
+/** What was recorded since the last call; undefined if that is nothing. */
+export function takeBatch(servers: readonly RecordedServer[]): Batch | undefined {
+  const lengths = servers.map((server) => server.flush())
+  const slices = new Float64Array(lengths.reduce((sum, length) => sum + length, 0))
+  let at = 0
+  const changes = servers.map((server, index) => {
+    at += lengths[index] ?? 0
+    return server.takeTo(slices, at - (lengths[index] ?? 0))
+  })
+  const [sessions, events] = [changes.flatMap(({ sessions }) => sessions), changes.flatMap(({ events }) => events)]
+  return slices.length + sessions.length + events.length === 0 ? undefined : { slices, sessions, events }
+}
+
+/** Drops the oldest batches if all take too much memory. */
+function keepNewest(batches: readonly Batch[]): Batch[] {
+  let size = 0
+  const first = batches.findLastIndex(({ slices, sessions, events }) => {
+    size += slices.length + 10 * (sessions.length + events.length)
+    return size > maxUnwritten
+  })
+  return batches.slice(first + 1)
 }

@@ -14,6 +14,12 @@ export interface PlayerTime {
   readonly online: boolean
 }
 
+/** A player of the range, as the page shows it. */
+export interface PlayerHistory extends PlayerTime {
+  /** Unix milliseconds; null if the player joined for the first time before the server was watched. */
+  readonly firstSeen: number | null
+}
+
 /**
  * The players of the sessions that reach into the range, longest time first. A session is left out if neither its start nor its
  * end is known.

@@ -1,19 +1,14 @@
 import { type Kind, parseDuration } from '../settings/kinds/index.ts'
-import { dayMs } from './days.ts'
-import { levels } from './levels.ts'
-import type { SeriesName } from './series.ts'
-import { seriesNames } from './series.ts'
-import type { ServerHistory } from './server-history.ts'
+import { dayMs, type Level, levels } from './levels.ts'
+import { bucketColumns } from './schema.ts'
+import { type SeriesName, series as seriesOf } from './series.ts'
 
 const longRanges: readonly number[] = [30 * dayMs, 90 * dayMs, 365 * dayMs]
 
 /** The finest level that covers the range. */
-const levelOf = (range: number): number => {
-  const found = levels.findIndex(({ span }) => range <= span)
-  return found === -1 ? levels.length - 1 : found
-}
+const levelOf = (range: number): Level => levels.find(({ span }) => range <= span) ?? levels[3]
 
-const stepOf = (range: number): number => levels[levelOf(range)]?.step ?? dayMs
+const stepOf = (range: number): number => levelOf(range).step
 
 /** Length in milliseconds, a multiple of the stored step. */
 export const range: Kind<number> = {
@@ -37,7 +32,7 @@ export function chooseStep(range: number, points: number): number {
   return Math.ceil(buckets / max) * stored
 }
 
-/** Removes the rounding noise of a 4-byte float. */
+/** Three digits after the point are enough for any series. */
 const round = (value: number): number => Math.round(value * 1000) / 1000
 
 export interface SeriesValues {
@@ -63,30 +58,32 @@ export interface RangeQuery {
   readonly points: number
 }
 
+/** The buckets of a server from one time to another, oldest first: the values of the columns of that level. */
+export type ReadBuckets = (level: Level, from: number, to: number) => readonly (readonly (number | string | null)[])[]
+
 /** The newest values; null where unknown. */
-export function readRange(history: ServerHistory, { names, range, points }: RangeQuery, now: number): RangeValues {
+export function readRange(read: ReadBuckets, { names, range, points }: RangeQuery, now: number): RangeValues {
   const level = levelOf(range)
-  const stored = stepOf(range)
   const step = chooseStep(range, points)
-  const to = (Math.floor(now / stored) + 1) * stored
+  const to = (Math.floor(now / level.step) + 1) * level.step
   const from = to - Math.ceil(range / step) * step
-  const valuesOf = (index: number): SeriesValues => {
-    const values: SeriesValues = { min: [], mean: [], max: [] }
-    for (let start = from; start < to; start += step) {
-      let [count, sum, min, max] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
-      for (let bucket = start / stored; bucket < (start + step) / stored; bucket++) {
-        const found = history.get(level, bucket, index)
-        if (found === undefined) continue
-        count++
-        sum += found.mean
-        min = Math.min(min, found.min)
-        max = Math.max(max, found.max)
-      }
-      values.min.push(count === 0 ? null : round(min))
-      values.mean.push(count === 0 ? null : round(sum / count))
-      values.max.push(count === 0 ? null : round(max))
+  const buckets = read(level, from, to)
+  const valuesOf = (name: SeriesName): SeriesValues => {
+    const column = bucketColumns(level).indexOf(`${seriesOf[name].column}_mean`)
+    const steps: { count: number; sum: number; min: number; max: number }[] = Array.from({ length: (to - from) / step }, () => ({
+      ...{ count: 0, sum: 0, min: Infinity, max: -Infinity },
+    }))
+    for (const bucket of buckets) {
+      const [mean, min, max] = [bucket[column], bucket[column + 1], bucket[column + 2]]
+      const values = steps[Math.floor((Number(bucket[0]) - from) / step)]
+      if (values === undefined || typeof mean !== 'number') continue
+      values.count++
+      values.sum += mean
+      values.min = Math.min(values.min, Number(min))
+      values.max = Math.max(values.max, Number(max))
     }
-    return values
+    const known = (read: (of: (typeof steps)[number]) => number) => steps.map((of) => (of.count === 0 ? null : round(read(of))))
+    return { min: known(({ min }) => min), mean: known(({ sum, count }) => sum / count), max: known(({ max }) => max) }
   }
-  return { from, to, step, series: Object.fromEntries(names.map((name) => [name, valuesOf(seriesNames.indexOf(name))])) }
+  return { from, to, step, series: Object.fromEntries(names.map((name) => [name, valuesOf(name)])) }
 }

@@ -2,16 +2,7 @@ import { currentFields } from '../game/current-fields.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Clock } from '../util/clock.ts'
 import { series, seriesNames } from './series.ts'
-import type { ServerHistory } from './server-history.ts'
-
-/** Records the snapshots of one server, each for as long as it is the newest. */
-export interface Recorder {
-  observe(snapshot: ServerSnapshot): void
-  /** Records the newest snapshot up to now. */
-  flush(): void
-  /** Records the newest snapshot up to now. The state is unknown until the next one. */
-  markUnknown(): void
-}
+import type { Slices } from './slices.ts'
 
 const readers = seriesNames.map((name) => series[name].read)
 
@@ -20,14 +11,11 @@ const maxDriftMs = 1_000
 const maxDriftRatio = 0.001
 
 /**
- * A snapshot is valid until the next one, or until it is stale. So the record does not depend on how often the server is polled, and
- * nothing is recorded while the state is unknown.
+ * Records the snapshots of one server. Each is valid until the next one, or until it is stale: so the record does not depend on how
+ * often the server is polled, and nothing is recorded while the state is unknown.
  */
-export const createRecorder = (history: ServerHistory, clock: Clock): Recorder => new SnapshotRecorder(history, clock)
-
-/** A class for the same reason as rings.ts. */
-class SnapshotRecorder implements Recorder {
-  readonly #history: ServerHistory
+export class Recorder {
+  readonly #slices: Slices
   readonly #clock: Clock
   /** The values of the newest snapshot, in one array that is reused. Not valid while the state of the server is unknown. */
   readonly #held: { up: boolean; readonly values: number[] } = { up: false, values: seriesNames.map(() => Number.NaN) }
@@ -37,8 +25,8 @@ class SnapshotRecorder implements Recorder {
   #lastWall: number
   #lastNow: number
 
-  constructor(history: ServerHistory, clock: Clock) {
-    this.#history = history
+  constructor(slices: Slices, clock: Clock) {
+    this.#slices = slices
     this.#clock = clock
     this.#lastWall = clock.wall()
     this.#lastNow = clock.now()
@@ -47,14 +35,16 @@ class SnapshotRecorder implements Recorder {
   observe(snapshot: ServerSnapshot): void {
     this.flush()
     this.#isKnown = this.#read(snapshot)
-    if (this.#isKnown) this.#history.add(this.#held, this.#lastWall, 0)
+    if (this.#isKnown) this.#slices.add(this.#held, this.#lastWall, 0)
   }
 
+  /** Records the newest snapshot up to now. The state is unknown until the next one. */
   markUnknown(): void {
     this.flush()
     this.#isKnown = false
   }
 
+  /** Records the newest snapshot up to now. */
   flush(): void {
     const [wall, now] = [this.#clock.wall(), this.#clock.now()]
     const passed = now - this.#lastNow
@@ -63,7 +53,7 @@ class SnapshotRecorder implements Recorder {
     const validMs = Math.min(now, this.#knownUntil) - this.#lastNow
     // After a clock jump, or after the machine has been suspended, the elapsed time cannot be placed on the time axis.
     if (this.#isKnown && validMs > 0 && drift <= maxDriftMs + passed * maxDriftRatio) {
-      this.#history.add(this.#held, this.#lastWall, validMs)
+      this.#slices.add(this.#held, this.#lastWall, validMs)
     }
     this.#lastWall = wall
     this.#lastNow = now

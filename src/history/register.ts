@@ -87,19 +87,19 @@ export function registerHistory(app: FastifyInstance, { fleet, history, playersO
     routes.get(
       `${place.path}/history`,
       { schema: schemaOf(place, ofHistory, historyParameters, HistoryReply) },
-      (request, reply) => {
+      async (request, reply) => {
         const { server } = place.watcher(request)
         const { series: names, range, points } = request.query
-        return sendPrepared(request, reply, prepareJson({ server, ...history.range(server, { names, range, points }) }))
+        return sendPrepared(request, reply, prepareJson({ server, ...(await history.range(server, { names, range, points })) }))
       },
     )
     const ofSessions = {
       summary: 'Player sessions',
       description: 'The last 200 player sessions, newest first. They require a source that provides the full player list.',
     }
-    routes.get(`${place.path}/sessions`, { schema: schemaOf(place, ofSessions, {}, SessionsReply) }, (request, reply) => {
+    routes.get(`${place.path}/sessions`, { schema: schemaOf(place, ofSessions, {}, SessionsReply) }, async (request, reply) => {
       const { server } = place.watcher(request)
-      const sessions = history.sessions(server).map(({ name, id, from, to, isOnline }) => ({
+      const sessions = (await history.sessions(server)).map(({ name, id, from, to, isOnline }) => ({
         player: toPlayer({ name, ...(id !== undefined && { id }) }),
         from: from ?? null,
         to: to ?? null,
@@ -109,18 +109,18 @@ export function registerHistory(app: FastifyInstance, { fleet, history, playersO
     })
     const ofPlayers = {
       summary: 'Players and their playing time',
-      description:
-        'Who played in the range, from the last 200 player sessions: longest time first. It is not served if HISTORY_PLAYERS or PAGE_PUBLIC is false.',
+      description: 'Who played in the range: longest time first. It is not served if HISTORY_PLAYERS or PAGE_PUBLIC is false.',
       mistake: `Parameter "range" is "5m"; expected ${rangeParameter.expected}.`,
     }
     const playersSchema = schemaOf(place, ofPlayers, playersParameters, PlayersReply)
     routes.get(
       `${place.path}/players`,
       { schema: { ...playersSchema, response: { ...playersSchema.response, ...problems(404) } } },
-      (request, reply) => {
+      async (request, reply) => {
         const { server } = place.watcher(request)
         if (playersOff !== undefined) throw notFound(`Players are not served because ${playersOff} is false.`)
-        return sendPrepared(request, reply, prepareJson({ server, players: history.players(server, request.query.range) }))
+        const players = await history.players(server, request.query.range)
+        return sendPrepared(request, reply, prepareJson({ server, players }))
       },
     )
     const ofUptime = {
@@ -129,9 +129,13 @@ export function registerHistory(app: FastifyInstance, { fleet, history, playersO
         'For each UTC day the uptime, as a fraction of the known time, and the players; also the record number of players.',
       mistake: 'Parameter "days" is "0"; expected an integer from 1 to 400.',
     }
-    routes.get(`${place.path}/uptime`, { schema: schemaOf(place, ofUptime, uptimeParameters, UptimeReply) }, (request, reply) => {
-      const { server } = place.watcher(request)
-      return sendPrepared(request, reply, prepareJson({ server, ...history.uptime(server, request.query.days) }))
-    })
+    routes.get(
+      `${place.path}/uptime`,
+      { schema: schemaOf(place, ofUptime, uptimeParameters, UptimeReply) },
+      async (request, reply) => {
+        const { server } = place.watcher(request)
+        return sendPrepared(request, reply, prepareJson({ server, ...(await history.uptime(server, request.query.days)) }))
+      },
+    )
   }
 }

@@ -1,7 +1,6 @@
-import { dayMs } from './days.ts'
-import { levels } from './levels.ts'
-import { seriesNames } from './series.ts'
-import { quarterMs, type ServerHistory } from './server-history.ts'
+import { dayMs, levels } from './levels.ts'
+import { dateOf } from './overview.ts'
+import { bucketColumns } from './schema.ts'
 
 export const maxDays = levels[3].span / dayMs
 
@@ -23,51 +22,43 @@ export interface Uptime {
 }
 
 const ratio = (part: number, whole: number): number => Number((part / whole).toFixed(6))
-const dayLevel = levels.length - 1
-const players = seriesNames.indexOf('players')
+const [known, up, mean, max, maxAt] = ['known_ms', 'up_ms', 'players_mean', 'players_max', 'players_max_at'].map((name) =>
+  bucketColumns(levels[3]).indexOf(name),
+) as [number, number, number, number, number]
 
-function dayValues(history: ServerHistory, number: number): DayValues {
-  const day = history.day(number)
-  const mean = history.get(dayLevel, number, players)?.mean
-  const hasPeak = day !== undefined && !Number.isNaN(day.peak)
+type Row = readonly (number | string | null)[]
+
+function dayValues(day: Row | undefined, number: number): DayValues {
+  const value = (column: number): number | null => (day?.[column] as number | null | undefined) ?? null
+  const [knownMs, players] = [value(known) ?? 0, value(mean)]
   return {
-    date: new Date(number * dayMs).toISOString().slice(0, 10),
-    up: day === undefined || day.knownMs === 0 ? null : ratio(day.upMs, day.knownMs),
-    known: ratio(day?.knownMs ?? 0, dayMs),
+    date: dateOf(number),
+    up: knownMs === 0 ? null : ratio(value(up) ?? 0, knownMs),
+    known: ratio(knownMs, dayMs),
     players: {
-      mean: mean === undefined ? null : Number(mean.toFixed(3)),
-      max: hasPeak ? day.peak : null,
-      maxAt: hasPeak ? day.peakAt : null,
+      mean: players === null ? null : Number(players.toFixed(3)),
+      max: value(max),
+      maxAt: players === null ? null : value(maxAt),
     },
   }
 }
 
-/** The last `days` UTC days up to that of `now`, oldest first, and the all-time record of players. */
-export function readUptime(history: ServerHistory, days: number, now: number): Uptime {
+/**
+ * The last `days` UTC days up to that of `now`, oldest first, and the all-time record of players.
+ * @param server time of the first record, record number of players and its time
+ */
+export function readUptime(
+  read: (from: number, to: number) => readonly Row[],
+  [since = null, players = null, at = null]: readonly (number | null)[],
+  days: number,
+  now: number,
+): Uptime {
   const today = Math.floor(now / dayMs)
-  const { since, record } = history
+  const first = today - days + 1
+  const found = new Map(read(first * dayMs, (today + 1) * dayMs).map((day) => [Number(day[0]) / dayMs, day]))
   return {
-    since: since ?? null,
-    days: Array.from({ length: days }, (_, index) => dayValues(history, today - days + 1 + index)),
-    record: { players: record?.players ?? null, at: record?.at ?? null },
+    since,
+    days: Array.from({ length: days }, (_, index) => dayValues(found.get(first + index), first + index)),
+    record: { players, at },
   }
-}
-
-export interface RecentUptime {
-  /** Unix milliseconds; `to` is the end of the part that `now` is in. */
-  readonly from: number
-  readonly to: number
-  /** For each quarter of an hour the part of the known time in which the server was up; null if unknown. */
-  readonly up: readonly (number | null)[]
-}
-
-/** The last 24 hours, oldest first. */
-export function readRecentUptime(history: ServerHistory, now: number): RecentUptime {
-  const count = dayMs / quarterMs
-  const end = Math.floor(now / quarterMs) + 1
-  const up = Array.from({ length: count }, (_, index) => {
-    const quarter = history.quarter(end - count + index)
-    return quarter === undefined || quarter.knownMs === 0 ? null : ratio(quarter.upMs, quarter.knownMs)
-  })
-  return { from: (end - count) * quarterMs, to: end * quarterMs, up }
 }

@@ -1,54 +1,41 @@
 import type { Fleet } from '../game/fleet.ts'
 import type { History } from '../history/history.ts'
+import type { ServerOverview } from '../history/overview.ts'
 import type { Clock } from '../util/clock.ts'
-import { createPauses } from '../util/pauses.ts'
-import type { CardHistory, FleetPage, ServerDetails, Session } from './view/types.ts'
+import type { CardHistory, FleetPage, ServerDetails } from './view/types.ts'
 
 /** The history that the page shows. */
 export interface PageHistory {
-  card(server: string): CardHistory
-  record(server: string): NonNullable<ServerDetails['record']> | undefined
-  /** Newest first. */
-  sessions(server: string): readonly Session[]
+  /** The history of each server for its card. */
+  cards(): Promise<(server: string) => CardHistory>
+  /** Without the names of players if they are hidden. */
+  details(server: string, showsPlayers: boolean): Promise<Pick<ServerDetails, 'history' | 'record' | 'sessions' | 'regulars'>>
   /** Maximum number of players on all servers since midnight UTC. */
   peakToday(): NonNullable<FleetPage['peak']> | undefined
   close(): void
 }
 
 const dayMs = 86_400_000
-const minute = 60_000
-const shownDays = 90
-/** Points of the curve of a day. */
-const points = 96
+const hourMs = 3_600_000
+/** Players of the last seven days that are shown. */
+const maxRegulars = 40
 
-/** Joins quarters of an hour to half hours: the mean of the known values. */
-const halves = (quarters: readonly (number | null)[]): readonly (number | null)[] =>
-  Array.from({ length: quarters.length / 2 }, (_, index) => {
-    const known = quarters.slice(2 * index, 2 * index + 2).filter((value) => value !== null)
-    return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length
-  })
+const toCard = ({ from, to, up, players, days }: ServerOverview): CardHistory => ({ from, to, parts: up, players, days })
 
 type Peak = NonNullable<FleetPage['peak']>
 
+/** The history reports its failures itself. */
+const ignore = () => {}
+
 const dayOf = (at: number): number => Math.floor(at / dayMs)
 
-/** The recorded maximum number of players on all servers on the day of `now`. */
-async function recordedPeak(fleet: Fleet, history: History, now: number, isClosed: () => boolean): Promise<Peak | undefined> {
-  const totals = new Map<number, number>()
-  const pauses = createPauses()
-  for (const { server } of fleet.watchers) {
-    if (pauses.isDue()) await pauses.take()
-    if (isClosed()) return undefined
-    // Most of the work is to read the minutes of a day.
-    if (history.uptime(server, 1).days[0]?.players.max === null) continue
-    const { from, step, series } = history.range(server, { names: ['players'], range: dayMs, points: dayMs / minute })
-    for (const [index, mean] of (series.players?.mean ?? []).entries()) {
-      const at = from + index * step
-      if (mean !== null && dayOf(at) === dayOf(now)) totals.set(at, (totals.get(at) ?? 0) + mean)
-    }
-  }
+/** The recorded maximum number of players on all servers on the day of `now`, hour by hour: other queries need not wait for all. */
+async function recordedPeak(history: History, now: number, isClosed: () => boolean): Promise<Peak | undefined> {
   let peak: Peak | undefined
-  for (const [at, total] of totals) if (total > (peak?.players ?? -1)) peak = { players: Math.round(total), at }
+  for (let from = dayOf(now) * dayMs; from < now && !isClosed(); from += hourMs) {
+    const found = await history.peak(from, from + hourMs)
+    if (found !== null && found.players > (peak?.players ?? -1)) peak = found
+  }
   return peak
 }
 
@@ -82,35 +69,37 @@ export function createPageHistory(fleet: Fleet, history: History, clock: Clock):
   function readRecordedPeak(): void {
     if (isRecordedRead) return
     isRecordedRead = true
-    void recordedPeak(fleet, history, clock.wall(), () => closed).then((recorded) => {
+    void recordedPeak(history, clock.wall(), () => closed).then((recorded) => {
       if (recorded !== undefined && (peak === undefined || recorded.players > peak.players)) peak = recorded
-    })
+    }, ignore)
   }
 
   return {
-    card(server) {
-      const { days } = history.uptime(server, shownDays)
-      const { from, to, up } = history.recentUptime(server)
-      const { series } = history.range(server, { names: ['players'], range: dayMs, points })
+    async cards() {
+      const read = await history.overview()
+      return (server) => toCard(read(server))
+    },
+    async details(server, showsPlayers) {
+      const [read, { record }, sessions, regulars] = await Promise.all([
+        history.overview(),
+        history.uptime(server, 1),
+        showsPlayers ? history.sessions(server) : null,
+        showsPlayers ? history.playerHistories(server, 7 * dayMs, maxRegulars) : null,
+      ])
+      const { players, at } = record
       return {
-        days: days.map(({ date, up, known }) => ({ date, up, known })),
-        parts: halves(up),
-        players: series.players?.mean ?? [],
-        from,
-        to,
+        history: toCard(read(server)),
+        record: players === null || at === null ? null : { players, at },
+        sessions:
+          sessions?.map(({ name, id, from, to, isOnline }) => ({
+            player: { ID: id ?? '', NAME: name },
+            from: from ?? null,
+            to: to ?? null,
+            isOnline,
+          })) ?? null,
+        regulars,
       }
     },
-    record(server) {
-      const { players, at } = history.uptime(server, 1).record
-      return players === null || at === null ? undefined : { players, at }
-    },
-    sessions: (server) =>
-      history.sessions(server).map(({ name, id, from, to, isOnline }) => ({
-        player: { ID: id ?? '', NAME: name },
-        from: from ?? null,
-        to: to ?? null,
-        isOnline,
-      })),
     peakToday() {
       readRecordedPeak()
       return peak !== undefined && dayOf(peak.at) === dayOf(clock.wall()) ? peak : undefined

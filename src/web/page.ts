@@ -64,11 +64,9 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     return { kind: 'fleet', at: Math.round(clock.wall()), servers, peak: past.peakToday() ?? null }
   }
 
-  const details = (watcher: Watcher): ServerDetails => ({
+  const details = async (watcher: Watcher): Promise<ServerDetails> => ({
+    ...(await past.details(watcher.server, isPublic)),
     server: pageServer(watcher),
-    history: past.card(watcher.server),
-    record: past.record(watcher.server) ?? null,
-    sessions: isPublic ? past.sessions(watcher.server) : null,
     sources: isPublic ? sourceRows(watcher.snapshot()) : null,
     hints: isPublic ? sourceHints(watcher.snapshot(), settingsOf(fleet, watcher)) : null,
     metricsListen: isPublic && metricsListen !== undefined ? formatHostPort(metricsListen) : null,
@@ -88,7 +86,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     // The router ignores a trailing slash, but the links of the page would begin below it.
     if (pathOf(request.url) !== '/') return reply.redirect('/', 308)
     const coding = acceptsEncoding(request.headers['accept-encoding'])
-    const render = async () => renderFleet(await fleetPage(), assets, past, contextOf(''))
+    const render = async () => renderFleet(await fleetPage(), assets, await past.cards(), contextOf(''))
     return sendHtml(reply, await cache.get(fleet.servers, coding, render), coding)
   })
 
@@ -96,7 +94,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     const coding = acceptsEncoding(request.headers['accept-encoding'])
     const context = contextOf(pathOf(request.url).endsWith('/') ? '../../' : '../')
     const watcher = requireWatcher(request)
-    const html = await renderServer(details(watcher), publicUrlOf(request), assets, context)
+    const html = await renderServer(await details(watcher), publicUrlOf(request), assets, context)
     return sendHtml(reply, await compress(html, coding), coding)
   })
 
@@ -110,8 +108,9 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     return reply.send(body)
   })
 
-  app.get('/page/servers/:name', hidden, (request, reply) => {
-    reply.header('cache-control', 'no-store').send(details(requireWatcher(request)))
+  app.get('/page/servers/:name', hidden, async (request, reply) => {
+    const watcher = requireWatcher(request)
+    return reply.header('cache-control', 'no-store').send(await details(watcher))
   })
 
   registerLive(app, { fleet, hub: events, path: '/page/events' })
@@ -123,11 +122,12 @@ const maxCards = 100
 
 /** `/page/cards?servers=a,b`: the history of each for its card. */
 function registerCards(app: FastifyInstance, fleet: Fleet, past: PageHistory): void {
-  app.get('/page/cards', hidden, (request, reply) => {
+  app.get('/page/cards', hidden, async (request, reply) => {
     const { servers } = request.query as { readonly servers?: unknown }
     const names = (typeof servers === 'string' ? servers : '').split(',').map(decode).slice(0, maxCards)
-    const found = names.flatMap((name) => (fleet.get(name) === undefined ? [] : [[name, past.card(name)] as const]))
-    reply.header('cache-control', 'no-store').send({ servers: Object.fromEntries(found), peak: past.peakToday() ?? null })
+    const card = await past.cards()
+    const found = names.flatMap((name) => (fleet.get(name) === undefined ? [] : [[name, card(name)] as const]))
+    return reply.header('cache-control', 'no-store').send({ servers: Object.fromEntries(found), peak: past.peakToday() ?? null })
   })
 }
 

@@ -1,7 +1,6 @@
 import { mapInSlices } from '../util/pauses.ts'
 import type { AssetNames } from './assets.ts'
 import { dataText, renderDocument } from './document.ts'
-import type { PageHistory } from './page-history.ts'
 import { viewCard, viewPast } from './view/card.ts'
 import { cleanName } from './view/clean-text.ts'
 import type { ViewContext } from './view/context.ts'
@@ -10,7 +9,7 @@ import { h, type ViewElement } from './view/node.ts'
 import { viewServerBody, viewServerHead, viewShare } from './view/server.ts'
 import { pageTitle, totalsOf, viewSummary } from './view/summary.ts'
 import { viewRow, viewTable } from './view/table.ts'
-import type { FleetPage, PageData, ServerDetails } from './view/types.ts'
+import type { CardHistory, FleetPage, PageData, ServerDetails } from './view/types.ts'
 
 /** Number of cards in the HTML itself, for the first paint. */
 const firstCards = 12
@@ -32,16 +31,19 @@ export async function fleetJson({ servers, ...rest }: FleetPage): Promise<string
 }
 
 /** The HTML of the page of all servers. */
-export async function renderFleet(page: FleetPage, assets: AssetNames, past: PageHistory, context: ViewContext): Promise<string> {
+export async function renderFleet(
+  page: FleetPage,
+  assets: AssetNames,
+  past: (server: string) => CardHistory,
+  context: ViewContext,
+): Promise<string> {
   const rows = await mapInSlices(page.servers, (server) => viewRow(server, context))
   const data = await fleetJson(page)
   const totals = totalsOf(page.servers, context)
   const groups = [...new Set(page.servers.flatMap(({ group }) => group ?? []))]
   const cards = page.servers
     .slice(0, firstCards)
-    .map((server) =>
-      h('div', { role: 'listitem' }, viewCard(server, viewPast(server.name, past.card(server.name), context), context)),
-    )
+    .map((server) => h('div', { role: 'listitem' }, viewCard(server, viewPast(server.name, past(server.name), context), context)))
   const body = bodyOf(
     [
       h('h1', { class: 'hidden' }, context.texts.servers),

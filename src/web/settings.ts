@@ -38,21 +38,3 @@ export const live = {
     meaning: 'maximum number of clients of /api/v1/events; further ones get 503',
   }),
 } as const
-
-/** The history of the servers. */
-export const history = {
-  historyDir: setting({
-    env: 'HISTORY_DIR',
-    file: 'history.dir',
-    kind: text,
-    otherwise: 'history in DATA_DIR; without DATA_DIR in memory only',
-    meaning: 'folder for the recorded history',
-  }),
-  historyPlayers: setting({
-    env: 'HISTORY_PLAYERS',
-    file: 'history.players',
-    kind: oneOf('true', 'false'),
-    default: 'true',
-    meaning: 'false: no player sessions are recorded, and those recorded earlier are not read',
-  }),
-} as const

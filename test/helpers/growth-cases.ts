@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import type { FastifyRequest } from 'fastify'
 import { createTargetFinder } from '../../exporter/probe/target.ts'
 import { createSnapshotCodec } from '../../src/cluster/snapshot-codec.ts'
@@ -47,13 +48,7 @@ import { createDirectoryReader } from '../../src/game/sources/directory/reader.t
 import { decodeProperties, parseProperties } from '../../src/game/sources/directory/server-properties.ts'
 import { ReplyCollector } from '../../src/game/sources/rcon/reply-collector.ts'
 import { ReplyReader } from '../../src/game/sources/status/reply-reader.ts'
-import {
-  decodeSessionChange,
-  encodeFrame as encodeHistoryFrame,
-  frameKinds,
-  header,
-  readFrames,
-} from '../../src/history/frames.ts'
+import { decodeOldFile } from '../../src/history/old-files.ts'
 import { createBearerCheck } from '../../src/http/bearer.ts'
 import { createProxyCheck } from '../../src/http/clients/trusted-proxies.ts'
 import { parseQuery } from '../../src/http/parameters.ts'
@@ -108,6 +103,25 @@ async function inFolder(name: string, content: string | Buffer, run: (folder: st
   } finally {
     rmSync(folder, { recursive: true })
   }
+}
+
+/** A file of the history by an earlier version: header, name and an empty image. */
+function oldFrame(kind: number, payload: Buffer): Buffer {
+  const head = Buffer.alloc(9)
+  head.writeUInt32LE(payload.length, 0)
+  head.writeUInt8(kind, 4)
+  head.writeUInt32LE(crc32(payload, kind), 5)
+  return Buffer.concat([head, payload])
+}
+const oldHistory = Buffer.concat([
+  Buffer.from('TWHIST\u0000\u0001', 'latin1'),
+  ...[oldFrame(1, Buffer.from('a')), oldFrame(2, Buffer.alloc(300))],
+])
+/** A player who joins. */
+function oldJoin(name: string): Buffer {
+  const size = Buffer.alloc(4)
+  size.writeUInt32LE(name.length)
+  return Buffer.concat([Buffer.from([1]), Buffer.alloc(8), size, Buffer.from(name), Buffer.alloc(4)])
 }
 
 const uuid = '069a79f4-44e9-4726-a5be-fca90e38aaf5'
@@ -579,12 +593,11 @@ export const cases: Readonly<Record<string, Growth>> = {
     fileSize,
     { text: (size) => JSON.stringify({ description: 'a'.repeat(size) }) },
   ),
-  'src/history/frames.ts readFrames': made((file: Buffer) => [...readFrames(file)], fileSize, {
-    'small frames': (size) =>
-      Buffer.concat([header, ...listOf(() => encodeHistoryFrame(frameKinds.slice, Buffer.alloc(1)), 10)(size)]),
-    'one frame': (size) => Buffer.concat([header, encodeHistoryFrame(frameKinds.image, Buffer.alloc(size))]),
+  'src/history/old-files.ts decodeOldFile': made(decodeOldFile, fileSize, {
+    'small frames': (size) => Buffer.concat([oldHistory, ...listOf(() => oldFrame(4, Buffer.alloc(17)), 26)(size)]),
+    'one frame': (size) => Buffer.concat([oldHistory, oldFrame(3, Buffer.alloc(size))]),
+    sessions: (size) => Buffer.concat([oldHistory, ...listOf((index) => oldFrame(4, oldJoin(`player${index}`)), 50)(size)]),
   }),
-  'src/history/frames.ts decodeSessionChange': made(decodeSessionChange, fileSize, { zeros: (size) => Buffer.alloc(size) }),
   'src/http/replies/accept.ts acceptsGzip': text(acceptsGzip, headerSize, ['gzip', ',', ';', 'q=0.5', '=', ' ', 'a']),
   'src/http/replies/accept.ts negotiate': text((accept) => negotiate(accept, ['text/html', 'image/png']), headerSize, [
     'text/html',
@@ -708,15 +721,11 @@ export const exempt: Readonly<Record<string, string>> = {
   'src/game/sources/status/legacy-status.ts readLegacyStatus': calls,
   'src/game/sources/status/nethernet.ts createNetherNetReader': calls,
   'src/game/sources/status/raknet.ts createRakNetReader': calls,
-  'src/history/bucket-words.ts readMin': fixedLength,
-  'src/history/bucket-words.ts readMean': fixedLength,
-  'src/history/bucket-words.ts readMax': fixedLength,
-  'src/history/bytes.ts createByteReader': calls,
-  'src/history/frames.ts decodeSlice': fixedLength,
-  'src/history/players.ts readPlayers': 'reads the history in memory',
-  'src/history/range.ts readRange': 'reads the history in memory',
-  'src/history/uptime.ts readUptime': 'reads the history in memory',
-  'src/history/uptime.ts readRecentUptime': 'reads the history in memory',
+  'src/history/old-files.ts readOldFile': calls,
+  'src/history/overview.ts readOverview': 'reads the own database',
+  'src/history/players.ts readPlayers': 'reads the own database',
+  'src/history/range.ts readRange': 'reads the own database',
+  'src/history/uptime.ts readUptime': 'reads the own database',
   'src/http/parameters.ts parseParameters': calls,
   'src/library/options.ts parseWatchOptions': 'options of the caller',
   'src/library/read-status.ts readFields': calls,

@@ -1,17 +1,7 @@
-import {
-  appendFileSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Database from 'libsql'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
 import { SourceError } from '../../src/game/errors.ts'
@@ -64,7 +54,7 @@ async function run(milliseconds: number): Promise<void> {
 
 /** As if the process were killed: no more data is written. */
 const stop = () => fleet.close()
-const file = () => join(folder, readdirSync(folder).find((name) => name.endsWith('.history'))!)
+const file = () => join(folder, 'history.db')
 const known = (values: readonly (number | null)[]) => values.filter((value) => value !== null)
 
 beforeEach(() => {
@@ -87,23 +77,23 @@ describe('the history after a restart', () => {
     await run(3 * minute)
     fleet.scripts.Server = { status: status(1), rcon: rcon('Bob') }
     await run(3 * minute)
-    await history.close()
     const before = [
-      history.range('Server', hour),
-      history.uptime('Server', 3),
-      history.uptime('down', 1),
-      history.sessions('Server'),
+      await history.range('Server', hour),
+      await history.uptime('Server', 3),
+      await history.uptime('down', 1),
+      await history.sessions('Server'),
     ]
+    await history.close()
     stop()
     await open({ Server: { status: status(1), rcon: rcon('Bob') }, down: {} })
     expect([
-      history.range('Server', hour),
-      history.uptime('Server', 3),
-      history.uptime('down', 1),
-      history.sessions('Server'),
+      await history.range('Server', hour),
+      await history.uptime('Server', 3),
+      await history.uptime('down', 1),
+      await history.sessions('Server'),
     ]).toEqual(before)
     expect(log.lines).toEqual([])
-    expect(known(history.range('Server', hour).series.players!.max).length).toBeGreaterThan(36)
+    expect(known((await history.range('Server', hour)).series.players!.max).length).toBeGreaterThan(36)
   })
 
   it('continues with a gap for the time between', async () => {
@@ -116,12 +106,12 @@ describe('the history after a restart', () => {
     await open({ Server: { status: status(5) } })
     await fleet.pollAll()
     await run(2 * minute)
-    const values = history.range('Server', hour).series.players!.max.slice(-54)
+    const values = (await history.range('Server', hour)).series.players!.max.slice(-54)
     const text = values.map((value) => value ?? '.').join('')
     expect(text).toMatch(/^3{12,14}\.{28,30}5{12,14}$/)
-    const [today] = history.uptime('Server', 1).days
+    const [today] = (await history.uptime('Server', 1)).days
     expect(today!.known * 86_400).toBeCloseTo(240, -1)
-    expect(history.uptime('Server', 1).record).toMatchObject({ players: 5 })
+    expect((await history.uptime('Server', 1)).record).toMatchObject({ players: 5 })
   })
 
   it('ends when the server is removed, although it is written later', async () => {
@@ -133,30 +123,24 @@ describe('the history after a restart', () => {
     fleet.update([])
     await clock.advance(5_000)
     fleet.update(servers)
-    await until(() => history.uptime('Server', 1).days[0]!.known > 0)
-    expect(history.uptime('Server', 1).days[0]!.known * 86_400).toBeCloseTo(1, 1)
+    await until(async () => (await history.uptime('Server', 1)).days[0]!.known > 0)
+    expect((await history.uptime('Server', 1)).days[0]!.known * 86_400).toBeCloseTo(1, 1)
   })
 
-  it('loses at most the last 10 s if the process is killed', async () => {
+  it('loses at most the last minute if the process is killed', async () => {
     await open({ Server: { status: status(3) } })
     await fleet.pollAll()
     await run(5 * minute)
-    const before = history.range('Server', hour).series.players!.max
-    expect(known(before).length).toBeGreaterThan(30)
-    // A copy has the state at the time of the kill. Writing takes real time.
+    // A copy has the state at the time of the kill.
     const copy = mkdtempSync(join(tmpdir(), 'tickwarden-history-'))
-    const restored = async () => {
-      cpSync(folder, copy, { recursive: true })
-      const opened = await openHistory({ fleet: fakeFleet({ Server: {} }, clock), clock, log, folder: copy })
-      const { max } = opened.range('Server', hour).series.players!
-      await opened.close()
-      return max.slice(0, -1).join()
-    }
-    try {
-      await until(async () => (await restored()) === before.slice(0, -1).join())
-    } finally {
-      rmSync(copy, { recursive: true })
-    }
+    cpSync(folder, copy, { recursive: true })
+    const { max: before } = (await history.range('Server', hour)).series.players!
+    const opened = await openHistory({ fleet: fakeFleet({ Server: {} }, clock), clock, log, folder: copy })
+    const { max } = (await opened.range('Server', hour)).series.players!
+    expect(known(before).length).toBeGreaterThan(30)
+    expect(max.slice(0, -7)).toEqual(before.slice(0, -7))
+    await opened.close()
+    rmSync(copy, { recursive: true })
   })
 
   it('keeps the mean of an incomplete bucket', async () => {
@@ -168,80 +152,11 @@ describe('the history after a restart', () => {
     await open({ Server: { status: status(12) } })
     await fleet.pollAll()
     await run(5 * minute)
-    const { mean } = history.range('Server', { names: ['players'], range: 7 * 24 * 60 * minute, points: 1000 }).series.players!
+    const { mean } = (await history.range('Server', { names: ['players'], range: 7 * 24 * 60 * minute, points: 1000 })).series
+      .players!
     const total = known(mean)
     expect(total.length).toBeLessThanOrEqual(2)
-    expect(history.uptime('Server', 1).days[0]!.players).toMatchObject({ mean: 7, max: 12 })
-  })
-
-  it.each([1, 8, 20, 50, 100])('is read up to a last frame that lacks %i bytes', async (missing) => {
-    await open({ Server: { status: status(3) } })
-    await fleet.pollAll()
-    await run(5 * minute)
-    await history.close()
-    stop()
-    truncateSync(file(), statSync(file()).size - missing)
-    await open({ Server: { status: status(3) } })
-    expect(known(history.range('Server', hour).series.players!.max).length).toBeGreaterThan(25)
-    expect(log.lines).toEqual([])
-    await fleet.pollAll()
-    await run(minute)
-    await history.close()
-    stop()
-    await open({ Server: { status: status(3) } })
-    expect(known(history.range('Server', hour).series.players!.max.slice(-6)).length).toBeGreaterThanOrEqual(5)
-  })
-
-  it('is read up to a frame that is damaged', async () => {
-    await open({ Server: { status: status(3) } })
-    await fleet.pollAll()
-    await run(5 * minute)
-    await history.close()
-    stop()
-    appendFileSync(file(), Buffer.alloc(40, 7))
-    const size = statSync(file()).size
-    await open({ Server: { status: status(3) } })
-    expect(statSync(file()).size).toBe(size - 40)
-    expect(known(history.range('Server', hour).series.players!.max).length).toBeGreaterThan(29)
-  })
-
-  it('that is far too large is renamed without being read', async () => {
-    await open({ Server: { status: status(3) } })
-    await fleet.pollAll()
-    await history.close()
-    stop()
-    const path = file()
-    // More than a Buffer can hold.
-    truncateSync(path, 2 ** 40)
-    await open({ Server: { status: status(4) } })
-    expect(log.lines).toEqual([expect.stringContaining('it has 1099511627776 bytes; the maximum is 16777216')])
-    expect(statSync(`${path}.unreadable`).size).toBe(2 ** 40)
-  })
-
-  it.each([
-    ['another version', (bytes: Buffer) => bytes.fill(9, 7, 8)],
-    ['no history', () => Buffer.from('something else')],
-    ['an empty file', () => Buffer.alloc(0)],
-    ['a damaged start', (bytes: Buffer) => bytes.fill(0xff, 20, 30)],
-  ])('starts a new file and renames the old one if that is %s', async (_, damage) => {
-    await open({ Server: { status: status(3) } })
-    await fleet.pollAll()
-    await run(minute)
-    await history.close()
-    stop()
-    const damaged = damage(readFileSync(file()))
-    writeFileSync(file(), damaged)
-    await open({ Server: { status: status(4) } })
-    expect(log.lines).toEqual([expect.stringContaining('cannot use the history file')])
-    expect(readdirSync(folder).filter((name) => name.endsWith('.unreadable'))).toHaveLength(1)
-    expect(known(history.range('Server', hour).series.players!.max)).toEqual([])
-    await fleet.pollAll()
-    await run(minute)
-    await history.close()
-    stop()
-    await open({ Server: { status: status(4) } })
-    expect(log.lines).toEqual([])
-    expect(known(history.range('Server', hour).series.players!.max).length).toBeGreaterThan(5)
+    expect((await history.uptime('Server', 1)).days[0]!.players).toMatchObject({ mean: 7, max: 12 })
   })
 
   it('works for servers with any names', async () => {
@@ -252,79 +167,185 @@ describe('the history after a restart', () => {
     await history.close()
     stop()
     await open(Object.fromEntries(names.map((name) => [name, {}])))
-    expect(names.map((name) => history.uptime(name, 1).record.players)).toEqual(names.map((_, index) => index))
+    expect(await Promise.all(names.map(async (name) => (await history.uptime(name, 1)).record.players))).toEqual(
+      names.map((_, index) => index),
+    )
   })
 })
 
-describe('the file', () => {
-  it('is rewritten when it has grown, without losing data', async () => {
-    await open({ Server: { status: status(1), rcon: rcon('Alice') } })
-    await fleet.pollAll()
-    // A rewritten file replaces the previous one.
-    const inodes = new Set<number>()
-    const sizes: number[] = []
-    for (let round = 0; round < 40; round++) {
-      for (let count = 0; count < 180; count++) {
-        fleet.scripts.Server = {
-          status: status(count),
-          rcon: { ...rcon('Alice'), playersOnline: count, tickRate: 20 - count / 100 },
-        }
-        await clock.advance(5_000)
-        await fleet.pollAll()
-        await new Promise(setImmediate)
-      }
-      await until(() => readdirSync(folder).some((name) => name.endsWith('.history')))
-      const { ino, size } = statSync(file())
-      inodes.add(ino)
-      sizes.push(size)
-    }
-    const day = { names: allSeries, range: 24 * 60 * minute, points: 1000 }
-    await history.close()
-    inodes.add(statSync(file()).ino)
-    expect(inodes.size).toBeGreaterThan(1)
-    expect(Math.max(...sizes)).toBeLessThan(400 * 1024)
-    const before = [history.range('Server', day), history.uptime('Server', 2)]
-    stop()
-    await open({ Server: {} })
-    expect([history.range('Server', day), history.uptime('Server', 2)]).toEqual(before)
-  })
+/** Runs a program of its own on the database, as a person would with a tool. */
+function onFile(statements: string, path = file()): unknown[] {
+  const db = new Database(path)
+  try {
+    return statements.startsWith('SELECT') || statements.startsWith('PRAGMA integrity')
+      ? db.prepare(statements).all()
+      : [db.exec(statements)]
+  } finally {
+    db.close()
+  }
+}
 
-  it('is rewritten after a failure', async () => {
-    await open({ Server: { status: status(1) } })
+describe('a file that cannot be used', () => {
+  const make = async () => {
+    await open({ Server: { status: status(3) } })
     await fleet.pollAll()
     await run(minute)
-    // Like another process.
-    await until(() => readdirSync(folder).some((name) => name.endsWith('.history')))
-    appendFileSync(file(), 'x')
-    await run(minute)
-    await until(() => log.lines.length === 2)
-    expect(log.lines).toEqual([expect.stringContaining('another process'), expect.stringContaining('can be written again')])
     await history.close()
     stop()
-    await open({ Server: {} })
-    expect(known(history.range('Server', hour).series.players!.max).length).toBeGreaterThanOrEqual(12)
-  })
-
-  it('has what was recorded while its file could not be created', async () => {
-    await open({ Server: { rcon: rcon() } })
-    rmSync(folder, { recursive: true })
+  }
+  it.each([
+    ['no database', () => writeFileSync(file(), 'something else '.repeat(500)), 'it is not an SQLite database'],
+    ['another program’s', () => onFile('PRAGMA application_id = 7'), 'it is the database of another program'],
+    ['newer', () => onFile('PRAGMA user_version = 2'), 'it was written by a newer version of Tickwarden'],
+    [
+      'damaged',
+      () => {
+        const bytes = readFileSync(file())
+        writeFileSync(file(), bytes.fill(7, 4096 * 2, 4096 * 6))
+      },
+      'it is damaged',
+    ],
+    ['cut off', () => truncateSync(file(), 4096 * 3), 'it is damaged'],
+  ])('because it is %s stays as it is; the service records in memory', async (_, damage, reason) => {
+    await make()
+    damage()
+    const before = readFileSync(file())
+    await open({ Server: { status: status(4) } })
+    expect(log.lines).toEqual([
+      `cannot use ${file()}: ${reason}; it stays as it is, and the history is kept in memory only. Move it away, or set HISTORY_DIR to another folder`,
+    ])
     await fleet.pollAll()
     await run(minute)
-    fleet.scripts.Server = { rcon: rcon('Alice') }
-    await run(minute)
+    expect((await history.uptime('Server', 1)).record.players).toBe(4)
+    await history.close()
+    expect(readFileSync(file())).toEqual(before)
+  })
+
+  it('because another program has locked it stays as it is', async () => {
+    await make()
+    const other = new Database(file())
+    other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+    await open({ Server: { status: status(4) } })
+    expect(log.lines).toEqual([expect.stringContaining('another program has locked it; it stays as it is')])
+    other.exec('COMMIT')
+    other.close()
+  })
+
+  it('for some time loses nothing that is recorded meanwhile', async () => {
+    await open({ Server: { status: status(3), rcon: rcon('Alice') } })
+    await fleet.pollAll()
+    const other = new Database(file())
+    other.exec('BEGIN IMMEDIATE')
+    await run(2 * minute)
     await until(() => log.lines.length === 1)
-    mkdirSync(folder)
-    await run(20_000)
-    await until(() => log.lines.length === 2)
-    expect(log.lines).toEqual([expect.stringContaining('ENOENT'), expect.stringContaining('can be written again')])
-    await history.close()
-    const before = [history.range('Server', hour), history.sessions('Server')]
-    stop()
-    await open({ Server: {} })
-    expect([history.range('Server', hour), history.sessions('Server')]).toEqual(before)
-    expect(known(history.range('Server', hour).series.players!.max).length).toBeGreaterThanOrEqual(14)
-    expect(history.sessions('Server')).toMatchObject([{ name: 'Alice', isOnline: true }])
+    other.exec('COMMIT')
+    other.close()
+    await run(2 * minute)
+    expect(log.lines).toEqual([
+      'cannot write the history: another program has locked it; the last values are kept in memory until that succeeds',
+      'the history can be written again',
+    ])
+    expect(known((await history.range('Server', hour)).series.players!.max).length).toBeGreaterThanOrEqual(24)
+    expect(await history.sessions('Server')).toMatchObject([{ name: 'Alice', isOnline: true }])
   })
+})
+
+it('is read while other programs use the file, which may read it too', async () => {
+  await open({ Server: { status: status(3) } })
+  await fleet.pollAll()
+  await run(3 * minute)
+  const rows = onFile("SELECT count(*) AS count FROM minutes JOIN servers ON id = server WHERE name = 'Server'")
+  expect(rows).toEqual([expect.objectContaining({ count: expect.any(Number) })])
+  expect((rows[0] as { count: number }).count).toBeGreaterThanOrEqual(2)
+  expect(onFile('PRAGMA integrity_check')).toEqual([expect.objectContaining({ integrity_check: 'ok' })])
+})
+
+it('is read and not written if it is read-only', async () => {
+  await open({ Server: { status: status(3) } })
+  await fleet.pollAll()
+  await run(2 * minute)
+  await history.close()
+  stop()
+  const before = readFileSync(file())
+  log = recordingLog()
+  fleet = fakeFleet({ Server: { status: status(9) } }, clock)
+  history = await openHistory({ fleet, clock, log, folder, isReadOnly: true })
+  await fleet.pollAll()
+  await run(2 * minute)
+  expect((await history.uptime('Server', 1)).record.players).toBe(3)
+  expect(known((await history.range('Server', hour)).series.players!.max).length).toBeGreaterThanOrEqual(12)
+  expect((await history.overview())('Server').up.at(-1)).toBe(1)
+  expect(log.lines).toEqual([])
+  await history.close()
+  expect(readFileSync(file())).toEqual(before)
+  expect(readdirSync(folder)).toEqual(['history.db'])
+})
+
+it('keeps what HISTORY_DAYS says, of removed servers too', async () => {
+  const day = 24 * 60 * minute
+  const openFor = async (days: number, scripts: Record<string, Script>) => {
+    log = recordingLog()
+    fleet = fakeFleet(scripts, clock)
+    history = await openHistory({ fleet, clock, log, folder, days })
+    await fleet.pollAll()
+    await run(minute)
+  }
+  await openFor(3, { old: { rcon: rcon('Alice') }, Server: { rcon: rcon('Bob') } })
+  fleet.scripts.old = { rcon: rcon() }
+  await run(minute)
+  await history.close()
+  stop()
+  await clock.advance(2 * day)
+  await openFor(3, { Server: { rcon: rcon('Bob') } })
+  expect((await history.uptime('Server', 4)).days.filter(({ known }) => known > 0)).toHaveLength(2)
+  await history.close()
+  stop()
+  await clock.advance(4 * day)
+  await openFor(3, { Server: { rcon: rcon('Bob') } })
+  await run(2 * minute)
+  expect((await history.uptime('Server', 7)).days.filter(({ known }) => known > 0)).toHaveLength(1)
+  await history.close()
+  for (const table of ['ten_seconds', 'minutes', 'ten_minutes', 'days', 'sessions', 'events'])
+    expect(
+      onFile(`SELECT count(*) AS count FROM ${table} WHERE server = (SELECT id FROM servers WHERE name = 'old')`),
+      table,
+    ).toEqual([expect.objectContaining({ count: 0 })])
+})
+
+it('answers from a thread of its own as it does without', async () => {
+  const answers: unknown[] = []
+  for (const inThread of [false, true]) {
+    rmSync(folder, { recursive: true })
+    folder = mkdtempSync(join(tmpdir(), 'tickwarden-history-'))
+    clock = manualClock(9_000)
+    fleet = fakeFleet({ Server: { status: status(3), rcon: rcon('Alice', 'Bob', 'Carol') } }, clock)
+    history = await openHistory({ fleet, clock, log: silentLog, folder, inThread })
+    await fleet.pollAll()
+    await run(2 * minute)
+    const overview = await history.overview()
+    answers.push([
+      await history.range('Server', hour),
+      await history.uptime('Server', 3),
+      await history.sessions('Server'),
+      await history.playerHistories('Server', 60 * minute, 10),
+      overview('Server'),
+      await history.peak(clock.wall() - 60 * minute, clock.wall()),
+    ])
+    await history.close()
+    stop()
+  }
+  expect(answers[1]).toEqual(answers[0])
+})
+
+it('of many servers without a folder leaves no file behind', async () => {
+  const before = readdirSync(tmpdir()).filter((name) => name.startsWith('tickwarden-') && !name.startsWith('tickwarden-h'))
+  fleet = fakeFleet({ Server: { status: status(3) } }, clock)
+  history = await openHistory({ fleet, clock, log: silentLog, inThread: true })
+  await fleet.pollAll()
+  await run(minute)
+  expect((await history.uptime('Server', 1)).record.players).toBe(3)
+  const after = readdirSync(tmpdir()).filter((name) => name.startsWith('tickwarden-') && !name.startsWith('tickwarden-h'))
+  expect(after.filter((name) => !before.includes(name))).toEqual([])
 })
 
 it('neither restores nor records sessions if that is off', async () => {
@@ -334,10 +355,10 @@ it('neither restores nor records sessions if that is off', async () => {
   await history.close()
   stop()
   await open({ Server: { rcon: rcon('Bob') } }, folder, false)
-  expect(known(history.range('Server', hour).series.players!.max)).not.toEqual([])
+  expect(known((await history.range('Server', hour)).series.players!.max)).not.toEqual([])
   await fleet.pollAll()
   await run(20_000)
-  expect([history.sessions('Server'), history.players('Server', 60 * minute)]).toEqual([[], []])
+  expect([await history.sessions('Server'), await history.players('Server', 60 * minute)]).toEqual([[], []])
 })
 
 describe('the history without a folder', () => {
@@ -345,10 +366,10 @@ describe('the history without a folder', () => {
     await open({ Server: { status: status(3) } }, null)
     await fleet.pollAll()
     await clock.advance(1_000)
-    expect(history.uptime('Server', 1).days[0]!.known * 86_400).toBeCloseTo(1, 1)
+    expect((await history.uptime('Server', 1)).days[0]!.known * 86_400).toBeCloseTo(1, 1)
     // It includes a time at which histories with a file are saved.
     await clock.advance(12_000)
-    expect(history.uptime('Server', 1).days[0]!.known * 86_400).toBeCloseTo(13, 1)
+    expect((await history.uptime('Server', 1)).days[0]!.known * 86_400).toBeCloseTo(13, 1)
   })
 })
 
@@ -358,11 +379,13 @@ describe('the folder', () => {
     return openFolder({ ...history, dataDir: data.dataDir }, to)
   }
 
-  it('is HISTORY_DIR, else history in DATA_DIR', async () => {
-    await open({})
-    expect(await folderOf({ HISTORY_DIR: join(folder, 'a/b'), DATA_DIR: folder })).toBe(join(folder, 'a/b'))
-    expect(await folderOf({ DATA_DIR: folder })).toBe(join(folder, 'history'))
-    expect(readdirSync(folder).toSorted()).toEqual(['a', 'history'])
+  it('is HISTORY_DIR, else DATA_DIR', async () => {
+    await open({}, null)
+    const inner = join(folder, 'a/b')
+    const writable = { isReadOnly: false }
+    expect(await folderOf({ HISTORY_DIR: inner, DATA_DIR: folder })).toEqual({ ...writable, folder: inner, oldFolder: inner })
+    expect(await folderOf({ DATA_DIR: folder })).toEqual({ ...writable, folder, oldFolder: join(folder, 'history') })
+    expect(readdirSync(folder)).toEqual(['a'])
   })
 
   it('does not exist without either, or if it is not writable, which is logged once', async () => {
@@ -376,7 +399,7 @@ describe('the folder', () => {
     ])
     await fleet.pollAll()
     await run(minute)
-    expect(known(history.range('Server', hour).series.players!.max).length).toBeGreaterThan(5)
+    expect(known((await history.range('Server', hour)).series.players!.max).length).toBeGreaterThan(5)
     expect(log.lines).toEqual([])
     expect(readdirSync(folder)).toEqual([])
   })

@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
-import { readRange } from '../../src/history/range.ts'
-import { createRecorder } from '../../src/history/recorder.ts'
-import { createServerHistory } from '../../src/history/server-history.ts'
-import { readUptime } from '../../src/history/uptime.ts'
+import { Recorder } from '../../src/history/recorder.ts'
+import { Slices } from '../../src/history/slices.ts'
+import { HistoryStore } from '../../src/history/store.ts'
 import { testPoll } from '../helpers/fake-fleet.ts'
 
 const hour = 3_600_000
@@ -15,8 +14,15 @@ const downMs = 8 * testPoll.interval + testPoll.timeout + testPoll.staleAfter
 function record() {
   let [wall, now] = [start, 0]
   const clock = { wall: () => wall, now: () => now, after: () => () => {} }
-  const history = createServerHistory()
-  const recorder = createRecorder(history, clock)
+  const slices = new Slices()
+  const recorder = new Recorder(slices, clock)
+  const store = new HistoryStore({ days: 4_000 })
+  const { id = -1 } = store.servers(['Server'], start)[0] ?? {}
+  const write = () => {
+    const taken = new Float64Array(slices.length)
+    slices.moveTo(taken, 0, id)
+    store.write({ slices: taken, sessions: [], events: [] })
+  }
   const poll = (players: number): void => {
     const field = { value: players, source: 'status' as const, at: now }
     const snapshot: ServerSnapshot = {
@@ -47,12 +53,15 @@ function record() {
       now += milliseconds
       recorder.flush()
     },
-    values: () =>
-      readRange(history, { names: ['players'], range: hour, points: 1000 }, wall)
-        .series.players?.mean.map((value) => value ?? '.')
-        .join(''),
-    today: () => readUptime(history, 1, wall).days[0],
-    days: () => readUptime(history, 400, wall),
+    values() {
+      write()
+      const { series } = store.range(id, { names: ['players'], range: hour, points: 1000 }, wall)
+      return series.players?.mean.map((value) => value ?? '.').join('')
+    },
+    today() {
+      write()
+      return store.uptime(id, 1, wall).days[0]
+    },
   }
 }
 

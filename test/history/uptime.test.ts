@@ -1,49 +1,61 @@
 import { expect, it } from 'vitest'
-import { createServerHistory, quarterMs } from '../../src/history/server-history.ts'
-import { readRecentUptime } from '../../src/history/uptime.ts'
+import { overviewOf, overviewParts } from '../../src/history/overview.ts'
+import { Slices } from '../../src/history/slices.ts'
+import { HistoryStore } from '../../src/history/store.ts'
 
 const minute = 60_000
 const day = 86_400_000
-/** The start of a quarter of an hour. */
-const start = Math.ceil(1_700_000_000_000 / quarterMs) * quarterMs
+const part = day / overviewParts.up
+/** The start of a UTC day. */
+const start = 19_676 * day
 
 /** A server that was up, then down, for this many minutes each, from `start` on. */
 function record(...parts: readonly (readonly [up: boolean, minutes: number])[]) {
-  const history = createServerHistory()
+  const store = new HistoryStore({ days: 400 })
+  const [{ id } = { id: -1 }] = store.servers(['Server'], start)
   let at = start
-  for (const [up, minutes] of parts) {
-    history.add({ up, values: [] }, at, minutes * minute)
+  const add = (up: boolean, minutes: number) => {
+    const slices = new Slices()
+    slices.add({ up, values: [up ? 3 : Number.NaN] }, at, minutes * minute)
     at += minutes * minute
+    const taken = new Float64Array(slices.length)
+    slices.moveTo(taken, 0, id)
+    store.write({ slices: taken, sessions: [], events: [] })
   }
-  return { history, end: at }
+  for (const [up, minutes] of parts) add(up, minutes)
+  return { read: (now: number) => overviewOf(store.overview(now), id) }
 }
 
-it('is unknown for quarters of an hour without data', () => {
-  const { from, to, up } = readRecentUptime(createServerHistory(), start)
+it('is unknown for parts without data, also of a server without any', () => {
+  const { read } = record()
+  const { from, to, up, players, days } = read(start)
   expect(to - from).toBe(day)
-  expect(up).toEqual(Array.from({ length: 96 }, () => null))
+  expect([up, players]).toEqual([overviewParts.up, overviewParts.players].map((length) => Array.from({ length }, () => null)))
+  expect(days).toHaveLength(overviewParts.days)
+  expect(days.at(-1)).toEqual({ date: '2023-11-15', up: null, known: 0 })
 })
 
-it('ends with the current quarter of an hour', () => {
-  const { history } = record([true, 1])
-  expect(readRecentUptime(history, start + minute)).toMatchObject({ from: start + quarterMs - day, to: start + quarterMs })
-  expect(readRecentUptime(history, start + minute).up.at(-1)).toBe(1)
-  // The start of the next one.
-  expect(readRecentUptime(history, start + quarterMs).up.slice(-2)).toEqual([1, null])
+it('ends with the current ten minutes', () => {
+  const { read } = record([true, 40])
+  expect(read(start + 29 * minute)).toMatchObject({ from: start + part - day, to: start + part })
+  expect(read(start + 29 * minute).up.at(-1)).toBe(1)
+  expect(read(start + 29 * minute).players.slice(-2)).toEqual([3, 3])
+  // The start of the next ones.
+  expect(read(start + part).up.slice(-2)).toEqual([1, 1])
+  expect(read(start + 2 * part + 10 * minute).up.slice(-2)).toEqual([1, null])
 })
 
 it('divides by the known time only', () => {
-  const { history, end } = record([true, 6], [false, 3], [false, 6], [true, 15])
-  expect(readRecentUptime(history, end - 1).up.slice(-3)).toEqual([null, 0.4, 1])
-  const { history: partly } = record([true, 3], [false, 1])
-  expect(readRecentUptime(partly, start + 14 * minute).up.at(-1)).toBe(0.75)
+  const { read } = record([true, 12], [false, 18], [true, 30])
+  expect(read(start + 59 * minute).up.slice(-3)).toEqual([null, 0.4, 1])
+  const { read: partly } = record([true, 3], [false, 1])
+  expect(partly(start + 29 * minute).up.at(-1)).toBe(0.75)
+  expect(partly(start + 29 * minute).days.at(-1)).toEqual({ date: '2023-11-15', up: 0.75, known: 0.002778 })
 })
 
-it('drops data older than a day', () => {
-  const { history } = record([false, 15], [true, 15])
-  expect(readRecentUptime(history, start + day - 1).up.slice(0, 2)).toEqual([0, 1])
-  expect(readRecentUptime(history, start + day).up.slice(0, 2)).toEqual([1, null])
-  history.add({ up: true, values: [] }, start + day, minute)
-  expect(readRecentUptime(history, start + day).up).toHaveLength(96)
-  expect(readRecentUptime(history, start + day).up.at(-1)).toBe(1)
+it('has the last 24 hours', () => {
+  const { read } = record([false, 30], [true, 30])
+  expect(read(start + day - 1).up.slice(0, 2)).toEqual([0, 1])
+  expect(read(start + day + 29 * minute).up.slice(0, 2)).toEqual([1, null])
+  expect(read(start + day).days.slice(-2)).toMatchObject([{ up: 0.5 }, { up: null }])
 })

@@ -29,13 +29,13 @@ export function overallUptime({ days }: Uptime): number | undefined {
   return known === 0 ? undefined : days.reduce((sum, day) => sum + (day.up ?? 0) * day.known, 0) / known
 }
 
-/** The text of a badge. If the server is not up, its state replaces the value. */
-export function badgeContent(kind: BadgeKind, summary: Summary, uptime: () => Uptime): BadgeContent {
+/** The text of a badge. If the server is not up, its state replaces the value. @param uptime of the last 90 days */
+export function badgeContent(kind: BadgeKind, summary: Summary, uptime?: Uptime): BadgeContent {
   const { shortStatus, players, version } = summary
   const label = kind === 'tps' ? 'TPS' : kind
   const unknown = { label, value: 'unknown', color: colors.unknown }
   if (kind === 'uptime') {
-    const part = overallUptime(uptime())
+    const part = uptime && overallUptime(uptime)
     if (part === undefined) return unknown
     return {
       label: 'uptime 90 d',

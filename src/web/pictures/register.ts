@@ -135,7 +135,8 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
       const watcher = place.watcher(request)
       const { server } = watcher
       const summary = summarise(watcher.snapshot())
-      const content = badgeContent(request.query.show, summary, () => history.uptime(server, 90))
+      const { show } = request.query
+      const content = badgeContent(show, summary, show === 'uptime' ? await history.uptime(server, 90) : undefined)
       const picture: Picture = {
         type: 'image/svg+xml',
         key: JSON.stringify(['badge', content]),
@@ -179,9 +180,7 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
           name,
         ]),
         render: async () => {
-          const values = history.range(server, { names, range: period, points })
-          // Reading the values, drawing and rendering take some milliseconds each.
-          await nextTurn()
+          const values = await history.range(server, { names, range: period, points })
           const chart = drawChart({ server, values, width, height, theme: themes[name] })
           await nextTurn()
           return toPng(chart)
@@ -192,7 +191,7 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
   }
 
   /** Whether a server shows the player now or has shown it: the heads of others are not fetched. */
-  const isPlayer = (uuid: string): boolean =>
+  const isPlayer = async (uuid: string): Promise<boolean> =>
     fleet.watchers.some((watcher) => watcher.snapshot().fields.players?.value.players.some(({ id }) => id === uuid)) ||
     history.hasPlayer(uuid)
 
@@ -215,7 +214,7 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
       place.watcher(request)
       const uuid = readUuid(request)
       const { size } = request.query
-      const head = heads !== undefined && isPlayer(uuid) ? await heads.get(uuid) : undefined
+      const head = heads !== undefined && (await isPlayer(uuid)) ? await heads.get(uuid) : undefined
       const { pixels, side } = headPattern(uuid)
       const picture: Picture = {
         type: 'image/png',

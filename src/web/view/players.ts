@@ -2,7 +2,7 @@ import { cleanName } from './clean-text.ts'
 import type { ViewContext } from './context.ts'
 import { h, type ViewElement } from './node.ts'
 import { viewRelative } from './relative.ts'
-import type { ListedPlayer, ServerDetails, Session } from './types.ts'
+import type { ListedPlayer, Regular, ServerDetails, Session } from './types.ts'
 
 /** Maximum number of players listed: thousands of names and heads would take seconds to load. */
 const maxListed = 100
@@ -74,4 +74,51 @@ function viewVisit({ player, from, to }: Session, context: ViewContext): ViewEle
   const { texts, format } = context
   const length = from === null || to === null ? '' : texts.server.stayed(format.duration(to - from))
   return h('li', {}, viewHead(player, context), viewName(player), h('span', {}, length), to !== null && viewRelative(to, context))
+}
+
+/** Who played in the last seven days, and for how long. */
+export function viewRegulars({ regulars }: ServerDetails, context: ViewContext): ViewElement | undefined {
+  if (regulars === null || regulars.length === 0) return undefined
+  const { regulars: title, regular: columns } = context.texts.server
+  return h(
+    'section',
+    { class: 'panel' },
+    h('h2', {}, title),
+    h(
+      'div',
+      { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title },
+      h(
+        'table',
+        { class: 'sources' },
+        h(
+          'thead',
+          {},
+          h(
+            'tr',
+            {},
+            Object.values(columns).map((name) => h('th', { scope: 'col' }, name)),
+          ),
+        ),
+        h(
+          'tbody',
+          {},
+          regulars.map((regular) => viewRegular(regular, context)),
+        ),
+      ),
+    ),
+  )
+}
+
+function viewRegular({ player, seconds, sessions, firstSeen, lastSeen, online }: Regular, context: ViewContext): ViewElement {
+  const { texts, format } = context
+  const unknown = texts.table.unknown
+  return h(
+    'tr',
+    {},
+    h('th', { scope: 'row' }, viewName(player)),
+    h('td', {}, seconds === 0 ? unknown : format.duration(seconds * 1000)),
+    h('td', {}, format.integer(sessions)),
+    h('td', {}, firstSeen === null ? unknown : viewRelative(firstSeen, context)),
+    h('td', {}, online ? texts.server.online : viewRelative(lastSeen, context)),
+  )
 }

@@ -4,7 +4,7 @@ import type { ViewContext } from './context.ts'
 import { healthOf, tickLight } from './health.ts'
 import { viewMotd } from './motd.ts'
 import { type Child, h, type ViewElement } from './node.ts'
-import { viewPlayers, viewRecent } from './players.ts'
+import { viewPlayers, viewRecent, viewRegulars } from './players.ts'
 import { viewRelative } from './relative.ts'
 import { snippetsOf } from './snippets.ts'
 import type { ServerDetails } from './types.ts'
@@ -81,6 +81,7 @@ export function viewServerBody(details: ServerDetails, context: ViewContext): Vi
       ),
     viewPlayers(details, context),
     viewRecent(details, context),
+    viewRegulars(details, context),
     sources !== null &&
       h(
         'section',

@@ -96,12 +96,25 @@ export interface Session {
   readonly isOnline: boolean
 }
 
+/** What one player played on the server in the last seven days. */
+export interface Regular {
+  readonly player: ListedPlayer
+  readonly seconds: number
+  readonly sessions: number
+  /** Unix milliseconds; `firstSeen` is null if the player was there before the server was watched. */
+  readonly firstSeen: number | null
+  readonly lastSeen: number
+  readonly online: boolean
+}
+
 export interface ServerDetails {
   readonly server: PageServer
   readonly history: CardHistory | null
   readonly record: { readonly players: number; readonly at: number } | null
   /** Newest first; null if the page hides names. */
   readonly sessions: readonly Session[] | null
+  /** Longest time first; null if the page hides names. */
+  readonly regulars: readonly Regular[] | null
   /** Null if the page hides sources. */
   readonly sources: readonly SourceRow[] | null
   /** For each unknown value, what would provide it; null if the page hides sources. */

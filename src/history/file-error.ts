@@ -1,0 +1,18 @@
+/** Why the file of a history cannot be used. */
+export class HistoryFileError extends Error {
+  override readonly name = 'HistoryFileError'
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  SQLITE_NOTADB: 'it is not an SQLite database',
+  SQLITE_CORRUPT: 'it is damaged',
+  SQLITE_BUSY: 'another program has locked it',
+  SQLITE_FULL: 'the disk is full',
+  SQLITE_READONLY: 'it is read-only',
+}
+
+/** What went wrong with the database, in words. */
+export function reasonOf(error: unknown): string {
+  const { code = '', message } = error as { readonly code?: string; readonly message: string }
+  return reasons[code] ?? message
+}

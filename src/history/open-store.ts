@@ -1,0 +1,92 @@
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Log } from '../util/log.ts'
+import { HistoryFileError, reasonOf } from './file-error.ts'
+import type { StoreOptions } from './store.ts'
+import { openLocalStore, openStoreThread, type StoreClient } from './store-client.ts'
+
+export interface OpenStoreOptions {
+  /** Absent: in memory only. */
+  readonly folder?: string
+  readonly isReadOnly?: boolean
+  /** Default: the folder. */
+  readonly oldFolder?: string
+  readonly log: Log
+  readonly days: number
+  readonly inThread: boolean
+  /** Unix milliseconds. */
+  readonly now: number
+}
+
+interface OpenStore {
+  readonly store: StoreClient
+  readonly isWritable: boolean
+}
+
+/** Name of the database. */
+export const fileName = 'history.db'
+/** Milliseconds between two log lines while files are taken over. */
+const progressMs = 5_000
+
+/** Opens the database in the folder. A file that cannot be used stays as it is; the history is then kept in memory. */
+export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
+  const { folder, isReadOnly = false, oldFolder = folder, log, days, inThread } = options
+  const open = (file: Omit<StoreOptions, 'days'>) => (inThread ? openStoreThread : openLocalStore)({ ...file, days })
+  if (folder === undefined || oldFolder === undefined) return { store: await openTemporary(open, inThread), isWritable: true }
+  const path = join(folder, fileName)
+  try {
+    const store = await open({ path, isReadOnly })
+    if (!isReadOnly) await importOldFiles(store, oldFolder, options)
+    return { store, isWritable: !isReadOnly }
+  } catch (error) {
+    if (!(error instanceof HistoryFileError)) throw error
+    log.warn(
+      { file: path, reason: error.message },
+      `cannot use ${path}: ${error.message}; it stays as it is, and the history is kept in memory only. Move it away, or set HISTORY_DIR to another folder`,
+    )
+    return { store: await openTemporary(open, inThread), isWritable: true }
+  }
+}
+
+/** In memory; the history of many servers, which would grow to 250 KB each, in a file that is deleted as soon as it is open. */
+async function openTemporary(
+  open: (file: Omit<StoreOptions, 'days'>) => Promise<StoreClient>,
+  isLarge: boolean,
+): Promise<StoreClient> {
+  const folder = isLarge ? await mkdtemp(join(tmpdir(), 'tickwarden-')).catch(() => undefined) : undefined
+  if (folder === undefined) return open({})
+  try {
+    return await open({ path: join(folder, fileName), isTemporary: true })
+  } finally {
+    // Windows does not delete a file that is open.
+    await rm(folder, { recursive: true }).catch(() => {})
+  }
+}
+
+/** Takes over the files of an earlier version, of which each was the history of one server, and moves them to a folder beside them. */
+async function importOldFiles(store: StoreClient, folder: string, { log, now }: OpenStoreOptions): Promise<void> {
+  const files = await readdir(folder).catch(() => [])
+  const names = files.filter((name) => name.endsWith('.history'))
+  if (names.length === 0) return
+  const kept = join(folder, 'imported')
+  log.info({ folder }, `taking over the history of ${names.length} servers from ${folder}`)
+  let [imported, told] = [0, Date.now()]
+  for (const [index, name] of names.entries()) {
+    const path = join(folder, name)
+    try {
+      if (await store.importFile(path, now)) {
+        await mkdir(kept, { recursive: true })
+        await rename(path, join(kept, name))
+        imported++
+      } else log.warn({ file: path }, `cannot take over ${path}: it is damaged or no history file; it stays as it is`)
+    } catch (error) {
+      log.warn({ file: path, reason: reasonOf(error) }, `cannot take over ${path}: ${reasonOf(error)}; it stays as it is`)
+    }
+    if (Date.now() - told > progressMs) {
+      told = Date.now()
+      log.info(`took over ${index + 1} of ${names.length} histories`)
+    }
+  }
+  log.info({ folder: kept }, `took over the history of ${imported} servers; their files are now in ${kept}`)
+}

@@ -1,0 +1,146 @@
+import { dayMs, type Level, levels } from './levels.ts'
+
+/** How the last 24 hours and 90 days of a server are divided. */
+export const overviewParts = { up: 48, players: 72, days: 90 } as const
+
+/** Positions of the first value of each kind among those of a server. `daysUp` and `daysKnown` are parts of each UTC day. */
+const at = {
+  up: 0,
+  players: overviewParts.up,
+  daysUp: overviewParts.up + overviewParts.players,
+  daysKnown: overviewParts.up + overviewParts.players + overviewParts.days,
+} as const
+const size = at.daysKnown + overviewParts.days
+
+/** The last 24 hours and 90 days of all servers. */
+export interface OverviewValues {
+  /** Unix milliseconds of the 24 hours; `to` is the end of the ten minutes that are not over yet. */
+  readonly from: number
+  readonly to: number
+  /** Number of the last day since 1970. */
+  readonly today: number
+  /** Those of each server, by its number in the database; NaN where unknown. */
+  readonly values: Float32Array
+}
+
+/** The last 24 hours and 90 days of one server, oldest first; null where unknown. */
+export interface ServerOverview {
+  readonly from: number
+  readonly to: number
+  /** The part of the known time in which the server was up. */
+  readonly up: readonly (number | null)[]
+  readonly players: readonly (number | null)[]
+  /** `date`: UTC; `known`: the part of the day in which the state was known. */
+  readonly days: readonly { readonly date: string; readonly up: number | null; readonly known: number }[]
+}
+
+/** The rows of a level that begin at a time: number of the server, `known_ms`, `up_ms` and `players_mean`. */
+type ReadRows = (level: Level, time: number) => readonly (readonly (number | null)[])[]
+
+/** Of each server, by its number in the database, and in this order. */
+const bucketValues = { known: 0, up: 1, players: 2, size: 3 } as const
+
+/** Buckets that are read again each time, because they may still change. */
+const maxOpen = 2
+
+/** Makes the overview of all servers. Buckets that are over are read once. */
+export class Overview {
+  readonly #read: ReadRows
+  #recent = new Map<number, Float32Array>()
+  #days = new Map<number, Float32Array>()
+
+  constructor(read: ReadRows) {
+    this.#read = read
+  }
+
+  /** @param servers largest number of a server; @param now Unix milliseconds */
+  values(servers: number, now: number): OverviewValues {
+    const { step } = levels[2]
+    const to = (Math.floor(now / step) + 1) * step
+    const today = Math.floor(now / dayMs)
+    this.#recent = this.#refresh(this.#recent, levels[2], to, dayMs / step, servers)
+    this.#days = this.#refresh(this.#days, levels[3], (today + 1) * dayMs, overviewParts.days, servers)
+    const values = new Float32Array((servers + 1) * size).fill(Number.NaN)
+    for (let server = 0; server <= servers; server++) {
+      const own = values.subarray(server * size, (server + 1) * size)
+      joinUp([...this.#recent.values()], server, own.subarray(at.up, at.players))
+      joinPlayers([...this.#recent.values()], server, own.subarray(at.players, at.daysUp))
+      joinUp([...this.#days.values()], server, own.subarray(at.daysUp, at.daysKnown))
+      let day = at.daysKnown
+      for (const bucket of this.#days.values()) own[day++] = (bucket[server * bucketValues.size] ?? 0) / dayMs
+    }
+    return { from: to - dayMs, to, today, values }
+  }
+
+  /** The last `count` buckets of a level up to `end`, oldest first. */
+  #refresh(before: ReadonlyMap<number, Float32Array>, level: Level, end: number, count: number, servers: number) {
+    const buckets = new Map<number, Float32Array>()
+    for (let index = count; index > 0; index--) {
+      const time = end - index * level.step
+      const known = index > maxOpen ? before.get(time) : undefined
+      buckets.set(time, known ?? this.#bucket(level, time, servers))
+    }
+    return buckets
+  }
+
+  #bucket(level: Level, time: number, servers: number): Float32Array {
+    const bucket = new Float32Array((servers + 1) * bucketValues.size)
+    for (const [server, known, up, players] of this.#read(level, time)) {
+      const first = (server ?? 0) * bucketValues.size
+      bucket[first + bucketValues.known] = known ?? 0
+      bucket[first + bucketValues.up] = up ?? 0
+      bucket[first + bucketValues.players] = players ?? Number.NaN
+    }
+    return bucket
+  }
+}
+
+/** Of as many buckets each, the part of the known time in which the server was up. */
+function joinUp(buckets: readonly Float32Array[], server: number, parts: Float32Array): void {
+  const count = buckets.length / parts.length
+  for (let part = 0; part < parts.length; part++) {
+    let [known, up] = [0, 0]
+    for (let index = part * count; index < (part + 1) * count; index++) {
+      known += buckets[index]?.[server * bucketValues.size + bucketValues.known] ?? 0
+      up += buckets[index]?.[server * bucketValues.size + bucketValues.up] ?? 0
+    }
+    parts[part] = known === 0 ? Number.NaN : up / known
+  }
+}
+
+/** Of as many buckets each, the mean of the known numbers of players. */
+function joinPlayers(buckets: readonly Float32Array[], server: number, parts: Float32Array): void {
+  const count = buckets.length / parts.length
+  for (let part = 0; part < parts.length; part++) {
+    let [known, sum] = [0, 0]
+    for (let index = part * count; index < (part + 1) * count; index++) {
+      const first = server * bucketValues.size
+      const players = buckets[index]?.[first + bucketValues.players] ?? Number.NaN
+      if (Number.isNaN(players) || (buckets[index]?.[first + bucketValues.known] ?? 0) === 0) continue
+      known++
+      sum += players
+    }
+    parts[part] = known === 0 ? Number.NaN : sum / known
+  }
+}
+
+/** The values of one server. */
+export function overviewOf({ from, to, today, values }: OverviewValues, server: number): ServerOverview {
+  const read = (begin: number, count: number, digits: number) =>
+    Array.from({ length: count }, (_, index) => {
+      const value = server < 0 ? Number.NaN : (values[server * size + begin + index] ?? Number.NaN)
+      return Number.isNaN(value) ? null : Number(value.toFixed(digits))
+    })
+  const [up, known] = [read(at.daysUp, overviewParts.days, 6), read(at.daysKnown, overviewParts.days, 6)]
+  return {
+    ...{ from, to, up: read(at.up, overviewParts.up, 6), players: read(at.players, overviewParts.players, 3) },
+    days: up.map((value, index) => ({
+      date: dateOf(today - overviewParts.days + 1 + index),
+      up: value,
+      known: known[index] ?? 0,
+    })),
+  }
+}
+
+/** `2026-11-21`. @param day since 1970 */
+export const dateOf = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10)

@@ -1,0 +1,104 @@
+import { type Level, levels } from './levels.ts'
+import { type SeriesName, series, seriesNames } from './series.ts'
+
+/** `PRAGMA application_id`: "TkWd". */
+export const applicationId = 0x546b5764
+/** `PRAGMA user_version`: raised when a table changes. A newer database is not opened. */
+export const schemaVersion = 1
+
+/** The columns of a series. */
+const columnsOf = (column: string): readonly string[] => ['known_ms', 'mean', 'min', 'max'].map((name) => `${column}_${name}`)
+
+/** The columns of a bucket. Only a day has the time of its maximum. */
+export const bucketColumns = ({ table }: Level): readonly string[] => [
+  ...['time', 'server', 'known_ms', 'up_ms'],
+  ...seriesNames.flatMap((name) => columnsOf(series[name].column)),
+  ...(table === 'days' ? ['players_max_at'] : []),
+]
+
+const typeOf = (column: string): string => (/_(min|mean|max)$/.test(column) ? 'REAL' : 'INTEGER')
+
+const bucketTable = (level: Level): string => `
+CREATE TABLE ${level.table} (
+  time INTEGER NOT NULL,            -- start, Unix milliseconds
+  server INTEGER NOT NULL REFERENCES servers,
+  known_ms INTEGER NOT NULL,        -- for so long the state of the server was known
+  up_ms INTEGER NOT NULL,           -- for so long it was up
+  -- Of each series: for how long it was known, and its mean, minimum and maximum; NULL if it was not known at all.
+  -- Players; milliseconds for latency, tick_time_mean and tick_time_p99; ticks per second.
+${bucketColumns(level)
+  .slice(4)
+  .map((column) => `  ${column} ${typeOf(column)},\n`)
+  .join('')}  PRIMARY KEY (time, server)
+) WITHOUT ROWID;
+`
+
+/** All times are Unix milliseconds. Rows of a bucket are sorted by time, so that new ones are appended. */
+export const schema = `
+CREATE TABLE servers (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  first_at INTEGER,                 -- since when it is recorded
+  record_players INTEGER,           -- most players at once, and when
+  record_at INTEGER
+);
+${levels.map(bucketTable).join('')}
+-- Visits of players, of servers with a source that provides the full list.
+CREATE TABLE sessions (
+  id INTEGER PRIMARY KEY,
+  server INTEGER NOT NULL REFERENCES servers,
+  player TEXT NOT NULL,
+  uuid TEXT,                        -- with dashes; NULL if only the name is known
+  joined_at INTEGER,                -- NULL if the player joined before the server was watched
+  left_at INTEGER,                  -- NULL while online, and if the player left while the server was not watched
+  online INTEGER NOT NULL,          -- 1 until the player leaves
+  changed_at INTEGER NOT NULL       -- when this was last written
+);
+CREATE INDEX sessions_of_server ON sessions (server, changed_at);
+CREATE INDEX sessions_online ON sessions (server) WHERE online = 1;
+CREATE INDEX sessions_of_player ON sessions (uuid);
+
+-- Changes of state: up, down, hung (up, but the main thread does not answer) and version.
+CREATE TABLE events (
+  time INTEGER NOT NULL,
+  server INTEGER NOT NULL REFERENCES servers,
+  kind TEXT NOT NULL,
+  detail TEXT,                      -- why it is down; the new version
+  PRIMARY KEY (server, time, kind)
+) WITHOUT ROWID;
+
+-- Files of an earlier version that have been taken over.
+CREATE TABLE imported (file TEXT PRIMARY KEY) WITHOUT ROWID;
+
+PRAGMA application_id = ${applicationId};
+PRAGMA user_version = ${schemaVersion};
+`
+
+/**
+ * Adds the values of buckets to those that they have. The times stay within the bucket even if the clock was set back. A row has the
+ * columns `time`, `server`, `known_ms` and `up_ms`, those of the given series, and for a day `players_max_at`.
+ */
+export function upsertBuckets(level: Level, names: readonly SeriesName[], rows: number): string {
+  const ofSeries = names.map((name) => columnsOf(series[name].column))
+  const columns = [
+    'time',
+    'server',
+    'known_ms',
+    'up_ms',
+    ...ofSeries.flat(),
+    ...(level.table === 'days' ? ['players_max_at'] : []),
+  ]
+  const sums = ['known_ms', 'up_ms'].map((column) => `${column} = min(${column} + excluded.${column}, ${level.step})`)
+  const peakAt = `players_max_at = CASE WHEN ifnull(players_max, -1) < excluded.players_max
+    THEN excluded.players_max_at ELSE players_max_at END`
+  const values = ofSeries.flatMap(([known, mean, min, max]) => [
+    `${known} = ifnull(${known}, 0) + excluded.${known}`,
+    `${mean} = ifnull((${mean} * ${known} + excluded.${mean} * excluded.${known}) / (${known} + excluded.${known}), excluded.${mean})`,
+    `${min} = min(ifnull(${min}, excluded.${min}), excluded.${min})`,
+    `${max} = max(ifnull(${max}, excluded.${max}), excluded.${max})`,
+  ])
+  const updates = [...sums, ...values, ...(level.table === 'days' && names.includes('players') ? [peakAt] : [])]
+  const row = `(${columns.map(() => '?').join(', ')})`
+  return `INSERT INTO ${level.table} (${columns.join(', ')}) VALUES ${Array.from({ length: rows }, () => row).join(', ')}
+    ON CONFLICT (time, server) DO UPDATE SET ${updates.join(', ')}`
+}

@@ -1,0 +1,27 @@
+import { integer, oneOf, text } from '../settings/kinds/index.ts'
+import { setting } from '../settings/setting.ts'
+
+/** The history of the servers. */
+export const history = {
+  historyDir: setting({
+    env: 'HISTORY_DIR',
+    file: 'history.dir',
+    kind: text,
+    otherwise: 'DATA_DIR; without DATA_DIR in memory only',
+    meaning: 'folder of the database with the recorded history, history.db',
+  }),
+  historyDays: setting({
+    env: 'HISTORY_DAYS',
+    file: 'history.days',
+    kind: integer(1, 4000),
+    default: '400',
+    meaning: 'number of days for which the daily values, player sessions and changes of state are kept',
+  }),
+  historyPlayers: setting({
+    env: 'HISTORY_PLAYERS',
+    file: 'history.players',
+    kind: oneOf('true', 'false'),
+    default: 'true',
+    meaning: 'false: no player sessions are recorded, and those recorded earlier are not read',
+  }),
+} as const

@@ -1,0 +1,138 @@
+import { levels } from './levels.ts'
+import { seriesNames } from './series.ts'
+
+/**
+ * A slice is what was recorded in one bucket or a part of it, as numbers at these positions: where it starts and when the maximum
+ * number of players was first reached (Unix milliseconds), for how long the state of the server was known and for how long it was
+ * up (milliseconds), and from `series` on those of each series.
+ */
+export const layout = { server: 0, start: 1, knownMs: 2, upMs: 3, peakAt: 4, series: 5 } as const
+/** `sum`: of the values times the milliseconds for which they were known. */
+export const ofSeries = { knownMs: 0, sum: 1, min: 2, max: 3, size: 4 } as const
+/** Numbers of a slice. */
+export const sliceSize = layout.series + seriesNames.length * ofSeries.size
+
+const finest = levels[0].step
+const players = layout.series
+/** A slice without values; also the time at which it starts is missing. */
+export const emptySlice = new Float64Array(sliceSize)
+for (let first: number = layout.series; first < sliceSize; first += ofSeries.size)
+  emptySlice.set([0, 0, Infinity, -Infinity], first)
+
+/** Milliseconds that a value counts for that has just been read. */
+const instant = 1
+
+/** The values of a server from one snapshot to the next. */
+export interface Observation {
+  readonly up: boolean
+  /** In the order of the series; NaN if unknown. */
+  readonly values: readonly number[]
+}
+
+/** Slices for which there is room at first: those of a minute, and one before. */
+const usualSlices = 7
+
+/**
+ * Slices of one server, one after the other in one array, which is used again: otherwise the garbage of thousands of servers would
+ * cause pauses.
+ */
+export class Slices {
+  #numbers = new Float64Array(usualSlices * sliceSize)
+  #length = 0
+
+  /** Number of their numbers. */
+  get length(): number {
+    return this.#length
+  }
+
+  /** Adds values that were valid from `start`, Unix milliseconds, for `durationMs`, which is 0 for values that have just been read. */
+  add(observation: Observation, start: number, durationMs: number): void {
+    // There are no buckets before 1970.
+    if (start < 0) return
+    let from = start
+    const end = start + durationMs
+    do {
+      const next = Math.min(end, (Math.floor(from / finest) + 1) * finest)
+      this.#addPart(observation, from, next - from)
+      from = next
+    } while (from < end)
+  }
+
+  /** Moves all slices to a position of another array, with the number of the server. */
+  moveTo(target: Float64Array, position: number, server: number): void {
+    for (let at: number = layout.server; at < this.#length; at += sliceSize) this.#numbers[at] = server
+    target.set(this.#numbers.subarray(0, this.#length), position)
+    this.#length = 0
+  }
+
+  /** The whole part is within one bucket. */
+  #addPart({ up, values }: Observation, start: number, durationMs: number): void {
+    const at = this.#sliceOf(start)
+    const numbers = this.#numbers
+    const weight = Math.max(instant, durationMs)
+    increase(numbers, at + layout.knownMs, durationMs)
+    if (up) increase(numbers, at + layout.upMs, durationMs)
+    if ((values[0] ?? -1) > (numbers[at + players + ofSeries.max] ?? 0)) numbers[at + layout.peakAt] = start
+    for (let series = 0; series < values.length; series++) {
+      const value = values[series] ?? Number.NaN
+      if (Number.isNaN(value)) continue
+      const first = at + layout.series + series * ofSeries.size
+      increase(numbers, first + ofSeries.knownMs, weight)
+      increase(numbers, first + ofSeries.sum, value * weight)
+      addExtremes(numbers, first, value, value)
+    }
+  }
+
+  /** Position of the last slice if it is of the bucket of `start`, else of a new one. */
+  #sliceOf(start: number): number {
+    const last = this.#length - sliceSize
+    if (last >= 0 && Math.floor((this.#numbers[last + layout.start] ?? 0) / finest) === Math.floor(start / finest)) return last
+    const at = this.#length
+    this.#length += sliceSize
+    if (this.#length > this.#numbers.length) {
+      const larger = new Float64Array(2 * this.#length)
+      larger.set(this.#numbers)
+      this.#numbers = larger
+    }
+    this.#numbers.set(emptySlice, at)
+    this.#numbers[at + layout.start] = start
+    this.#numbers[at + layout.peakAt] = start
+    return at
+  }
+}
+
+/** Joins consecutive slices of the same bucket of `step` milliseconds. @param slices of one server */
+export function* joinSlices(slices: Float64Array, step: number): Generator<Float64Array> {
+  let joined: Float64Array | undefined
+  for (let at = 0; at < slices.length; at += sliceSize) {
+    const start = Math.floor((slices[at + layout.start] ?? 0) / step) * step
+    if (joined?.[layout.start] !== start) {
+      if (joined) yield joined
+      joined = slices.slice(at, at + sliceSize)
+      joined[layout.start] = start
+    } else addSlice(joined, slices, at)
+  }
+  if (joined) yield joined
+}
+
+function addSlice(to: Float64Array, slices: Float64Array, at: number): void {
+  const number = (offset: number) => slices[at + offset] ?? 0
+  increase(to, layout.knownMs, number(layout.knownMs))
+  increase(to, layout.upMs, number(layout.upMs))
+  if (number(players + ofSeries.max) > (to[players + ofSeries.max] ?? 0)) to[layout.peakAt] = number(layout.peakAt)
+  for (let first: number = layout.series; first < sliceSize; first += ofSeries.size) {
+    increase(to, first + ofSeries.knownMs, number(first + ofSeries.knownMs))
+    increase(to, first + ofSeries.sum, number(first + ofSeries.sum))
+    addExtremes(to, first, number(first + ofSeries.min), number(first + ofSeries.max))
+  }
+}
+
+function increase(numbers: Float64Array, at: number, by: number): void {
+  numbers[at] = (numbers[at] ?? 0) + by
+}
+
+/** @param first position of the first number of the series */
+function addExtremes(numbers: Float64Array, first: number, min: number, max: number): void {
+  numbers[first + ofSeries.min] = Math.min(numbers[first + ofSeries.min] ?? 0, min)
+  numbers[first + ofSeries.max] = Math.max(numbers[first + ofSeries.max] ?? 0, max)
+}

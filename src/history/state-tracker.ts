@@ -1,0 +1,37 @@
+import type { ServerSnapshot } from '../game/snapshot.ts'
+import type { StateEvent } from './store.ts'
+
+/** Notices when the state or the version of one server changes. Unknown states in between are no change. */
+export class StateTracker {
+  #state: string | null = null
+  #version: string | null = null
+  #events: StateEvent[] = []
+
+  /** Continues from what an earlier process recorded. */
+  resume(state: string | null, version: string | null): void {
+    this.#state = state
+    this.#version = version
+  }
+
+  /** @param time Unix milliseconds */
+  observe({ up, mainThread, fields, sources }: ServerSnapshot, time: number): void {
+    if (up === undefined) return
+    const kind = !up ? 'down' : mainThread?.responsive === false ? 'hung' : 'up'
+    if (kind !== this.#state) {
+      const error = sources.find(({ source, error }) => source !== 'directory' && error !== undefined)?.error
+      this.#events.push({ time, kind, detail: up ? null : (error?.code ?? null) })
+    }
+    this.#state = kind
+    const version = up ? fields.version?.value : undefined
+    if (version === undefined || version === this.#version) return
+    this.#version = version
+    this.#events.push({ time, kind: 'version', detail: version })
+  }
+
+  /** Returns the events since the last call. */
+  take(): readonly StateEvent[] {
+    const taken = this.#events
+    if (taken.length > 0) this.#events = []
+    return taken
+  }
+}

@@ -1,0 +1,444 @@
+import { existsSync } from 'node:fs'
+import { basename } from 'node:path'
+import Database from 'libsql'
+import { HistoryFileError, reasonOf } from './file-error.ts'
+import { dayMs, type Level, levels } from './levels.ts'
+import { readOldFile } from './old-files.ts'
+import { Overview, type OverviewValues } from './overview.ts'
+import { type PlayerHistory, type PlayerTime, readPlayers } from './players.ts'
+import { type RangeQuery, type RangeValues, readRange } from './range.ts'
+import { applicationId, bucketColumns, schema, schemaVersion, upsertBuckets } from './schema.ts'
+import { seriesNames } from './series.ts'
+import { type Session, type SessionChange, toSession } from './sessions.ts'
+import { joinSlices, layout, ofSeries, sliceSize } from './slices.ts'
+import { readUptime, type Uptime } from './uptime.ts'
+
+/** A change of the state of a server. */
+export interface StateEvent {
+  /** Unix milliseconds. */
+  readonly time: number
+  readonly kind: 'up' | 'down' | 'hung' | 'version'
+  readonly detail: string | null
+}
+
+/** What was recorded since the last write: slices of one server after the other, the changes in their order. */
+export interface Batch {
+  readonly slices: Float64Array
+  readonly sessions: readonly (SessionChange & { readonly server: number })[]
+  readonly events: readonly (StateEvent & { readonly server: number })[]
+}
+
+/** What is recorded of a server when it is first watched. */
+export interface StoredServer {
+  readonly id: number
+  /** Names of the players that are online. */
+  readonly online: readonly string[]
+  /** Unix milliseconds up to which it was recorded in the last ten minutes; null otherwise. */
+  readonly lastAt: number | null
+  /** Null before the first event. */
+  readonly state: 'up' | 'down' | 'hung' | null
+  readonly version: string | null
+}
+
+export interface StoreOptions {
+  /** Absent: in memory. */
+  readonly path?: string
+  /** True: the file is read and not written. */
+  readonly isReadOnly?: boolean
+  /** True: the file is lost if the process is killed. */
+  readonly isTemporary?: boolean
+  /** Days for which days, sessions and events are kept. */
+  readonly days: number
+}
+
+const minute = 60_000
+const rowsAtOnce = 64
+
+type Row = readonly (number | string | null)[]
+
+/**
+ * The recorded history in an SQLite database. Its methods are synchronous: with many servers it runs in a thread of its own.
+ * @throws HistoryFileError if the file cannot be used; it is then unchanged
+ */
+export class HistoryStore {
+  readonly #db: Database.Database
+  readonly #options: StoreOptions
+  readonly #statements = new Map<string, Database.Statement>()
+  /** What the rows of `servers` have at least: nearly all values are neither the first ones nor records. */
+  readonly #firstAt = new Map<number, number>()
+  readonly #records = new Map<number, number>()
+  readonly #overview = new Overview(
+    ({ table }, time) =>
+      this.#all(`SELECT server, known_ms, up_ms, players_mean FROM ${table} WHERE time = ?`, time) as readonly (
+        | number
+        | null
+      )[][],
+  )
+
+  constructor(options: StoreOptions) {
+    this.#options = options
+    this.#db = openDatabase(options)
+  }
+
+  /** Adds the servers that are new. */
+  servers(names: readonly string[], now: number): readonly StoredServer[] {
+    return this.#inTransaction(() =>
+      names.map((name) => {
+        if (!this.#options.isReadOnly) this.#run('INSERT INTO servers (name) VALUES (?) ON CONFLICT DO NOTHING', name)
+        const [[id = -1] = []] = this.#all('SELECT id FROM servers WHERE name = ?', name)
+        const last = (kinds: string, column: string) =>
+          this.#all(
+            `SELECT ${column} FROM events WHERE server = ? AND kind IN (${kinds}) ORDER BY time DESC LIMIT 1`,
+            id,
+          )[0]?.[0] ?? null
+        return {
+          id: Number(id),
+          online: this.#all('SELECT player FROM sessions WHERE server = ? AND online = 1', id).map(([player]) => String(player)),
+          lastAt: this.#lastAt(Number(id), now),
+          state: last(`'up', 'down', 'hung'`, 'kind') as StoredServer['state'],
+          version: last(`'version'`, 'detail') as string | null,
+        }
+      }),
+    )
+  }
+
+  /** @throws Error of the database; nothing is written then */
+  write({ slices, sessions, events }: Batch): void {
+    this.#inTransaction(() => {
+      this.#writeSlices([...divide(slices)])
+      for (const change of sessions) this.#writeSession(change)
+      for (const { time, server, kind, detail } of events)
+        this.#run('INSERT OR REPLACE INTO events (time, server, kind, detail) VALUES (?, ?, ?, ?)', time, server, kind, detail)
+    })
+  }
+
+  range(server: number, query: RangeQuery, now: number): RangeValues {
+    return readRange((level, from, to) => this.#buckets(level, server, from, to), query, now)
+  }
+
+  /** @param days 1 to 400, today included */
+  uptime(server: number, days: number, now: number): Uptime {
+    const [found = []] = this.#all('SELECT first_at, record_players, record_at FROM servers WHERE id = ?', server)
+    return readUptime((from, to) => this.#buckets(levels[3], server, from, to), found as readonly (number | null)[], days, now)
+  }
+
+  /** The last sessions, newest first. */
+  sessions(server: number): readonly Session[] {
+    return this.#sessions('server = ? ORDER BY id DESC LIMIT 200', server)
+  }
+
+  /** @param range milliseconds up to now */
+  players(server: number, range: number, now: number): readonly PlayerTime[] {
+    const found = this.#sessions('server = ? AND (changed_at >= ? OR online = 1) ORDER BY id DESC', server, now - range)
+    return readPlayers(found, range, now)
+  }
+
+  /** As `players`, the first `count`. */
+  playerHistories(server: number, range: number, count: number, now: number): readonly PlayerHistory[] {
+    return this.players(server, range, now)
+      .slice(0, count)
+      .map((played) => {
+        const { ID, NAME } = played.player
+        const column = ID === '' ? 'player' : 'uuid'
+        const [[joined = null, left = null] = []] = this.#all(
+          `SELECT joined_at, left_at FROM sessions WHERE server = ? AND ${column} = ? ORDER BY id LIMIT 1`,
+          ...[server, ID === '' ? NAME : ID],
+        )
+        return { ...played, firstSeen: (joined ?? left) as number | null }
+      })
+  }
+
+  /** Whether any server has a session of the player. @param uuid with dashes */
+  hasPlayer(uuid: string): boolean {
+    return this.#all('SELECT 1 FROM sessions WHERE uuid = ? LIMIT 1', uuid).length > 0
+  }
+
+  /** The last 24 hours and 90 days of all servers. */
+  overview(now: number): OverviewValues {
+    const [[servers = 0] = []] = this.#all('SELECT max(id) FROM servers')
+    return this.#overview.values(Number(servers), now)
+  }
+
+  /** The maximum number of players on all servers between two times, by minutes. */
+  peak(from: number, to: number): { readonly players: number; readonly at: number } | null {
+    const [[players, at] = []] = this.#all(
+      `SELECT sum(players_mean) AS total, time FROM minutes WHERE time >= ? AND time < ? AND players_mean IS NOT NULL
+        GROUP BY time ORDER BY total DESC, time LIMIT 1`,
+      from,
+      to,
+    )
+    return typeof players === 'number' && typeof at === 'number' ? { players: Math.round(players), at } : null
+  }
+
+  /** Deletes what is older than it is kept: at most so much at once that other calls need not wait long. */
+  prune(now: number): void {
+    if (this.#options.isReadOnly) return
+    const keptMs = this.#options.days * dayMs
+    this.#inTransaction(() => {
+      for (const { table, step, span } of levels) {
+        const before = now - step - (table === 'days' ? keptMs : Math.min(span, keptMs))
+        this.#run(`DELETE FROM ${table} WHERE time < min(?, (SELECT min(time) FROM ${table}) + ${60 * step})`, before)
+      }
+      this.#run(
+        'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE changed_at < ? AND online = 0 LIMIT 1000)',
+        now - keptMs,
+      )
+      this.#run(
+        'DELETE FROM events WHERE (server, time) IN (SELECT server, time FROM events WHERE time < ? LIMIT 1000)',
+        now - keptMs,
+      )
+    })
+  }
+
+  /**
+   * Takes over the file of a server by an earlier version.
+   * @returns false if it cannot be read
+   * @throws Error of the system or the database; nothing is written then
+   */
+  importFile(path: string, now: number): boolean {
+    const file = basename(path)
+    // The process may have been killed before the file was moved.
+    if (this.#all('SELECT 1 FROM imported WHERE file = ?', file).length > 0) return true
+    const old = readOldFile(path)
+    if (old === undefined) return false
+    this.#inTransaction(() => {
+      this.#run('INSERT INTO imported (file) VALUES (?)', file)
+      const id = this.servers([old.server], now)[0]?.id ?? -1
+      const own = (slices: Float64Array) => slices.map((value, index) => (index % sliceSize === layout.server ? id : value))
+      for (const [level, slices] of old.levels) this.#writeLevel(level, [own(slices)])
+      if (old.since !== undefined) this.#since(id, old.since)
+      if (old.record !== undefined) this.#record(id, old.record.players, old.record.at)
+      this.#writeSlices(old.slices.length > 0 ? [own(old.slices)] : [])
+      for (const { name, id: uuid = null, from = null, to = null, isOnline } of old.sessions)
+        this.#run(
+          'INSERT INTO sessions (server, player, uuid, joined_at, left_at, online, changed_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+          ...[id, name, uuid, from, to, isOnline ? 1 : 0, to ?? from ?? now],
+        )
+    })
+    return true
+  }
+
+  /** Memory used for a database in memory, or for pages of the file, in bytes. */
+  bytes(): number {
+    const [[count = 0] = [], [size = 0] = []] = [this.#all('PRAGMA page_count')[0], this.#all('PRAGMA page_size')[0]]
+    const bytes = Number(count) * Number(size)
+    return this.#options.path === undefined ? bytes : Math.min(bytes, cacheBytes)
+  }
+
+  close(): void {
+    const { path, isReadOnly, isTemporary } = this.#options
+    if (path !== undefined && !isReadOnly && !isTemporary) {
+      // Removes the journal, so that the file alone is the history. It stays while another program has the file open.
+      this.#all('PRAGMA busy_timeout = 0')
+      this.#all('PRAGMA wal_checkpoint(TRUNCATE)')
+      this.#all('PRAGMA journal_mode = DELETE')
+    }
+    this.#statements.clear()
+    this.#db.close()
+  }
+
+  /** @param servers slices of each server */
+  #writeSlices(servers: readonly Float64Array[]): void {
+    for (const level of levels) this.#writeLevel(level, servers)
+    for (const slices of servers) {
+      const id = slices[layout.server] ?? -1
+      this.#since(id, slices[layout.start] ?? 0)
+      for (const slice of joinSlices(slices, Number.MAX_SAFE_INTEGER)) {
+        const players = slice[layout.series + ofSeries.max] ?? 0
+        if (Number.isFinite(players)) this.#record(id, players, slice[layout.peakAt] ?? 0)
+      }
+    }
+  }
+
+  /** Adds slices to the buckets of one level. @param servers slices of each server */
+  #writeLevel(level: Level, servers: readonly Float64Array[]): void {
+    /** The rows by the series that they have, as bits: most servers have two of five. */
+    const rows = new Map<number, number[][]>()
+    for (const slices of servers) {
+      for (const slice of joinSlices(slices, level.step)) {
+        const row = [slice[layout.start] ?? 0, slice[layout.server] ?? 0, slice[layout.knownMs] ?? 0, slice[layout.upMs] ?? 0]
+        let known = 0
+        for (let series = 0; series < seriesNames.length; series++) {
+          const first = layout.series + series * ofSeries.size
+          const knownMs = slice[first] ?? 0
+          if (knownMs === 0) continue
+          row.push(
+            knownMs,
+            (slice[first + ofSeries.sum] ?? 0) / knownMs,
+            slice[first + ofSeries.min] ?? 0,
+            slice[first + ofSeries.max] ?? 0,
+          )
+          known |= 1 << series
+        }
+        if (level.table === 'days') row.push(slice[layout.peakAt] ?? 0)
+        const same = rows.get(known) ?? []
+        same.push(row)
+        rows.set(known, same)
+      }
+    }
+    for (const [known, same] of rows) {
+      const names = seriesNames.filter((_, series) => (known & (1 << series)) !== 0)
+      // A statement of many rows takes half as long as one of each (`npm run bench -- history`).
+      for (let at = 0; at < same.length; ) {
+        const count = same.length - at >= rowsAtOnce ? rowsAtOnce : 1
+        const key = `${level.table} ${known} ${count}`
+        const statement = this.#statements.get(key) ?? this.#db.prepare(upsertBuckets(level, names, count))
+        this.#statements.set(key, statement)
+        statement.run(same.slice(at, at + count).flat())
+        at += count
+      }
+    }
+  }
+
+  #since(id: number, at: number): void {
+    if ((this.#firstAt.get(id) ?? Number.POSITIVE_INFINITY) <= at) return
+    this.#firstAt.set(id, at)
+    this.#run('UPDATE servers SET first_at = ?1 WHERE id = ?2 AND (first_at IS NULL OR first_at > ?1)', at, id)
+  }
+
+  #record(id: number, players: number, at: number): void {
+    if ((this.#records.get(id) ?? -1) >= players) return
+    this.#records.set(id, players)
+    this.#run(
+      'UPDATE servers SET record_players = ?1, record_at = ?2 WHERE id = ?3 AND ifnull(record_players, -1) < ?1',
+      ...[players, at, id],
+    )
+  }
+
+  #writeSession(change: SessionChange & { readonly server: number }): void {
+    const { server, kind, name, at, changedAt } = change
+    if (kind === 'join')
+      this.#run(
+        'INSERT INTO sessions (server, player, uuid, joined_at, online, changed_at) VALUES (?, ?, ?, ?, 1, ?)',
+        ...[server, name, change.id, at, changedAt],
+      )
+    else
+      this.#run(
+        'UPDATE sessions SET left_at = ?, online = 0, changed_at = ? WHERE server = ? AND player = ? AND online = 1',
+        ...[at, changedAt, server, name],
+      )
+  }
+
+  /** The buckets of one server. Each is looked up: between them are those of all others. */
+  #buckets(level: Level, server: number, from: number, to: number): readonly Row[] {
+    return this.#all(
+      `WITH RECURSIVE starts (time) AS (SELECT ? UNION ALL SELECT time + ${level.step} FROM starts WHERE time + ${level.step} < ?)
+        SELECT ${bucketColumns(level)
+          .map((column) => `bucket.${column}`)
+          .join(', ')}
+        FROM starts CROSS JOIN ${level.table} AS bucket ON bucket.time = starts.time AND bucket.server = ?`,
+      ...[from, to, server],
+    )
+  }
+
+  #lastAt(server: number, now: number): number | null {
+    const { step } = levels[0]
+    const to = Math.ceil(now / step) * step
+    const found = this.#buckets(levels[0], server, to - 10 * minute, to + step).at(-1)
+    return found === undefined ? null : Math.min(now, Number(found[0]) + step)
+  }
+
+  #sessions(condition: string, ...values: readonly (number | string)[]): readonly Session[] {
+    return this.#all(`SELECT player, uuid, joined_at, left_at, online FROM sessions WHERE ${condition}`, ...values).map(toSession)
+  }
+
+  #all(sql: string, ...values: Row): readonly Row[] {
+    return this.#prepared(sql).raw().all(values) as Row[]
+  }
+
+  #run(sql: string, ...values: Row): void {
+    this.#prepared(sql).run(values)
+  }
+
+  #prepared(sql: string): Database.Statement {
+    const found = this.#statements.get(sql) ?? this.#db.prepare(sql)
+    this.#statements.set(sql, found)
+    return found
+  }
+
+  #inTransaction<T>(action: () => T): T {
+    if (this.#options.isReadOnly || this.#db.inTransaction) return action()
+    this.#db.exec('BEGIN IMMEDIATE')
+    try {
+      const result = action()
+      this.#db.exec('COMMIT')
+      return result
+    } catch (error) {
+      if (this.#db.inTransaction) this.#db.exec('ROLLBACK')
+      this.#firstAt.clear()
+      this.#records.clear()
+      throw error
+    }
+  }
+}
+
+/** The slices of each server. */
+function* divide(slices: Float64Array): Generator<Float64Array> {
+  for (let at = 0; at < slices.length; ) {
+    const begin = at
+    while (at < slices.length && slices[at + layout.server] === slices[begin + layout.server]) at += sliceSize
+    yield slices.subarray(begin, at)
+  }
+}
+
+const cacheBytes = 4 * 1024 * 1024
+/** Pages of 4 KB up to which the whole file is checked when it is opened. */
+const maxChecked = 10_000
+
+/** @throws HistoryFileError */
+function openDatabase({ path, isReadOnly = false, isTemporary = false }: StoreOptions): Database.Database {
+  if (path === undefined) {
+    const db = new Database(':memory:')
+    db.exec(schema)
+    return db
+  }
+  try {
+    const isNew = !existsSync(path)
+    const db = isReadOnly ? openReadOnly(path) : new Database(path)
+    try {
+      db.exec(`PRAGMA busy_timeout = 1000; PRAGMA cache_size = -${cacheBytes / 1024}`)
+      checkContent(db, isNew)
+      if (isReadOnly) return db
+      if (isTemporary) db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF')
+      // The journal is flushed to disk only when it is copied into the file: after a loss of power the last minutes may be missing.
+      else db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+      if (isNew) db.exec(`BEGIN; ${schema} COMMIT`)
+      return db
+    } catch (error) {
+      db.close()
+      throw error
+    }
+  } catch (error) {
+    if (error instanceof HistoryFileError) throw error
+    throw new HistoryFileError(reasonOf(error))
+  }
+}
+
+function openReadOnly(path: string): Database.Database {
+  const uri = `file:${encodeURI(path).replaceAll('?', '%3f').replaceAll('#', '%23')}`
+  const db = new Database(`${uri}?mode=ro`)
+  try {
+    db.prepare('SELECT count(*) FROM sqlite_schema').get()
+    return db
+  } catch {
+    // Without files beside it, which cannot be created in a folder that is read-only.
+    db.close()
+    return new Database(`${uri}?immutable=1`)
+  }
+}
+
+function checkContent(db: Database.Database, isNew: boolean): void {
+  if (isNew) return
+  const value = (name: string) => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() as object)[0])
+  const tables = db.prepare('SELECT count(*) AS count FROM sqlite_schema').get() as { readonly count: number }
+  const [id, version] = [value('application_id'), value('user_version')]
+  if (tables.count === 0 && id === 0) db.exec(schema)
+  else if (id !== applicationId) throw new HistoryFileError('it is the database of another program')
+  else if (version > schemaVersion) throw new HistoryFileError('it was written by a newer version of Tickwarden')
+  // A large file would take seconds; its damage shows when it is written.
+  else if (
+    value('page_count') < maxChecked &&
+    String(Object.values(db.prepare('PRAGMA quick_check(1)').get() as object)[0]) !== 'ok'
+  )
+    throw new HistoryFileError('it is damaged')
+}

@@ -1,0 +1,29 @@
+// The thread of the history: it calls the methods of the store that it is asked for, one after the other.
+import { parentPort, workerData } from 'node:worker_threads'
+import { HistoryStore, type StoreOptions } from './store.ts'
+import type { StoreCall, StoreResult } from './store-client.ts'
+
+function toError(error: unknown): NonNullable<StoreResult['error']> {
+  const { name, message, code } = error as Error & { readonly code?: string }
+  return { name, message, ...(code !== undefined && { code }) }
+}
+
+/** Numbers are handed over instead of copied. */
+function post(result: StoreResult): void {
+  const { values } = (result.value ?? {}) as { readonly values?: unknown }
+  parentPort?.postMessage(result, values instanceof Float32Array ? [values.buffer as ArrayBuffer] : [])
+}
+
+try {
+  const store = new HistoryStore(workerData as StoreOptions)
+  parentPort?.on('message', ({ id, method, args }: StoreCall) => {
+    try {
+      post({ id, value: (store[method] as (...args: readonly unknown[]) => unknown)(...args) })
+    } catch (error) {
+      post({ id, error: toError(error) })
+    }
+  })
+  post({ id: 0 })
+} catch (error) {
+  post({ id: 0, error: toError(error) })
+}

@@ -1,0 +1,157 @@
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { openHistory } from '../../src/history/history.ts'
+import type { RangeValues } from '../../src/history/range.ts'
+import type { Uptime } from '../../src/history/uptime.ts'
+import { fakeFleet } from '../helpers/fake-fleet.ts'
+import { collectLog } from '../helpers/log-lines.ts'
+import { manualClock } from '../helpers/manual-clock.ts'
+
+/** A file of an earlier version and what that answered from it: 28 hours of a server with outages and up to four players. */
+const fixtures = new URL('../fixtures/history/', import.meta.url)
+const name = 'gr-e-1.3852322f07e0.history'
+const file = gunzipSync(readFileSync(new URL(`${name}.gz`, fixtures)))
+const server = 'Größe 1'
+const answers = JSON.parse(readFileSync(new URL('answers.json', fixtures), 'utf8')) as {
+  readonly wall: number
+  readonly ranges: Readonly<Record<'1h' | '24h' | '7d' | '30d', RangeValues>>
+  readonly uptime: Uptime
+  readonly recent: { readonly to: number; readonly up: readonly (number | null)[] }
+  readonly sessions: readonly unknown[]
+}
+const ranges = { '1h': 3_600_000, '24h': 86_400_000, '7d': 7 * 86_400_000, '30d': 30 * 86_400_000 } as const
+const points = { '1h': 360, '24h': 24, '7d': 28, '30d': 28 } as const
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tickwarden-import-'))
+  writeFileSync(join(folder, name), file)
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+async function open() {
+  const clock = manualClock(answers.wall - 1_700_000_000_000)
+  const fleet = fakeFleet({ [server]: {} }, clock)
+  const log = collectLog()
+  const history = await openHistory({ fleet, clock, log, folder })
+  return {
+    history,
+    log,
+    async close() {
+      fleet.close()
+      await history.close()
+    },
+  }
+}
+
+/** Four digits, as the file has them. */
+function expectAbout(found: readonly (number | null)[], expected: readonly (number | null)[], message: string): void {
+  expect(
+    found.map((value) => value === null),
+    message,
+  ).toEqual(expected.map((value) => value === null))
+  for (const [index, value] of expected.entries())
+    if (value !== null) expect(Math.abs(found[index]! - value), `${message} ${index}`).toBeLessThanOrEqual(0.002 + value * 0.001)
+}
+
+async function expectAnswers({ history }: Awaited<ReturnType<typeof open>>): Promise<void> {
+  for (const key of ['1h', '24h', '7d', '30d'] as const) {
+    const expected = answers.ranges[key]
+    const names = Object.keys(expected.series) as (keyof typeof expected.series)[]
+    const found = await history.range(server, { names, range: ranges[key], points: points[key] })
+    expect([found.from, found.to, found.step]).toEqual([expected.from, expected.to, expected.step])
+    for (const series of names)
+      for (const of of ['min', 'mean', 'max'] as const)
+        expectAbout(found.series[series]![of], expected.series[series]![of], `${key} ${series} ${of}`)
+  }
+  const { days, since, record } = await history.uptime(server, 3)
+  expect([since, record]).toEqual([answers.uptime.since, answers.uptime.record])
+  for (const [index, { players, ...day }] of days.entries()) {
+    const expected = answers.uptime.days[index]!
+    expect(day.date).toBe(expected.date)
+    expect(day.known).toBeCloseTo(expected.known, 5)
+    expect(day.up).toBeCloseTo(expected.up!, 4)
+    expect([players.max, players.maxAt]).toEqual([expected.players.max, expected.players.maxAt])
+    expect(players.mean).toBeCloseTo(expected.players.mean!, 1)
+  }
+  expect((await history.sessions(server)).slice(0, 40)).toEqual(answers.sessions)
+}
+
+it('answers as the version that wrote the files did, which are then kept aside', async () => {
+  const opened = await open()
+  await expectAnswers(opened)
+  expect(opened.log.lines).toEqual([
+    expect.stringContaining('taking over the history of 1 servers'),
+    expect.stringContaining('took over the history of 1 servers'),
+  ])
+  const { up } = (await opened.history.overview())(server)
+  const known = up.filter((part) => part !== null)
+  const before = answers.recent.up.filter((part) => part !== null)
+  const mean = (parts: readonly number[]) => parts.reduce((sum, part) => sum + part, 0) / parts.length
+  expect(mean(known)).toBeCloseTo(mean(before), 1)
+  await opened.close()
+  expect(readFileSync(join(folder, 'imported', name))).toEqual(file)
+  expect(readdirSync(folder).filter((entry) => entry.endsWith('.history'))).toEqual([])
+})
+
+it('adds nothing twice if the process is killed before the files are moved', async () => {
+  await (await open()).close()
+  copyFileSync(join(folder, 'imported', name), join(folder, name))
+  const opened = await open()
+  await expectAnswers(opened)
+  await opened.close()
+  expect(readdirSync(folder)).not.toContain(name)
+})
+
+it.each([
+  ['is damaged at its start', Buffer.concat([file.subarray(0, 20), Buffer.alloc(40, 7), file.subarray(60)])],
+  ['is no history', Buffer.from('something else')],
+  ['is empty', Buffer.alloc(0)],
+])('leaves a file that %s where it is', async (_, content) => {
+  writeFileSync(join(folder, 'other.history'), content)
+  const opened = await open()
+  await expectAnswers(opened)
+  expect(opened.log.lines).toContainEqual(expect.stringMatching(/^warn: cannot take over .*other\.history: it is damaged/))
+  await opened.close()
+  expect(readFileSync(join(folder, 'other.history'))).toEqual(content)
+})
+
+it.each([1, 8, 50, 500, 5_000])('reads a file that lacks its last %i bytes', async (missing) => {
+  writeFileSync(join(folder, name), file.subarray(0, -missing))
+  const opened = await open()
+  expect((await opened.history.uptime(server, 3)).record).toEqual(answers.uptime.record)
+  await opened.close()
+})
+
+it('never fails on a damaged image, and takes over no wrong times', async () => {
+  rmSync(join(folder, name))
+  for (let part = 0; part < 60; part++) {
+    const damaged = Buffer.from(file)
+    damaged.fill(part % 2 === 0 ? 0xff : 0, 60 + part * 400, 68 + part * 400)
+    writeFileSync(join(folder, `${part}.history`), damaged)
+  }
+  const opened = await open()
+  const { since, record } = await opened.history.uptime(server, 3)
+  for (const at of [since, record.at]) expect(() => new Date(at ?? 0).toISOString()).not.toThrow()
+  await opened.close()
+})
+
+it('takes over the files of a folder beside the database', async () => {
+  const data = mkdtempSync(join(tmpdir(), 'tickwarden-import-'))
+  try {
+    mkdirSync(join(data, 'history'))
+    writeFileSync(join(data, 'history', name), file)
+    const clock = manualClock(answers.wall - 1_700_000_000_000)
+    const fleet = fakeFleet({ [server]: {} }, clock)
+    const history = await openHistory({ fleet, clock, log: collectLog(), folder: data, oldFolder: join(data, 'history') })
+    expect((await history.uptime(server, 3)).since).toBe(answers.uptime.since)
+    fleet.close()
+    await history.close()
+    expect(readdirSync(data).toSorted()).toEqual(['history', 'history.db'])
+  } finally {
+    rmSync(data, { recursive: true })
+  }
+})
