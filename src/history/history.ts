@@ -118,6 +118,7 @@ export class History {
 
   /** Whether any server has a session of the player. @param uuid with dashes */
   async hasPlayer(uuid: string): Promise<boolean> {
+    void this.#save([...this.#servers.values()].filter(({ hasSessionChanges }) => hasSessionChanges))
     return this.#recordsPlayers && this.#store.hasPlayer(uuid)
   }
 

@@ -30,6 +30,11 @@ export class RecordedServer {
     return this.#id
   }
 
+  /** Whether players joined or left since the last write. */
+  get hasSessionChanges(): boolean {
+    return this.#sessions.hasChanges
+  }
+
   /** From now on snapshots are recorded. */
   resume(stored: StoredServer | undefined): void {
     if (stored === undefined) return

@@ -36,6 +36,10 @@ export class SessionTracker {
   #lastAt = Number.NEGATIVE_INFINITY
   #changes: SessionChange[] = []
 
+  get hasChanges(): boolean {
+    return this.#changes.length > 0
+  }
+
   /** Continues from what an earlier process recorded up to `at`, Unix milliseconds. */
   resume(online: readonly string[], at: number): void {
     if (online.length > 0) this.#online = new Set(online)

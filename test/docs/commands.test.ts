@@ -9,13 +9,14 @@ import { type ExampleServers, startExampleServers } from './example-servers.ts'
 import { type Block, pagePaths, placeOf, readPage } from './markdown.ts'
 
 /** Blocks without commands, which other tests or no tests check. */
-const otherLanguages = ['json', 'text', 'yaml', 'nginx', 'caddyfile', 'properties', 'js', 'ts', 'html', 'promql', 'mermaid']
+const otherLanguages = ['json', 'text', 'yaml', 'nginx', 'caddyfile', 'properties', 'js', 'ts', 'html', 'promql', 'mermaid', 'sql']
 /** Why blocks of commands cannot run here, and how many there are, so that a change is visible in a review. */
 const notRun: Readonly<Record<string, number>> = {
   'needs Docker': 2,
   'needs root and systemd': 1,
   'needs a Redis server': 2,
   'needs a real server': 1,
+  'needs sqlite3': 2,
   'needs the certificate of a real server': 1,
   'requests upstream sites': 2,
 }

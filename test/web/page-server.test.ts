@@ -47,7 +47,7 @@ it('rounds an uptime down, but no exact percentage', () => {
   const record = { players: null, at: null }
   const badge = (part: number) => {
     const days = [{ date: '2026-01-01', up: part, known: 1, players: { mean: null, max: null, maxAt: null } }]
-    return badgeContent('uptime', summarise(up), () => ({ since: 0, days, record })).value
+    return badgeContent('uptime', summarise(up), { since: 0, days, record }).value
   }
   const format = createFormat('en', 'UTC')
   for (let hundredth = 0; hundredth <= 10_000; hundredth++) {

@@ -264,6 +264,6 @@ describe('/page', () => {
     expect(Object.keys(servers)).toEqual(['a,b', 'c'])
     expect(servers.c?.days).toHaveLength(90)
     expect(servers.c?.parts).toHaveLength(48)
-    expect(servers.c?.players).toHaveLength(96)
+    expect(servers.c?.players).toHaveLength(72)
   })
 })

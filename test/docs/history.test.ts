@@ -1,0 +1,41 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'libsql'
+import { expect, it, onTestFinished } from 'vitest'
+import { openHistory } from '../../src/history/history.ts'
+import { silentLog } from '../../src/util/log.ts'
+import { fakeFleet } from '../helpers/fake-fleet.ts'
+import { manualClock } from '../helpers/manual-clock.ts'
+
+const page = readFileSync(new URL('../../docs/history.md', import.meta.url), 'utf8')
+const queries = [...page.matchAll(/```sql\n(.*?)```/gs)].map(([, query = '']) => query)
+
+it('has queries that find what was recorded', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwarden-queries-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  // The queries ask for the last days.
+  const clock = manualClock(Date.now() - 1_700_000_000_000)
+  const list = (...names: string[]) => ({ players: { complete: true, players: names.map((name) => ({ name })) } })
+  const status = { version: '1.21.11', playersOnline: 3 }
+  const fleet = fakeFleet({ Survival: { status, rcon: list() } }, clock)
+  const history = await openHistory({ fleet, clock, log: silentLog, folder })
+  for (const names of [[], ['Alice'], ['Alice'], []]) {
+    fleet.scripts.Survival = { status, rcon: list(...names) }
+    await clock.advance(5_000)
+    await fleet.pollAll()
+  }
+  fleet.close()
+  await history.close()
+  const db = new Database(join(folder, 'history.db'))
+  onTestFinished(() => void db.close())
+  expect(queries).toHaveLength(5)
+  const rows = queries.map((query) => db.prepare(query).all())
+  expect(rows).toMatchObject([
+    [{ name: 'Survival', record_players: 3, since: expect.stringMatching(/^\d{4}-\d\d-\d\d /) }],
+    [{ name: 'Survival', percent: 100 }],
+    [{ players: 3 }],
+    [{ server: 'Survival', player: 'Alice', sessions: 1 }],
+    expect.arrayContaining([expect.objectContaining({ kind: 'version', detail: '1.21.11' })]),
+  ])
+})
