@@ -5,6 +5,7 @@ import type { Replica } from './cluster/replica.ts'
 import type { Config } from './config/config.ts'
 import { type CurrentTokens, createTokens } from './config/tokens.ts'
 import { createDataService, registerDataService } from './data/index.ts'
+import { isDiscoveryOn } from './discovery/settings.ts'
 import type { DiscoveryView } from './discovery/status.ts'
 import type { Fleet } from './game/fleet.ts'
 import { openFolder } from './history/folder.ts'
@@ -119,7 +120,8 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
     ...{ fleet, clock, log, days: config.history.historyDays },
     ...(found && (found.isReadOnly || unlockHistory) && found),
     recordsPlayers: config.history.historyPlayers !== 'false',
-    ...(discovery && { inThread: true }),
+    // The servers of a provider may become many.
+    ...(isDiscoveryOn(config.discovery, config.file) && { inThread: true }),
   })
   app.addHook('onClose', async () => {
     await history.close()

@@ -1,5 +1,8 @@
 // The whole service, as built, watching many servers. It measures what can only be measured in the process.
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { buildApp } from '../../dist/src/app.js'
 import { loadConfig } from '../../dist/src/config/config.js'
@@ -16,7 +19,8 @@ const silent = () => {}
 const logger = { level: 'silent', info: silent, warn: silent, error: silent, fatal: silent, debug: silent, trace: silent, silent }
 logger.child = () => logger
 
-const config = loadConfig({ env: { POLL_INTERVAL: `${interval}ms` } })
+const historyFolder = mkdtempSync(join(tmpdir(), 'tickwarden-bench-'))
+const config = loadConfig({ env: { POLL_INTERVAL: `${interval}ms`, HISTORY_DIR: historyFolder } })
 const network = createNetwork({ clock: systemClock, servers: servers.length })
 // Without jitter a poll is due exactly one interval after the previous one.
 const fleet = createFleet({
@@ -90,5 +94,8 @@ process.on('message', (order) => {
     fleet.start()
   } else process.send(measured())
 })
-process.on('disconnect', () => process.exit())
+process.on('disconnect', () => {
+  rmSync(historyFolder, { recursive: true, force: true })
+  process.exit()
+})
 process.send({ url })

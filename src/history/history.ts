@@ -176,7 +176,11 @@ export class History {
   /** Nothing is recorded of a server before it is known what is stored of it. */
   async #add(names: readonly string[]): Promise<void> {
     const { clock, fleet } = this.#options
-    const added = names.map((name) => [name, new RecordedServer(clock)] as const)
+    let markLoaded = () => {}
+    const loaded = new Promise<void>((resolve) => {
+      markLoaded = resolve
+    })
+    const added = names.map((name) => [name, new RecordedServer(clock, loaded)] as const)
     for (const [name, recorded] of added) this.#servers.set(name, recorded)
     try {
       const stored = await this.#store.servers(names, this.#now())
@@ -187,9 +191,8 @@ export class History {
       }
     } catch (error) {
       this.#report(error)
-    } finally {
-      for (const [, recorded] of added) recorded.markLoaded()
     }
+    markLoaded()
   }
 
   #remove(server: string): void {

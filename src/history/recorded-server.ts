@@ -15,13 +15,11 @@ export class RecordedServer {
   readonly #states = new StateTracker()
   #id = -1
   #isRecording = false
-  markLoaded = () => {}
   /** Resolves when it is known what is stored of the server. */
-  readonly loaded = new Promise<void>((resolve) => {
-    this.markLoaded = resolve
-  })
+  readonly loaded: Promise<void>
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, loaded: Promise<void>) {
+    this.loaded = loaded
     this.#recorder = new Recorder(this.#slices, clock)
   }
 

@@ -9,7 +9,20 @@ import { type ExampleServers, startExampleServers } from './example-servers.ts'
 import { type Block, pagePaths, placeOf, readPage } from './markdown.ts'
 
 /** Blocks without commands, which other tests or no tests check. */
-const otherLanguages = ['json', 'text', 'yaml', 'nginx', 'caddyfile', 'properties', 'js', 'ts', 'html', 'promql', 'mermaid', 'sql']
+const otherLanguages = [
+  'json',
+  'text',
+  'yaml',
+  'nginx',
+  'caddyfile',
+  'properties',
+  'js',
+  'ts',
+  'html',
+  'promql',
+  'mermaid',
+  'sql',
+]
 /** Why blocks of commands cannot run here, and how many there are, so that a change is visible in a review. */
 const notRun: Readonly<Record<string, number>> = {
   'needs Docker': 2,
