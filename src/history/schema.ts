@@ -64,8 +64,9 @@ CREATE TABLE events (
   server INTEGER NOT NULL REFERENCES servers,
   kind TEXT NOT NULL,
   detail TEXT,                      -- why it is down; the new version
-  PRIMARY KEY (server, time, kind)
+  PRIMARY KEY (time, server, kind)
 ) WITHOUT ROWID;
+CREATE INDEX events_of_server ON events (server, time);
 
 -- Files of an earlier version that have been taken over.
 CREATE TABLE imported (file TEXT PRIMARY KEY) WITHOUT ROWID;

@@ -1,13 +1,12 @@
-import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
-import Database from 'libsql'
-import { HistoryFileError, reasonOf } from './file-error.ts'
+import type Database from 'libsql'
+import { cacheBytes, type DatabaseOptions, openDatabase } from './database.ts'
 import { dayMs, type Level, levels } from './levels.ts'
 import { readOldFile } from './old-files.ts'
 import { Overview, type OverviewValues } from './overview.ts'
 import { type PlayerHistory, type PlayerTime, readPlayers } from './players.ts'
 import { type RangeQuery, type RangeValues, readRange } from './range.ts'
-import { applicationId, bucketColumns, schema, schemaVersion, upsertBuckets } from './schema.ts'
+import { bucketColumns, upsertBuckets } from './schema.ts'
 import { seriesNames } from './series.ts'
 import { type Session, type SessionChange, toSession } from './sessions.ts'
 import { joinSlices, layout, ofSeries, sliceSize } from './slices.ts'
@@ -40,13 +39,7 @@ export interface StoredServer {
   readonly version: string | null
 }
 
-export interface StoreOptions {
-  /** Absent: in memory. */
-  readonly path?: string
-  /** True: the file is read and not written. */
-  readonly isReadOnly?: boolean
-  /** True: the file is lost if the process is killed. */
-  readonly isTemporary?: boolean
+export interface StoreOptions extends DatabaseOptions {
   /** Days for which days, sessions and events are kept. */
   readonly days: number
 }
@@ -179,12 +172,10 @@ export class HistoryStore {
         const before = now - step - (table === 'days' ? keptMs : Math.min(span, keptMs))
         this.#run(`DELETE FROM ${table} WHERE time < min(?, (SELECT min(time) FROM ${table}) + ${60 * step})`, before)
       }
+      this.#run('DELETE FROM events WHERE time < min(?, (SELECT min(time) FROM events) + ?)', now - keptMs, dayMs)
+      // Older ones have smaller numbers.
       this.#run(
-        'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE changed_at < ? AND online = 0 LIMIT 1000)',
-        now - keptMs,
-      )
-      this.#run(
-        'DELETE FROM events WHERE (server, time) IN (SELECT server, time FROM events WHERE time < ? LIMIT 1000)',
+        'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions ORDER BY id LIMIT 1000) AND changed_at < ? AND online = 0',
         now - keptMs,
       )
     })
@@ -379,66 +370,4 @@ function* divide(slices: Float64Array): Generator<Float64Array> {
     while (at < slices.length && slices[at + layout.server] === slices[begin + layout.server]) at += sliceSize
     yield slices.subarray(begin, at)
   }
-}
-
-const cacheBytes = 4 * 1024 * 1024
-/** Pages of 4 KB up to which the whole file is checked when it is opened. */
-const maxChecked = 10_000
-
-/** @throws HistoryFileError */
-function openDatabase({ path, isReadOnly = false, isTemporary = false }: StoreOptions): Database.Database {
-  if (path === undefined) {
-    const db = new Database(':memory:')
-    db.exec(schema)
-    return db
-  }
-  try {
-    const isNew = !existsSync(path)
-    const db = isReadOnly ? openReadOnly(path) : new Database(path)
-    try {
-      db.exec(`PRAGMA busy_timeout = 1000; PRAGMA cache_size = -${cacheBytes / 1024}`)
-      checkContent(db, isNew)
-      if (isReadOnly) return db
-      if (isTemporary) db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF')
-      // The journal is flushed to disk only when it is copied into the file: after a loss of power the last minutes may be missing.
-      else db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
-      if (isNew) db.exec(`BEGIN; ${schema} COMMIT`)
-      return db
-    } catch (error) {
-      db.close()
-      throw error
-    }
-  } catch (error) {
-    if (error instanceof HistoryFileError) throw error
-    throw new HistoryFileError(reasonOf(error))
-  }
-}
-
-function openReadOnly(path: string): Database.Database {
-  const uri = `file:${encodeURI(path).replaceAll('?', '%3f').replaceAll('#', '%23')}`
-  const db = new Database(`${uri}?mode=ro`)
-  try {
-    db.prepare('SELECT count(*) FROM sqlite_schema').get()
-    return db
-  } catch {
-    // Without files beside it, which cannot be created in a folder that is read-only.
-    db.close()
-    return new Database(`${uri}?immutable=1`)
-  }
-}
-
-function checkContent(db: Database.Database, isNew: boolean): void {
-  if (isNew) return
-  const value = (name: string) => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() as object)[0])
-  const tables = db.prepare('SELECT count(*) AS count FROM sqlite_schema').get() as { readonly count: number }
-  const [id, version] = [value('application_id'), value('user_version')]
-  if (tables.count === 0 && id === 0) db.exec(schema)
-  else if (id !== applicationId) throw new HistoryFileError('it is the database of another program')
-  else if (version > schemaVersion) throw new HistoryFileError('it was written by a newer version of Tickwarden')
-  // A large file would take seconds; its damage shows when it is written.
-  else if (
-    value('page_count') < maxChecked &&
-    String(Object.values(db.prepare('PRAGMA quick_check(1)').get() as object)[0]) !== 'ok'
-  )
-    throw new HistoryFileError('it is damaged')
 }

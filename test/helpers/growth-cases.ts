@@ -722,7 +722,6 @@ export const exempt: Readonly<Record<string, string>> = {
   'src/game/sources/status/nethernet.ts createNetherNetReader': calls,
   'src/game/sources/status/raknet.ts createRakNetReader': calls,
   'src/history/old-files.ts readOldFile': calls,
-  'src/history/overview.ts readOverview': 'reads the own database',
   'src/history/players.ts readPlayers': 'reads the own database',
   'src/history/range.ts readRange': 'reads the own database',
   'src/history/uptime.ts readUptime': 'reads the own database',

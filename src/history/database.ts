@@ -1,0 +1,77 @@
+import Database from 'libsql'
+import { HistoryFileError, reasonOf } from './file-error.ts'
+import { applicationId, schema, schemaVersion } from './schema.ts'
+
+export interface DatabaseOptions {
+  /** Absent: in memory. */
+  readonly path?: string
+  /** True: the file is read and not written. */
+  readonly isReadOnly?: boolean
+  /** True: the file is lost if the process is killed. */
+  readonly isTemporary?: boolean
+}
+
+/** Memory for pages of the file. */
+export const cacheBytes = 4 * 1024 * 1024
+/** Pages of 4 KB up to which the whole file is checked when it is opened. */
+const maxChecked = 10_000
+
+/**
+ * Opens the database, which gets its tables if it is new.
+ * @throws HistoryFileError if the file cannot be used; it is then unchanged
+ */
+export function openDatabase({ path, isReadOnly = false, isTemporary = false }: DatabaseOptions): Database.Database {
+  if (path === undefined) {
+    const db = new Database(':memory:')
+    db.exec(schema)
+    return db
+  }
+  try {
+    const db = isReadOnly ? openReadOnly(path) : new Database(path)
+    try {
+      db.exec(`PRAGMA busy_timeout = 1000; PRAGMA cache_size = -${cacheBytes / 1024}`)
+      const isNew = checkContent(db)
+      if (isReadOnly) return db
+      if (isTemporary) db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF')
+      // The journal is flushed to disk only when it is copied into the file: after a loss of power the last minutes may be missing.
+      else db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+      if (isNew) db.exec(`BEGIN; ${schema} COMMIT`)
+      return db
+    } catch (error) {
+      db.close()
+      throw error
+    }
+  } catch (error) {
+    if (error instanceof HistoryFileError) throw error
+    throw new HistoryFileError(reasonOf(error))
+  }
+}
+
+function openReadOnly(path: string): Database.Database {
+  const uri = `file:${encodeURI(path).replaceAll('?', '%3f').replaceAll('#', '%23')}`
+  const db = new Database(`${uri}?mode=ro`)
+  try {
+    db.prepare('SELECT count(*) FROM sqlite_schema').get()
+    return db
+  } catch {
+    // Without files beside it, which cannot be created in a folder that is read-only.
+    db.close()
+    return new Database(`${uri}?immutable=1`)
+  }
+}
+
+/**
+ * @returns whether the file is empty
+ * @throws HistoryFileError
+ */
+function checkContent(db: Database.Database): boolean {
+  const value = (sql: string) => Object.values(db.prepare(sql).get() as object)[0] as unknown
+  const [id, version] = [value('PRAGMA application_id'), Number(value('PRAGMA user_version'))]
+  if (id === 0 && value('SELECT count(*) FROM sqlite_schema') === 0) return true
+  if (id !== applicationId) throw new HistoryFileError('it is the database of another program')
+  if (version > schemaVersion) throw new HistoryFileError('it was written by a newer version of Tickwarden')
+  // A large file would take seconds; its damage shows when it is written.
+  const isChecked = Number(value('PRAGMA page_count')) <= maxChecked
+  if (isChecked && value('PRAGMA quick_check(1)') !== 'ok') throw new HistoryFileError('it is damaged')
+  return false
+}
