@@ -338,14 +338,19 @@ it('answers from a thread of its own as it does without', async () => {
 })
 
 it('of many servers without a folder leaves no file behind', async () => {
-  const before = readdirSync(tmpdir()).filter((name) => name.startsWith('tickwarden-') && !name.startsWith('tickwarden-h'))
-  fleet = fakeFleet({ Server: { status: status(3) } }, clock)
-  history = await openHistory({ fleet, clock, log: silentLog, inThread: true })
+  const { TMPDIR } = process.env
+  process.env.TMPDIR = folder
+  try {
+    fleet = fakeFleet({ Server: { status: status(3) } }, clock)
+    history = await openHistory({ fleet, clock, log: silentLog, inThread: true })
+  } finally {
+    if (TMPDIR === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = TMPDIR
+  }
   await fleet.pollAll()
   await run(minute)
   expect((await history.uptime('Server', 1)).record.players).toBe(3)
-  const after = readdirSync(tmpdir()).filter((name) => name.startsWith('tickwarden-') && !name.startsWith('tickwarden-h'))
-  expect(after.filter((name) => !before.includes(name))).toEqual([])
+  expect(readdirSync(folder)).toEqual([])
 })
 
 it('neither restores nor records sessions if that is off', async () => {
