@@ -20,7 +20,9 @@ interface Asset {
 }
 
 /** Names of the files with their hash: `page.js` to `page-4F2A.js`. */
-export type AssetNames = Readonly<Record<'page.js' | 'page.css' | 'server.js' | 'server.css' | 'plain.css' | 'docs.css', string>>
+export type AssetNames = Readonly<
+  Record<'page.js' | 'theme.js' | 'page.css' | 'server.js' | 'server.css' | 'plain.css' | 'docs.css', string>
+>
 
 function readNames(): AssetNames {
   try {

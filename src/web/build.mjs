@@ -23,7 +23,9 @@ const lightFallback = {
 }
 
 const { outputFiles, metafile } = await build({
-  entryPoints: ['page.ts', 'server.ts', 'page.css', 'server.css', 'plain.css', 'docs.css'].map((name) => join(client, name)),
+  entryPoints: ['page.ts', 'server.ts', 'theme.ts', 'page.css', 'server.css', 'plain.css', 'docs.css'].map((name) =>
+    join(client, name),
+  ),
   outdir: out,
   entryNames: '[name]-[hash]',
   bundle: true,

@@ -38,6 +38,7 @@ export async function renderDocument(
     h('meta', { name: 'color-scheme', content: 'light dark' }),
     h('meta', { name: 'theme-color', media: '(prefers-color-scheme: light)', content: '#f5f6f8' }),
     h('meta', { name: 'theme-color', media: '(prefers-color-scheme: dark)', content: '#0f1216' }),
+    h('script', { src: asset(assets['theme.js']) }),
     style(asset(assets[`${entry}.css`])),
     h('link', { rel: 'icon', type: 'image/svg+xml', href: `${root}page/icon${down > 0 ? '-alert' : ''}.svg`, id: 'icon' }),
     h('link', { rel: 'manifest', href: `${root}page/manifest.webmanifest` }),

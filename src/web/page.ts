@@ -22,7 +22,7 @@ import { createPageCache } from './page-cache.ts'
 import { createPageHistory, type PageHistory } from './page-history.ts'
 import { toPageServer } from './page-server.ts'
 import { sourceHints, sourceRows } from './page-sources.ts'
-import { fleetJson, renderFleet, renderServer } from './render-page.ts'
+import { fleetJson, renderFleet, renderMissing, renderServer } from './render-page.ts'
 import type { ViewContext } from './view/context.ts'
 import { createFormat } from './view/format.ts'
 import { english } from './view/texts.ts'
@@ -93,6 +93,12 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   app.get('/servers/:name', hidden, async (request, reply) => {
     const coding = acceptsEncoding(request.headers['accept-encoding'])
     const context = contextOf(pathOf(request.url).endsWith('/') ? '../../' : '../')
+    const { name } = request.params as { readonly name: string }
+    if (
+      fleet.get(name) === undefined &&
+      negotiate(request.headers.accept, ['application/problem+json', 'text/html']) === 'text/html'
+    )
+      return sendHtml(reply.status(404), await compress(await renderMissing(name, assets, context), coding), coding)
     const watcher = requireWatcher(request)
     const html = await renderServer(await details(watcher), publicUrlOf(request), assets, context)
     return sendHtml(reply, await compress(html, coding), coding)

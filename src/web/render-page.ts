@@ -59,6 +59,23 @@ export async function renderFleet(
   return renderDocument({ title, down: totals.down, body, data, assets, entry: 'page' }, context)
 }
 
+/** The HTML that says that a server is not watched. */
+export function renderMissing(name: string, assets: AssetNames, context: ViewContext): Promise<string> {
+  const { missing, backToServers } = context.texts
+  const body = bodyOf(
+    [
+      h('p', { class: 'crumb' }, h('a', { href: context.root || './' }, `← ${backToServers}`)),
+      h('section', { class: 'panel' }, h('h1', {}, missing.title), h('p', {}, h('bdi', {}, missing.text(cleanName(name))))),
+    ],
+    context,
+  )
+  const title = `${missing.title} – ${cleanName(context.title)}`
+  return renderDocument(
+    { title, down: 0, body, data: dataText({ kind: 'missing' } satisfies PageData), assets, entry: 'server' },
+    context,
+  )
+}
+
 /**
  * The HTML of the page of one server.
  * @param base URL of the service, with a trailing slash; without one, scripts of the page add the snippets

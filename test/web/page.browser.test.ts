@@ -279,6 +279,32 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     await page.getByLabel('Group').selectOption('Network')
     expect(await headings()).toEqual(['Network'])
     expect(await page.locator('#cards h3').allTextContents()).toHaveLength(3)
+    // The address can be shared.
+    await page.reload()
+    await page.locator('#connection[data-state=live]').waitFor()
+    expect(await headings()).toEqual(['Network'])
+    await page.getByLabel('Search').fill('nothing like this')
+    await page.getByRole('button', { name: 'Show all servers' }).click()
+    expect((await headings()).toSorted()).toEqual(['Game', 'Network'])
+  })
+
+  it('ends its stream while it is hidden, and is live again when it is shown', async () => {
+    const { page } = await openPage(browser)
+    await page.clock.install()
+    await page.goto(fleet.url)
+    await page.locator('#connection[data-state=live]').waitFor()
+    const clients = async () =>
+      Number(/^tickwarden_event_clients (\d+)$/m.exec(await (await fetch(`${fleet.url}/metrics`)).text())?.[1])
+    const before = await clients()
+    const show = (isHidden: boolean) =>
+      page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, value: ${isHidden} })
+        document.dispatchEvent(new Event('visibilitychange'))`)
+    await show(true)
+    await advanceUntil(page, async () => (await clients()) === before - 1)
+    await show(false)
+    await page.clock.fastForward(1_000)
+    await until(async () => (await clients()) === before)
+    await page.locator('#connection[data-state=live]').waitFor()
   })
 
   it('loads the finer values of a dragged period', async () => {
@@ -310,6 +336,8 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     await page.getByLabel('Theme').selectOption('dark')
     const dark = await ground()
     expect(dark).not.toBe(light)
+    // Before the page's own script, which is loaded after the first paint.
+    await page.route(/assets\/page-.*\.js/, (route) => route.abort())
     await page.reload()
     expect(await ground()).toBe(dark)
   })

@@ -202,12 +202,27 @@ describe('PAGE_PUBLIC=false', () => {
   })
 })
 
+it('says to a browser that a server is not watched, and to others as a problem', async () => {
+  const { get } = await buildTestApp({ scripts: { Server: exampleServer } })
+  const page = await get('/servers/typo%3Cb%3E', browser)
+  expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+  const html = await page.text()
+  expect(html).toMatch(/<h1>Server not found<\/h1>.*“typo&lt;b&gt;”.*is watched/s)
+  expect(html).toContain('href="../"')
+  const problem = await get('/servers/typo', { accept: '*/*' })
+  expect([problem.status, problem.headers.get('content-type')]).toEqual([
+    404,
+    expect.stringContaining('application/problem+json'),
+  ])
+})
+
 describe('/page', () => {
   it('serves its files compressed, cacheable forever, and with hashed names', async () => {
     const { get, app } = await buildTestApp({ scripts: { Server: exampleServer } })
     const html = await text(get('/', browser))
     const files = [...html.matchAll(/"(page\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
     expect(files.map((path) => path.replace(/-\w{8}\./, '.'))).toEqual([
+      'page/assets/theme.js',
       'page/assets/page.css',
       'page/assets/page.js',
       'page/assets/plain.css',

@@ -96,14 +96,15 @@ export function columns(reply: HistoryReply, chart: ChartName, finer?: HistoryRe
   return [shown.map(({ time }) => time), ...series] as uPlot.AlignedData
 }
 
-/** The highest visible value. `at`, `min` and `max` are seconds. */
-export function peakOf([times, ...series]: uPlot.AlignedData, min: number, max: number) {
+/** The visible value that matters: the highest one, of the tick rate the lowest. `at`, `min` and `max` are seconds. */
+export function peakOf(chart: ChartName, [times, ...series]: uPlot.AlignedData, min: number, max: number) {
+  const sign = chart === 'tickRate' ? -1 : 1
   let peak: { readonly at: number; readonly value: number } | undefined
   for (const [index, at] of times.entries()) {
     if (at < min || at > max) continue
     for (const values of series) {
       const value = values[index]
-      if (value !== null && value !== undefined && value > (peak?.value ?? Number.NEGATIVE_INFINITY)) peak = { at, value }
+      if (value !== null && value !== undefined && (peak === undefined || sign * value > sign * peak.value)) peak = { at, value }
     }
   }
   return peak

@@ -14,7 +14,9 @@ function color(name: string): string {
 }
 
 /** Steps of an axis of whole numbers. */
-const counts = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 50_000, 100_000]
+const counts = [
+  1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000,
+]
 
 /** Positions of values without a neighbour. */
 function isolatedPoints(plot: uPlot, series: number): number[] {
@@ -34,10 +36,10 @@ function timeLabels(_: uPlot, splits: number[], __: number, ___: number, step: n
   })
 }
 
-/** A ring on the highest value. */
-function markPeak(plot: uPlot): void {
+/** A ring on the value that matters. */
+function markPeak(chart: ChartName, plot: uPlot): void {
   const { min = 0, max = 0 } = plot.scales.x ?? {}
-  const peak = peakOf(plot.data, min, max)
+  const peak = peakOf(chart, plot.data, min, max)
   if (peak === undefined) return
   const [x, y] = [plot.valToPos(peak.at, 'x', true), plot.valToPos(peak.value, 'y', true)]
   plot.ctx.save()
@@ -67,9 +69,10 @@ export function chartOptions(chart: ChartName, width: number, onZoom: (plot: uPl
       { ...axis, space: 70, values: timeLabels },
       {
         ...axis,
-        size: 46,
+        // As wide as its longest label.
+        size: (_, values) => 16 + 7 * Math.max(4, ...(values ?? []).map(({ length }) => length)),
         ...(isCount && { incrs: counts }),
-        values: (_, values) => values.map((value) => format.integer(value)),
+        values: (_, values) => values.map((value) => (Number.isInteger(value) ? format.integer(value) : format.decimal(value))),
       },
     ],
     series: [
@@ -86,7 +89,7 @@ export function chartOptions(chart: ChartName, width: number, onZoom: (plot: uPl
       })),
     ],
     hooks: {
-      draw: [markPeak],
+      draw: [(plot) => markPeak(chart, plot)],
       setScale: [(plot, scale) => scale === 'x' && onZoom(plot)],
     },
   }

@@ -80,13 +80,18 @@ export function createCharts(place: HTMLElement, name: string, first: Range): vo
   }
 
   function showPeak(chart: ChartName, data: uPlot.AlignedData, min: number, max: number): void {
-    const peak = peakOf(data, min, max)
+    const peak = peakOf(chart, data, min, max)
     const text = find(`[data-chart="${chart}"] .peak`)
     if (text === null) return
     const unit = server.units[chart]
     const value = peak === undefined ? '' : chart === 'players' ? format.integer(peak.value) : format.decimal(peak.value)
     text.textContent =
-      peak === undefined ? server.noData : server.peak(unit === '' ? value : `${value} ${unit}`, format.dateTime(peak.at * 1000))
+      peak === undefined
+        ? server.noData
+        : (chart === 'tickRate' ? server.lowest : server.peak)(
+            unit === '' ? value : `${value} ${unit}`,
+            format.dateTime(peak.at * 1000),
+          )
   }
 
   /** All charts show the same period. */
@@ -130,6 +135,11 @@ export function createCharts(place: HTMLElement, name: string, first: Range): vo
       const target = find(`[data-chart="${chart}"] .plot`)
       if (target === null) continue
       const data = columns(reply, chart)
+      // What no source of this server tells has no chart.
+      const [, ...series] = data
+      const isEmpty = chart !== 'players' && series.every((values) => [...values].every((value) => value === null))
+      target.closest('figure')?.toggleAttribute('hidden', isEmpty)
+      if (isEmpty) continue
       const width = Math.max(200, target.clientWidth)
       const plot = new uPlot(
         chartOptions(chart, width, (zoomed) => onZoom(zoomed, chart)),

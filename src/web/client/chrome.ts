@@ -4,6 +4,7 @@ import { english } from '../view/texts.ts'
 import type { PageData } from '../view/types.ts'
 import { required } from './dom.ts'
 import type { Connection } from './stream.ts'
+import { themeKey } from './theme-key.ts'
 
 /** The data that the server has put into the page. */
 export const readData = (): PageData => JSON.parse(required('data').textContent ?? '') as PageData
@@ -21,14 +22,13 @@ export const baseUrl = (): string => new URL(root || './', location.href).href
 /** Light, dark or the theme of the system, stored in the browser if it allows that. */
 export function setUpTheme(): void {
   const select = required<HTMLSelectElement>('theme')
-  const key = 'tickwarden-theme'
   const apply = (theme: string) => {
     if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
     else delete document.documentElement.dataset.theme
     dispatchEvent(new Event('themechange'))
   }
   try {
-    select.value = localStorage.getItem(key) ?? 'system'
+    select.value = localStorage.getItem(themeKey) ?? 'system'
   } catch {
     // Storage is disabled: the choice applies only to this page.
   }
@@ -36,7 +36,7 @@ export function setUpTheme(): void {
   select.addEventListener('change', () => {
     apply(select.value)
     try {
-      localStorage.setItem(key, select.value)
+      localStorage.setItem(themeKey, select.value)
     } catch {}
   })
 }

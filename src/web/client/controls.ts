@@ -21,12 +21,15 @@ export function createControls(onChange: () => void) {
     required<HTMLSelectElement>('sort'),
     required<HTMLSelectElement>('group'),
   ]
-  const [chips, count] = [required('chips'), required('count')]
+  const [chips, count, clear] = [required('chips'), required('count'), required<HTMLButtonElement>('clear')]
   let filter: Filter = 'all'
   const parameters = new URLSearchParams(location.search)
   search.value = parameters.get('q') ?? ''
   if (parameters.has('sort')) sort.value = parameters.get('sort') ?? ''
   if (sort.selectedIndex < 0) sort.selectedIndex = 0
+  // A group that no longer exists would hide every server.
+  group.value = parameters.get('group') ?? ''
+  if (group.selectedIndex < 0) group.selectedIndex = 0
   const requested = parameters.get('state') as Filter | null
   if (requested !== null && healthNames.includes(requested as HealthName)) filter = requested
 
@@ -36,6 +39,7 @@ export function createControls(onChange: () => void) {
     if (search.value !== '') next.set('q', search.value)
     if (filter !== 'all') next.set('state', filter)
     if (sort.selectedIndex > 0) next.set('sort', sort.value)
+    if (group.value !== '') next.set('group', group.value)
     const query = next.toString()
     history.replaceState(null, '', query === '' ? location.pathname : `?${query}`)
   }
@@ -44,6 +48,13 @@ export function createControls(onChange: () => void) {
     onChange()
   }
   for (const control of [search, sort, group]) control.addEventListener('input', changed)
+  clear.addEventListener('click', () => {
+    search.value = ''
+    group.value = ''
+    filter = 'all'
+    changed()
+    search.focus()
+  })
   search.closest('form')?.addEventListener('submit', (event) => event.preventDefault())
   document.addEventListener('keydown', (event) => {
     const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement
@@ -119,6 +130,7 @@ export function createControls(onChange: () => void) {
           : texts.controls.none
         : texts.controls.shown(format.integer(sorted.length), format.integer(servers.length))
     if (count.textContent !== label) count.textContent = label
+    clear.hidden = sorted.length > 0 || servers.length === 0
     const titles = [...new Set(servers.map(({ group }) => group))]
     for (const title of titles) {
       if (title !== null && ![...group.options].some(({ value }) => value === title))

@@ -135,3 +135,4 @@ setUpTips()
 tickTimes()
 const data = readData()
 if (data.kind === 'server') start(data.details, data.at)
+else required('connection').hidden = true

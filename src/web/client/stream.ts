@@ -18,6 +18,10 @@ const maxDelay = 60_000
 /** A stream that has lasted this long, ms, was not ended because this client is too slow or the service restarts all the time. */
 const stableAfter = 60_000
 const pollDelay = 5_000
+/** A hidden page ends its stream after this time, ms: browsers allow six connections to a service over HTTP/1.1, for all tabs. */
+const hiddenAfter = 5_000
+/** How often a hidden page loads the values, ms, for its title and icon. */
+const hiddenDelay = 60_000
 /** The service has reached a limit of its event streams. */
 const refusals: readonly number[] = [429, 503]
 /** Time after which a refused stream is requested again, ms; a random time is added, so that not all clients do so at once. */
@@ -42,6 +46,12 @@ export function followEvents({ url, onEvent, poll, onConnection }: StreamOptions
   async function follow(): Promise<number | undefined> {
     const stop = new AbortController()
     let silence = setTimeout(() => stop.abort(), silenceLimit)
+    let hiding: ReturnType<typeof setTimeout> | undefined
+    const onVisibility = () => {
+      clearTimeout(hiding)
+      if (document.hidden) hiding = setTimeout(() => stop.abort(), hiddenAfter)
+    }
+    document.addEventListener('visibilitychange', onVisibility)
     try {
       const headers = { accept: 'text/event-stream', ...(lastId !== undefined && { 'last-event-id': lastId }) }
       const response = await fetch(url, { headers, cache: 'no-store', signal: stop.signal })
@@ -65,6 +75,8 @@ export function followEvents({ url, onEvent, poll, onConnection }: StreamOptions
         parse(value)
       }
     } finally {
+      document.removeEventListener('visibilitychange', onVisibility)
+      clearTimeout(hiding)
       clearTimeout(silence)
       stop.abort()
     }
@@ -72,14 +84,25 @@ export function followEvents({ url, onEvent, poll, onConnection }: StreamOptions
 
   async function run(): Promise<void> {
     for (;;) {
+      if (document.hidden) await waitUntilVisible()
       const refusal = await follow().catch(() => undefined)
       if (refusal !== undefined) {
         await pollFor(refusal)
         continue
       }
+      if (document.hidden) continue
       onConnection('reconnecting')
       await wait(delay)
       delay = Math.min(maxDelay, delay * 2)
+    }
+  }
+
+  async function waitUntilVisible(): Promise<void> {
+    delay = firstDelay
+    for (;;) {
+      await wait(hiddenDelay)
+      if (!document.hidden) return
+      onConnection((await poll()) ? 'polling' : 'reconnecting')
     }
   }
 

@@ -115,7 +115,8 @@ export function viewCard(server: PageServer, past: ViewElement | undefined, cont
       ),
       viewBadge(health, context),
     ),
-    health.needsAttention || server.state.up !== true
+    // The reason of a server that lags is beside its ticks.
+    (health.needsAttention && health.name !== 'lagging') || server.state.up !== true
       ? h('p', { class: `reason ${health.name}` }, health.reason)
       : (viewMotd(server) ?? h('p', { class: 'motd' })),
     viewPlayers(server, context),

@@ -69,5 +69,6 @@ export function viewControls(groups: readonly string[], { texts }: ViewContext):
       ),
     ),
     h('output', { id: 'count', class: 'count' }),
+    h('button', { type: 'button', id: 'clear', class: 'chip', hidden: true }, controls.clear),
   )
 }

@@ -56,7 +56,11 @@ export function viewPlayers({ server, sessions }: ServerDetails, context: ViewCo
 /** The past players and the length of their visits. */
 export function viewRecent({ sessions }: ServerDetails, context: ViewContext): ViewElement | undefined {
   const { texts } = context
-  const ended = (sessions ?? []).filter(({ isOnline }) => !isOnline).slice(0, maxRecent)
+  // The last one to leave first; of some only the start is known.
+  const ended = (sessions ?? [])
+    .filter(({ isOnline }) => !isOnline)
+    .toSorted((a, b) => (b.to ?? b.from ?? 0) - (a.to ?? a.from ?? 0))
+    .slice(0, maxRecent)
   if (ended.length === 0) return undefined
   return h(
     'section',

@@ -6,6 +6,8 @@ import type { FleetPage, PageServer } from './types.ts'
 
 /** Maximum number of servers listed; further ones are counted. */
 const maxListed = 12
+/** More slots mean "unlimited", such as 2147483647. */
+const maxSlots = 1_000_000
 
 export interface Totals {
   readonly all: number
@@ -16,6 +18,7 @@ export interface Totals {
   readonly players: number | null
   /** Servers whose state is unknown. */
   readonly unknown: number
+  /** 0 if that of a server that is up is unknown or unlimited. */
   readonly slots: number
   /** Worst first. */
   readonly attention: readonly { readonly server: PageServer; readonly health: Health }[]
@@ -23,6 +26,7 @@ export interface Totals {
 
 export function totalsOf(servers: readonly PageServer[], { texts, format }: ViewContext): Totals {
   let [up, down, unknown, slots] = [0, 0, 0, 0]
+  let isLimited = true
   let players: number | null = null
   const attention: { readonly server: PageServer; readonly health: Health }[] = []
   // A single pass, because this runs for every change of one of a thousand servers.
@@ -30,7 +34,8 @@ export function totalsOf(servers: readonly PageServer[], { texts, format }: View
     const { state } = server
     if (state.up === true) {
       up++
-      slots += state.max ?? 0
+      if (state.max !== null && state.max <= maxSlots) slots += state.max
+      else isLimited = false
       if (state.online !== null) players = (players ?? 0) + state.online
     }
     const health = healthOf(server, texts, format)
@@ -39,7 +44,7 @@ export function totalsOf(servers: readonly PageServer[], { texts, format }: View
     if (health.needsAttention) attention.push({ server, health })
   }
   attention.sort((a, b) => a.health.rank - b.health.rank)
-  return { all: servers.length, up, down, players, unknown, slots, attention }
+  return { all: servers.length, up, down, players, unknown, slots: isLimited ? slots : 0, attention }
 }
 
 const tile = (name: string, label: string, big: string, small: string): ViewElement =>

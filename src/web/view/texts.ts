@@ -99,6 +99,7 @@ export const english = {
     mean: 'ms/tick',
     latency: 'ms ping',
     days: (count: string) => `${count} days`,
+    since: (date: string) => `since ${date}`,
     hours: '24 hours',
     uptime: (percent: string) => `${percent} up`,
     unknownUptime: 'no data',
@@ -189,6 +190,7 @@ export const english = {
     },
     units: { players: '', tickTime: 'ms', tickRate: '/s', latency: 'ms' },
     peak: (value: string, time: string) => `Peak ${value}, ${time}`,
+    lowest: (value: string, time: string) => `Lowest ${value}, ${time}`,
     noData: 'No data in this period.',
     chartFailed: 'The history could not be loaded.',
     sources: 'Sources',
@@ -216,7 +218,7 @@ export const english = {
       homeAssistant: 'Add to configuration.yaml.',
     },
   },
-  missing: { title: 'Server not found', text: (name: string) => `There is no server “${name}”.` },
+  missing: { title: 'Server not found', text: (name: string) => `No server with the name “${name}” is watched.` },
 } as const
 
 type Widen<T> = T extends string

@@ -129,4 +129,9 @@ export interface ServerPage {
   readonly details: ServerDetails
 }
 
-export type PageData = FleetPage | ServerPage
+/** The page of a server that is not watched. */
+export interface MissingPage {
+  readonly kind: 'missing'
+}
+
+export type PageData = FleetPage | ServerPage | MissingPage

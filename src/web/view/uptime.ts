@@ -39,8 +39,11 @@ export function viewDays(name: string, { days }: CardHistory, { texts, format }:
     const partly = up !== null && known < 0.995 ? `, ${card.partlyKnown(format.percent(known))}` : ''
     return cell(uptimeLevel(up), label + partly, index === days.length - 1)
   })
+  // Days before the first record are not part of the promise.
+  const [first] = days.filter(({ known }) => known > 0)
+  const isNew = first !== undefined && first !== days[0]
   return row(
-    card.days(count),
+    isNew ? card.since(format.date(first.date)) : card.days(count),
     total === null ? card.unknownUptime : card.uptime(format.percent(total)),
     h('div', { class: 'cells', role: 'group', 'aria-label': card.uptimeOfDays(name, count) }, cells),
   )

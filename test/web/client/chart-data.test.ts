@@ -71,9 +71,11 @@ it('replaces the values by the finer ones of the same time, including gaps', () 
   ])
 })
 
-it('finds the highest visible value', () => {
+it('finds the visible value that matters', () => {
   const data = columns(reply(0, 10_000, [9, 2, 3, null]), 'players')
-  expect(peakOf(data, 0, 40)).toEqual({ at: 5, value: 9 })
-  expect(peakOf(data, 10, 40)).toEqual({ at: 25, value: 3 })
-  expect(peakOf(data, 30, 40)).toBeUndefined()
+  expect(peakOf('players', data, 0, 40)).toEqual({ at: 5, value: 9 })
+  expect(peakOf('players', data, 10, 40)).toEqual({ at: 25, value: 3 })
+  expect(peakOf('players', data, 30, 40)).toBeUndefined()
+  // A tick rate is bad when it is low.
+  expect(peakOf('tickRate', data, 0, 40)).toEqual({ at: 15, value: 2 })
 })
