@@ -13,6 +13,32 @@ export interface PageDocument {
   readonly data: string
   readonly assets: AssetNames
   readonly entry: 'page' | 'server'
+  /** The URL for search engines, relative to the page. */
+  readonly canonical?: string
+  readonly preview?: LinkPreview
+}
+
+/** What chats and search engines show of a link to the page. */
+export interface LinkPreview {
+  /** Absolute URL of the page; absent if the page is the same for every address of the service. */
+  readonly url?: string
+  readonly title: string
+  readonly description: string
+  /** Absolute URL of a picture. */
+  readonly image?: string
+}
+
+const viewPreview = ({ url, title, description, image }: LinkPreview): readonly ViewElement[] => {
+  const property = (name: string, content: string) => h('meta', { property: name, content })
+  return [
+    h('meta', { name: 'description', content: description }),
+    ...(url === undefined ? [] : [property('og:url', url)]),
+    property('og:type', 'website'),
+    property('og:title', title),
+    property('og:description', description),
+    ...(image === undefined ? [] : [property('og:image', image)]),
+    h('meta', { name: 'twitter:card', content: image === undefined ? 'summary' : 'summary_large_image' }),
+  ]
 }
 
 /** JSON for a script element: it must not end the element or start a comment. */
@@ -26,7 +52,7 @@ const rowDepth = 6
  * is rendered in slices.
  */
 export async function renderDocument(
-  { title, down, body, data, assets, entry }: PageDocument,
+  { title, down, body, data, assets, entry, canonical, preview }: PageDocument,
   { root, texts }: ViewContext,
 ): Promise<string> {
   const asset = (name: string) => `${root}page/assets/${name}`
@@ -38,6 +64,8 @@ export async function renderDocument(
     h('meta', { name: 'color-scheme', content: 'light dark' }),
     h('meta', { name: 'theme-color', media: '(prefers-color-scheme: light)', content: '#f5f6f8' }),
     h('meta', { name: 'theme-color', media: '(prefers-color-scheme: dark)', content: '#0f1216' }),
+    ...(preview === undefined ? [] : viewPreview(preview)),
+    ...(canonical === undefined ? [] : [h('link', { rel: 'canonical', href: canonical })]),
     h('script', { src: asset(assets['theme.js']) }),
     style(asset(assets[`${entry}.css`])),
     h('link', { rel: 'icon', type: 'image/svg+xml', href: `${root}page/icon${down > 0 ? '-alert' : ''}.svg`, id: 'icon' }),

@@ -1,15 +1,16 @@
 import { mapInSlices } from '../util/pauses.ts'
 import type { AssetNames } from './assets.ts'
-import { dataText, renderDocument } from './document.ts'
-import { viewCard, viewPast } from './view/card.ts'
+import { dataText, type LinkPreview, renderDocument } from './document.ts'
+import { softwareText, viewCard, viewPast } from './view/card.ts'
 import { cleanName } from './view/clean-text.ts'
-import type { ViewContext } from './view/context.ts'
+import { serverPath, type ViewContext } from './view/context.ts'
+import { healthOf } from './view/health.ts'
 import { viewControls, viewDemoNotice, viewHeader } from './view/layout.ts'
 import { h, type ViewElement } from './view/node.ts'
 import { viewServerBody, viewServerHead, viewShare } from './view/server.ts'
 import { pageTitle, totalsOf, viewSummary } from './view/summary.ts'
 import { viewRow, viewTable } from './view/table.ts'
-import type { CardHistory, FleetPage, PageData, ServerDetails } from './view/types.ts'
+import type { CardHistory, FleetPage, PageData, PageServer, ServerDetails } from './view/types.ts'
 
 /** Number of cards in the HTML itself, for the first paint. */
 const firstCards = 12
@@ -56,7 +57,12 @@ export async function renderFleet(
     context,
   )
   const title = pageTitle(totals, context.title)
-  return renderDocument({ title, down: totals.down, body, data, assets, entry: 'page' }, context)
+  const { summary } = context.texts
+  const { integer } = context.format
+  const players = totals.players === null ? '' : `, ${summary.players}: ${integer(totals.players)}`
+  const description = `${summary.up}: ${summary.of(integer(totals.up), integer(totals.all))}${players}`
+  const preview = { title: cleanName(context.title), description }
+  return renderDocument({ title, down: totals.down, body, data, assets, entry: 'page', canonical: './', preview }, context)
 }
 
 /** The HTML that says that a server is not watched. */
@@ -100,5 +106,29 @@ export function renderServer(
   )
   const title = pageTitle(totals, `${cleanName(server.name)} – ${cleanName(context.title)}`)
   const data = dataText({ kind: 'server', at: context.now, details } satisfies PageData)
-  return renderDocument({ title, down: totals.down, body, data, assets, entry: 'server' }, context)
+  const preview = previewOf(server, base, title, context)
+  return renderDocument(
+    { title, down: totals.down, body, data, assets, entry: 'server', canonical: serverPath(context.root, server.name), preview },
+    context,
+  )
+}
+
+/** A link to a server with its state and, unless the page hides pictures, its banner. */
+function previewOf(server: PageServer, base: string | undefined, title: string, context: ViewContext): LinkPreview {
+  const { texts, format, isPublic } = context
+  const { online, max } = server.state
+  const players =
+    online === null
+      ? undefined
+      : max === null
+        ? format.integer(online)
+        : texts.card.playersOf(format.integer(online), format.integer(max))
+  const state = texts.states[healthOf(server, texts, format).name]
+  const name = encodeURIComponent(server.name)
+  return {
+    title,
+    description: [state, players, softwareText(server)].filter(Boolean).join(' · '),
+    ...(base !== undefined && { url: `${base}servers/${name}` }),
+    ...(base !== undefined && isPublic !== false && { image: `${base}api/v1/servers/${name}/banner.png?width=1200` }),
+  }
 }

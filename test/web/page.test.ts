@@ -202,6 +202,19 @@ describe('PAGE_PUBLIC=false', () => {
   })
 })
 
+it('describes a server to chats that show a preview of a link', async () => {
+  const status = { version: '1.21.11', playersOnline: 2, playersMax: 20, motd: '"><script>' }
+  const { get } = await buildTestApp({ scripts: { 'a "b"': { status } } })
+  const html = await text(get('/servers/a%20%22b%22', browser))
+  const [, url = ''] = /<meta property="og:url" content="(http:\/\/[^/"]+)\/servers\/a%20%22b%22">/.exec(html) ?? []
+  expect(html).toContain('<link rel="canonical" href="../servers/a%20%22b%22">')
+  expect(html).toContain(`<meta property="og:image" content="${url}/api/v1/servers/a%20%22b%22/banner.png?width=1200">`)
+  expect(html).toContain('<meta property="og:description" content="Up · 2 of 20 players · 1.21.11">')
+  expect(await text(get('/', browser))).toContain('content="Servers up: 1 of 1, Players online: 2"')
+  const hidden = await buildTestApp({ scripts: { a: { status } }, env: { PAGE_PUBLIC: 'false' } })
+  expect(await text(hidden.get('/servers/a', browser))).not.toContain('og:image')
+})
+
 it('says to a browser that a server is not watched, and to others as a problem', async () => {
   const { get } = await buildTestApp({ scripts: { Server: exampleServer } })
   const page = await get('/servers/typo%3Cb%3E', browser)

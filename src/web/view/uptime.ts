@@ -58,8 +58,9 @@ export function viewHours(name: string, { parts, from, to }: CardHistory, { text
     const label = up === null ? card.partUnknown(begin, end) : card.part(begin, end, format.percent(up))
     return cell(uptimeLevel(up), label, index === parts.length - 1)
   })
+  const first = parts.findIndex((part) => part !== null)
   return row(
-    card.hours,
+    first > 0 ? card.since(format.time(from + first * step)) : card.hours,
     total === null ? card.unknownUptime : card.uptime(format.percent(total)),
     h('div', { class: 'cells', role: 'group', 'aria-label': card.uptimeOfHours(name) }, cells),
   )
