@@ -43,7 +43,7 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
     if (!(error instanceof HistoryFileError)) throw error
     log.warn(
       { file: path, reason: error.message },
-      `cannot use ${path}: ${error.message}; it stays as it is, and the history is kept in memory only. Move it away, or set HISTORY_DIR to another folder`,
+      `cannot use ${path}: ${error.message}; it stays as it is, and the history is kept in memory only. Mend that and restart, move it away, or set HISTORY_DIR to another folder`,
     )
     return { store: await openTemporary(open, inThread), isWritable: true }
   }

@@ -212,7 +212,7 @@ describe('a file that cannot be used', () => {
     const before = readFileSync(file())
     await open({ Server: { status: status(4) } })
     expect(log.lines).toEqual([
-      `cannot use ${file()}: ${reason}; it stays as it is, and the history is kept in memory only. Move it away, or set HISTORY_DIR to another folder`,
+      `cannot use ${file()}: ${reason}; it stays as it is, and the history is kept in memory only. Mend that and restart, move it away, or set HISTORY_DIR to another folder`,
     ])
     await fleet.pollAll()
     await run(minute)
