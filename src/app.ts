@@ -1,5 +1,4 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import '@fastify/swagger'
 import { exporterPaths, registerExporter } from '../exporter/register.ts'
 import type { Replica } from './cluster/replica.ts'
 import type { Config } from './config/config.ts'
@@ -135,7 +134,7 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
   const unfollow = fleet.onChange(({ replaced = [], removed }) => [...replaced, ...removed].forEach(icons.delete))
   app.addHook('onClose', async () => unfollow())
 
-  await registerDocs(app, { styles: readStyles('docs.css'), databaseTags: data.tags })
+  registerDocs(app, { styles: readStyles('docs.css'), databaseTags: data.tags })
   // First, so that it measures the requests to the routes below.
   registerExporter(app, {
     fleet,

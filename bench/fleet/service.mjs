@@ -60,7 +60,7 @@ fleet.subscribe(({ server, at, pollDuration, lastPollAt, up }) => {
   }
 })
 const url = await app.listen({ host: '127.0.0.1', port: 0 })
-const delay = monitorEventLoopDelay({ resolution: 5 })
+const delay = monitorEventLoopDelay({ resolution: 20 })
 delay.enable()
 let cpu = process.cpuUsage()
 let since = performance.now()

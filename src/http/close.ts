@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
@@ -8,28 +8,27 @@ const idleCheckMs = 50
 const closeTimeoutMs = 2_000
 
 /**
+ * A connection with the reply that is being sent, which Node.js does not document. Listeners for the begin and end of each request
+ * would take 7 % of the time of a prepared reply (`npm run bench -- http`).
+ */
+interface HttpSocket extends Socket {
+  readonly _httpMessage?: ServerResponse | null
+}
+
+/**
  * Makes the app close quickly: connections without a complete request are closed immediately, and the others once their reply has been sent.
  * Fastify closes only the connections that are idle at that moment, but one whose request is incomplete, or whose reply is being
  * sent, could stay open until its timeout of more than a minute.
  */
 export function registerClose(app: FastifyInstance): void {
-  /** The last request of each open connection whose reply has not ended. */
-  const open = new Map<Socket, IncomingMessage | undefined>()
-  app.server.on('connection', (socket: Socket) => {
-    open.set(socket, undefined)
+  const open = new Set<HttpSocket>()
+  app.server.on('connection', (socket: HttpSocket) => {
+    open.add(socket)
     socket.once('close', () => open.delete(socket))
-  })
-  app.server.on('request', (request, response) => {
-    const { socket } = request
-    if (open.has(socket)) open.set(socket, request)
-    response.once('close', () => {
-      if (open.get(socket) === request) open.set(socket, undefined)
-    })
   })
   app.addHook('preClose', (done) => {
     const closeIdle = () => {
-      app.server.closeIdleConnections()
-      for (const [socket, request] of open) if (request?.complete !== true) socket.destroy()
+      for (const socket of open) if (socket._httpMessage?.req.complete !== true) socket.destroy()
     }
     const idle = setInterval(closeIdle, idleCheckMs)
     const timeout = setTimeout(() => app.server.closeAllConnections(), closeTimeoutMs)

@@ -1,5 +1,6 @@
-import { Ajv, type ValidateFunction } from 'ajv'
+import type { Ajv, ValidateFunction } from 'ajv'
 import type { Static, TSchema, TUnsafe, Type as TypeBox } from 'typebox'
+import { load } from './load.ts'
 
 export type { Static, TSchema, TUnsafe }
 
@@ -55,9 +56,9 @@ export const Type = {
 
 let ajv: Ajv | undefined
 
-/** Compiles a schema, once. The validator is created when the first value is checked. */
+/** Compiles a schema, once. The library is loaded when the first value is checked. */
 function validatorOf(schema: TSchema): ValidateFunction {
-  ajv ??= new Ajv({ strict: false })
+  ajv ??= new (load<typeof import('ajv')>('ajv').Ajv)({ strict: false })
   return ajv.compile(schema)
 }
 

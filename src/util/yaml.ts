@@ -1,17 +1,7 @@
-import {
-  type Document,
-  type ErrorCode,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  Lexer,
-  LineCounter,
-  type Node,
-  Parser,
-  parseDocument,
-  type YAMLError,
-} from 'yaml'
+import type { Document, ErrorCode, LineCounter, Node, YAMLError } from 'yaml'
+import { load } from './load.ts'
+
+const library = () => load<typeof import('yaml')>('yaml')
 
 /** A YAML value with scalars as written: `0012` stays `0012`. `~`, `null` and missing values are null. */
 export type Tree = string | null | readonly Tree[] | ReadonlyMap<string, Tree>
@@ -103,6 +93,8 @@ function toTree(document: Document.Parsed, source: string, lines: LineCounter, p
   const anchors = new Map<string, number>()
   const offsetOf = ({ range }: Node) => range?.[0] ?? 0
 
+  const { isAlias, isMap, isScalar, isSeq } = library()
+
   const content = (node: Node): Tree => {
     if (isScalar(node)) {
       const text = node.value === null ? null : (node.source ?? String(node.value))
@@ -155,6 +147,7 @@ function toTree(document: Document.Parsed, source: string, lines: LineCounter, p
 const maxDepth = 64
 
 function isTooDeep(source: string): boolean {
+  const { Lexer, Parser } = library()
   const parser = new Parser()
   for (const lexeme of new Lexer().lex(source)) {
     // A generator: the tokens are not needed.
@@ -182,6 +175,7 @@ export function parseTree(source: string, path: string, problems: string[]): Tre
     problems.push(`${path}: it has more than ${maxDepth} nested levels`)
     return undefined
   }
+  const { LineCounter, parseDocument } = library()
   const lineCounter = new LineCounter()
   // The library would compare each key with all keys before it.
   const document = parseDocument(source, { lineCounter, prettyErrors: false, uniqueKeys: false })

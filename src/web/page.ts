@@ -24,7 +24,7 @@ import { toPageServer } from './page-server.ts'
 import { sourceHints, sourceRows } from './page-sources.ts'
 import { fleetJson, renderFleet, renderMissing, renderServer } from './render-page.ts'
 import type { ViewContext } from './view/context.ts'
-import { createFormat } from './view/format.ts'
+import { createFormat, type Format } from './view/format.ts'
 import { english } from './view/texts.ts'
 import type { FleetPage, PageServer, ServerDetails } from './view/types.ts'
 
@@ -52,10 +52,13 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   app.addHook('onClose', async () => past.close())
   const assets = registerAssets(app)
   registerManifest(app, title)
-  const format = createFormat(english.language, 'UTC')
+  let format: Format | undefined
 
   /** @param root relative path from the page to that of all servers */
-  const contextOf = (root: string): ViewContext => ({ texts: english, format, now: clock.wall(), root, title, isDemo, isPublic })
+  const contextOf = (root: string): ViewContext => {
+    format ??= createFormat(english.language, 'UTC')
+    return { texts: english, format, now: clock.wall(), root, title, isDemo, isPublic }
+  }
 
   const pageServer = (watcher: Watcher): PageServer => toPageServer(settingsOf(fleet, watcher), watcher.snapshot(), { isPublic })
 

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { FileSizeError, fileVersion, readUpTo, watchFolder } from '../../util/files.ts'
 import type { Origin } from './origin.ts'
@@ -15,11 +15,11 @@ export function fileOrigin(path: string, kind: 'file' | 'sample' = 'file'): Orig
   let lastRead: string | undefined
 
   async function read(again: boolean): Promise<string | undefined> {
+    // Before reading, so that a change in the meantime is noticed at the next poll.
+    const version = fileVersion(await stat(path, { bigint: true }))
+    if (version === lastRead && !again) return undefined
     const file = await open(path)
     try {
-      // Before reading, so that a change in the meantime is noticed at the next poll.
-      const version = fileVersion(await file.stat({ bigint: true }))
-      if (version === lastRead && !again) return undefined
       lastRead = version
       return String(await readUpTo(file, path, maxSnapshotBytes))
     } finally {

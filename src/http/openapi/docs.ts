@@ -1,9 +1,9 @@
-import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify'
+import { notFound } from '../../util/errors.ts'
 import { version } from '../../util/package.ts'
 import { perBasePath } from '../base-path.ts'
 import { htmlHeaders } from '../replies/html-headers.ts'
+import { pathOf } from '../replies/problem.ts'
 import { prepareJson, sendPrepared } from '../replies/reply.ts'
 import { nameSchemas, operationId } from './openapi.ts'
 
@@ -34,11 +34,17 @@ export interface DocsOptions {
   readonly databaseTags: readonly { readonly name: string; readonly description: string }[]
 }
 
-/**
- * Serves `/openapi.json`, generated from the schemas of the routes, and `/docs` to read it. Must be called before the routes are
- * registered.
- */
-export async function registerDocs(app: FastifyInstance, { styles, databaseTags }: DocsOptions): Promise<void> {
+const hidden = { schema: { hide: true } } as const
+
+/** An app with the same routes, which only describes them: its libraries take long to load and are rarely needed. */
+async function createDocsApp(routes: readonly RouteOptions[], { styles, databaseTags }: DocsOptions): Promise<FastifyInstance> {
+  const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([
+    import('@fastify/swagger'),
+    import('@fastify/swagger-ui'),
+  ])
+  const app = Fastify({ routerOptions: { ignoreTrailingSlash: true } })
+  app.setValidatorCompiler(() => () => true)
+  app.setSerializerCompiler(() => JSON.stringify)
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -75,19 +81,48 @@ export async function registerDocs(app: FastifyInstance, { styles, databaseTags 
     staticCSP: contentSecurityPolicy,
     theme: { title: 'Tickwarden API', css: [{ filename: 'tickwarden.css', content: styles }] },
     logo: { type: 'image/svg+xml', content: logo, href: '..' },
-    uiHooks: {
-      onRequest(request, reply, done) {
-        reply.headers(htmlHeaders)
-        // The copy of the description that the page loads.
-        if (request.routeOptions.url === '/docs/json') reply.redirect('/openapi.json')
-        else done()
-      },
-    },
   })
-  const replyOf = perBasePath((basePath) =>
-    prepareJson({ ...app.swagger(), servers: [{ url: basePath || '/', description: 'This service' }] }),
+  for (const { url, schema } of routes) app.get(url, { schema: schema ?? {} }, () => {})
+  await app.ready()
+  return app
+}
+
+/** Headers of a request for a file. */
+const fileHeaders = ['if-none-match', 'if-modified-since', 'range'] as const
+/** Headers that belong to one connection or one reply. */
+const ownHeaders: readonly string[] = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']
+
+/**
+ * Serves `/openapi.json`, generated from the schemas of the routes, and `/docs` to read it. Must be called before the routes are
+ * registered.
+ */
+export function registerDocs(app: FastifyInstance, options: DocsOptions): void {
+  const routes: RouteOptions[] = []
+  app.addHook('onRoute', (route) => {
+    if (route.method === 'GET' && route.schema?.hide !== true) routes.push(route)
+  })
+  let loading: Promise<FastifyInstance> | undefined
+  const docsApp = () => {
+    loading ??= createDocsApp(routes, options)
+    return loading
+  }
+  const replyOf = perBasePath(async (basePath) =>
+    prepareJson({ ...(await docsApp()).swagger(), servers: [{ url: basePath || '/', description: 'This service' }] }),
   )
-  app.get('/openapi.json', { schema: { hide: true } }, (request, reply) =>
-    sendPrepared(request, reply, replyOf(request.basePath)),
-  )
+  app.get('/openapi.json', hidden, async (request, reply) => sendPrepared(request, reply, await replyOf(request.basePath)))
+  // The copy of the description that the page loads.
+  app.get('/docs/json', hidden, (_, reply) => reply.redirect('/openapi.json'))
+  const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+    const sent = fileHeaders.flatMap((name) => (request.headers[name] === undefined ? [] : [[name, request.headers[name]]]))
+    const inner = await (await docsApp()).inject({ url: request.url, headers: Object.fromEntries(sent) })
+    if (inner.statusCode === 404)
+      throw notFound(`There is nothing at ${pathOf(request.originalUrl)}; ${request.basePath}/docs lists every route.`)
+    const headers = Object.entries(inner.headers).filter(([name]) => !ownHeaders.includes(name))
+    return reply
+      .code(inner.statusCode)
+      .headers({ ...Object.fromEntries(headers), ...htmlHeaders })
+      .send(inner.rawPayload)
+  }
+  app.get('/docs', hidden, handler)
+  app.get('/docs/*', hidden, handler)
 }

@@ -104,6 +104,18 @@ describe('/docs', () => {
     expect((await fetch(url + path, { method: 'POST' })).headers.get('allow')).toBe('GET, HEAD')
   })
 
+  it('is loaded once by clients that cache it, and has no other paths', async () => {
+    const { url, get } = await buildTestApp({ scripts })
+    const etag = (await get('/docs/static/swagger-ui.css')).headers.get('etag') ?? ''
+    const again = await get('/docs/static/swagger-ui.css', { 'if-none-match': etag })
+    expect([again.status, await again.text()]).toEqual([304, ''])
+    for (const path of ['/docs/nothing', '/docs/static/nothing.js', '/docs/static/..%2F..%2Fpackage.json']) {
+      const reply = await fetch(url + path)
+      expect([reply.status, reply.headers.get('content-type')]).toEqual([404, 'application/problem+json; charset=utf-8'])
+      expect(await reply.json()).toMatchObject({ code: 'NOT_FOUND', instance: path })
+    }
+  })
+
   it('can be read over plain HTTP', async () => {
     const { get } = await buildTestApp({ scripts })
     const policy = (await get('/docs')).headers.get('content-security-policy')
