@@ -14,7 +14,7 @@ const wrap = (paragraph: string): string => paragraph.replaceAll(/(.{1,140})(?:\
 /** docs/alerts.md: every alert, when it fires and what to do. */
 export const alertsPage = (): string => `# Alerts
 
-<!-- Made by grafana/src/alerts.ts: npm run dashboards -->
+<!-- Generated from grafana/src/alerts.ts: npm run dashboards -->
 
 For Prometheus, load \`grafana/alerts/tickwarden.rules.yaml\` with \`rule_files\`; \`grafana/alertmanager/alertmanager.yaml\` is an example
 that sends the alerts to Discord. For Grafana's own alerting, put the files of \`grafana/alerting\` into
