@@ -5,7 +5,7 @@ import { anyCase, checkRange, type Filter, type FilterRoute, filtersOf, type Poi
 import { compareKeys, intersection, type Selection, type SortKey } from '../store/columns.ts'
 import type { Column, Database } from '../store/database.ts'
 import { parseDay } from '../store/dates.ts'
-import { createFormat, withoutNulls } from '../store/fields.ts'
+import { createFormat } from '../store/fields.ts'
 import type { DatabaseDeclaration, DeclaredField } from './declaration.ts'
 import type { DatabaseDefinition } from './definition.ts'
 
@@ -169,13 +169,7 @@ export function defineDatabase(declaration: DatabaseDeclaration): DatabaseDefini
   const noun = `entries of ${name}`
   return {
     ...{ name, place, noun, file: `${name}.json`, isPlain: true, tag: { name: tag, description } },
-    format: createFormat<Entry>({
-      ...{ title: `Entry of ${name}`, fields },
-      normalise: (element) => {
-        const lists = named.filter(([field, { kind }]) => kind === 'values' && Object.hasOwn(element, field))
-        return { ...element, ...Object.fromEntries(lists.map(([field]) => [field, withoutNulls(element[field])])) }
-      },
-    }),
+    format: createFormat<Entry>({ title: `Entry of ${name}`, fields }),
     columns: () => columnsOf(fields),
     ...(visible !== undefined && { isVisible: (entry: Entry) => entry[visible] !== false }),
     ...(order.length > 0 && { compare: compareBy(order, fields) }),

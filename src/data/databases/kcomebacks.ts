@@ -11,7 +11,7 @@ import { ComebackInfo, pageHeaders, pageOf, snapshotReplies } from '../routes/sc
 import type { Selection } from '../store/columns.ts'
 import { remember } from '../store/database.ts'
 import { dayAt, formatDay, parseDay } from '../store/dates.ts'
-import { createFormat, withoutNulls } from '../store/fields.ts'
+import { createFormat } from '../store/fields.ts'
 import type { DatabaseDefinition, DatabaseRoutes, ReplyRoute } from './definition.ts'
 
 /** One comeback as served. */
@@ -34,19 +34,16 @@ function dateOf(value: unknown, today: number | undefined): unknown {
 export const comebackFormat = createFormat<Comeback>({
   title: 'Comeback',
   fields: {
-    date: { kind: 'text', required: true, description: 'Date in KST (UTC+09:00) as written, such as 2019-11-1 or 2019-11-TBA' },
+    date: {
+      ...{ kind: 'text', required: true, from: ({ date }, today) => dateOf(date, today) },
+      description: 'Date in KST (UTC+09:00) as written, such as 2019-11-1 or 2019-11-TBA',
+    },
     time: { kind: 'text', default: '--:--', description: 'Time in KST; --:-- if it is unknown' },
     artist: { kind: 'text', required: true },
     title: { kind: 'text', required: true },
     types: { kind: 'values' },
     links: { kind: 'values' },
   },
-  normalise: (element, today) => ({
-    ...element,
-    date: dateOf(element.date, today),
-    types: withoutNulls(element.types),
-    links: withoutNulls(element.links),
-  }),
   warning: ({ date }) => (/^(?:\d{4}-\d{2}-|today\+)/.test(date) ? undefined : 'date is not of the form YYYY-MM-DD'),
   example: {
     date: '2019-11-1',

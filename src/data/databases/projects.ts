@@ -1,8 +1,7 @@
 import { join } from 'node:path'
-import { isRecord } from '../../util/is-record.ts'
 import { packageRoot } from '../../util/package.ts'
 import { filtersOf } from '../routes/filter.ts'
-import { createFormat, withoutNulls } from '../store/fields.ts'
+import { createFormat } from '../store/fields.ts'
 import type { DatabaseDefinition } from './definition.ts'
 
 /** One project as served. */
@@ -21,25 +20,11 @@ export interface Project {
   readonly last_update: number | null
 }
 
-/** An object without its nulls; amounts may be strings. */
-function valuesOf(value: unknown): unknown {
-  if (!isRecord(value)) return value ?? {}
-  const entries = Object.entries(value).filter(([, item]) => item !== null)
-  return Object.fromEntries(entries)
-}
-
-function amountsOf(value: unknown): unknown {
-  const values = valuesOf(value)
-  if (!isRecord(values)) return values
-  const read = (amount: unknown) => (typeof amount === 'string' && /^\d{1,15}$/.test(amount) ? Number(amount) : amount)
-  return Object.fromEntries(Object.entries(values).map(([name, amount]) => [name, read(amount)]))
-}
-
 /** projects.json. A project without a title is a blank template, which is never served. */
 export const projectFormat = createFormat<Project>({
   title: 'Project',
   fields: {
-    title: { kind: 'text', required: true },
+    title: { kind: 'text', required: true, from: ({ title }) => (title === null ? '' : title) },
     description: { kind: 'text' },
     status: { kind: 'text', description: 'For example alpha, beta or release' },
     statuscolor: { kind: 'text' },
@@ -49,22 +34,14 @@ export const projectFormat = createFormat<Project>({
     version: { kind: 'text' },
     backgroud: { kind: 'text', description: 'Path of the background image' },
     links: { kind: 'links', description: 'By key: GH, WB, MR, CF' },
-    visible: { kind: 'flag', required: true },
-    last_update: { kind: 'seconds', description: 'Unix time in seconds; null if it is unknown' },
+    visible: { kind: 'flag', required: true, from: ({ title, visible }) => (title === null || title === '' ? false : visible) },
+    last_update: {
+      kind: 'seconds',
+      description: 'Unix time in seconds; null if it is unknown',
+      from: ({ last_update, updated }) => last_update ?? updated,
+    },
   },
   ignored: ['updated'],
-  normalise: (element) => {
-    const title = element.title === null ? '' : element.title
-    return {
-      ...element,
-      title,
-      categories: withoutNulls(element.categories),
-      languages: amountsOf(element.languages),
-      links: valuesOf(element.links),
-      visible: title === '' ? false : element.visible,
-      last_update: element.last_update ?? element.updated,
-    }
-  },
   example: {
     title: 'Lanternfish',
     description: 'Invented sample project: lights that follow the player',

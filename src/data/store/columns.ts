@@ -83,9 +83,12 @@ export class ValueIndex {
     const seen = new Map<string, number[]>()
     lists.forEach((values, id) => {
       for (const value of values) {
-        const ids = seen.get(value) ?? byKey.get(key(value)) ?? []
-        byKey.set(key(value), ids)
-        seen.set(value, ids)
+        let ids = seen.get(value)
+        if (ids === undefined) {
+          ids = byKey.get(key(value)) ?? []
+          byKey.set(key(value), ids)
+          seen.set(value, ids)
+        }
         // An entry may contain a value twice.
         if (ids.at(-1) !== id) ids.push(id)
       }
