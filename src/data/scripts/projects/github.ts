@@ -2,7 +2,7 @@ import type { Clock } from '../../../util/clock.ts'
 import { isRecord } from '../../../util/is-record.ts'
 import { headerOf } from '../rate-limit.ts'
 import { createUpstream, type UpstreamOptions, type UpstreamReply } from '../upstream.ts'
-import { UpstreamError } from '../upstream-error.ts'
+import { isTransient, UpstreamError } from '../upstream-error.ts'
 import type { ReplyCache } from './reply-cache.ts'
 
 /** A repository as reported by GitHub; fields that GitHub does not provide are absent. */
@@ -15,21 +15,6 @@ export interface Repository {
   readonly lastUpdate?: number
   /** Values of GitHub that are not valid, one sentence each. */
   readonly notes: readonly string[]
-}
-
-export type GithubFailure = 'blocked' | 'not_found' | 'rate_limited' | 'unauthorised' | 'malformed' | 'unreachable'
-
-export class GithubError extends Error {
-  override readonly name = 'GithubError'
-  readonly kind: GithubFailure
-  /** Of `rate_limited`: when GitHub accepts requests again, Unix milliseconds. */
-  readonly retryAt: number | undefined
-
-  constructor(kind: GithubFailure, message: string, { retryAt, cause }: { retryAt?: number; cause?: unknown } = {}) {
-    super(message, cause === undefined ? {} : { cause })
-    this.kind = kind
-    this.retryAt = retryAt
-  }
 }
 
 export interface GithubOptions {
@@ -62,24 +47,17 @@ const messageOf = (body: unknown): string => (isRecord(body) && typeof body.mess
 
 const isSecondaryLimit = (body: unknown): boolean => /\bsecondary rate\b|\babuse detection\b/i.test(messageOf(body))
 
-function toGithubError(error: UpstreamError, place: string): GithubError {
-  const { kind, status, retryAt, body, message } = error
-  if (retryAt !== undefined) {
-    const until = new Date(retryAt).toISOString()
-    return new GithubError('rate_limited', `${place}: the rate limit is exceeded; rate limited until ${until}`, {
-      retryAt,
-      cause: error,
-    })
-  }
-  const fail = (failure: GithubFailure, text: string) => new GithubError(failure, `${place} ${text}`, { cause: error })
-  if (kind === 'malformed' || kind === 'too_large') return new GithubError('malformed', message, { cause: error })
-  if (status === 403 && /access blocked/i.test(messageOf(body))) {
-    return fail('blocked', 'answered 403: GitHub has blocked access to this repository')
-  }
-  if (status === 404 || status === 451) return fail('not_found', `answered ${status}: no such repository, or it is private`)
-  if (status === 401 || status === 403) return fail('unauthorised', `answered ${status}: check GITHUB_TOKEN`)
-  if (status !== undefined && status < 500) return fail('malformed', `answered ${status}`)
-  return fail('unreachable', 'could not be read (no complete reply, or a server error)')
+/** The same error with a message that says what to do. */
+function describeError(error: UpstreamError, place: string): UpstreamError {
+  const { kind, status = 0, retryAt, body } = error
+  const fail = (text: string) => new UpstreamError(kind, `${place}${text}`, { ...error, cause: error })
+  if (retryAt !== undefined) return fail(`: the rate limit is exceeded; rate limited until ${new Date(retryAt).toISOString()}`)
+  if (kind === 'malformed' || kind === 'too_large') return error
+  if (isTransient(error)) return fail(' could not be read (no complete reply, or a server error)')
+  if (status === 403 && /access blocked/i.test(messageOf(body)))
+    return fail(' answered 403: GitHub has blocked access to this repository')
+  if (status === 404 || status === 451) return fail(` answered ${status}: no such repository, or it is private`)
+  return fail(` answered ${status}${status === 401 || status === 403 ? ': check GITHUB_TOKEN' : ''}`)
 }
 
 /** The valid byte counts, and notes on the others. */
@@ -97,7 +75,7 @@ function readSizes(languages: Readonly<Record<string, unknown>>): [Readonly<Reco
 export const repositoryPath = (name: string): string => `/repos/${name.split('/').map(encodeURIComponent).join('/')}`
 
 export interface Github {
-  /** @throws GithubError, or the signal's reason as soon as it is aborted */
+  /** @throws UpstreamError, or the signal's reason as soon as it is aborted */
   repository(name: string): Promise<Repository>
   close(): void
 }
@@ -147,7 +125,7 @@ export function createGithub(options: GithubOptions): Github {
         cache.set(path, cached)
         return cached.body
       }
-      if (typeof json !== 'object') throw new GithubError('malformed', `${place} returned a reply that is not valid JSON`)
+      if (typeof json !== 'object') throw new UpstreamError('malformed', `${place} returned a reply that is not valid JSON`)
       const etag = headerOf(headers, 'etag')
       if (etag !== undefined) cache.set(path, { etag, body: json })
       return json
@@ -155,7 +133,7 @@ export function createGithub(options: GithubOptions): Github {
       signal.throwIfAborted()
       if (!(error instanceof UpstreamError)) throw error
       if (error.status !== undefined && absent.includes(error.status)) return undefined
-      throw toGithubError(error, place)
+      throw describeError(error, place)
     }
   }
 
@@ -165,13 +143,13 @@ export function createGithub(options: GithubOptions): Github {
       const place = `GitHub: ${name}`
       const about = await read(base)
       if (!isRecord(about) || typeof about.default_branch !== 'string') {
-        throw new GithubError('malformed', `${place}: the reply is not a repository`)
+        throw new UpstreamError('malformed', `${place}: the reply is not a repository`)
       }
       // 404: no release yet; 409: no commit yet.
       const languages = await read(`${base}/languages`)
       const release = await read(`${base}/releases/latest`, [404])
       const commits = await read(`${base}/commits?sha=${encodeURIComponent(about.default_branch)}&per_page=1`, [404, 409])
-      if (!isRecord(languages)) throw new GithubError('malformed', `${place}: the reply is not a list of languages`)
+      if (!isRecord(languages)) throw new UpstreamError('malformed', `${place}: the reply is not a list of languages`)
       const [sizes, notes] = readSizes(languages)
       const newest = Array.isArray(commits) ? (commits[0] as { commit?: { author?: { date?: unknown } } } | undefined) : undefined
       const date = newest?.commit?.author?.date ?? about.pushed_at
