@@ -163,7 +163,7 @@ export async function runLikedSongs(
     const songs = walk.songs.filter((song) => missing(song) && !(full && journal.failed.has(song.id)))
     if (loved !== undefined) counts.unchanged += walk.songs.length - songs.length
     const storeResume = async (next: number | undefined) => {
-      if (!dryRun && next !== nextResume) await storeSyncState(dataDir, { retryAt: 0, resumeAt: next })
+      if (!dryRun && next !== nextResume) await storeSyncState(dataDir, 0, next)
       nextResume = next
     }
     // Before a song is recorded as synced, because the next run would end its walk there. Until every song is, the next run has to
@@ -205,7 +205,7 @@ export async function runLikedSongs(
     if (error instanceof UpstreamError && error.retryAt !== undefined) {
       const { retryAt } = error
       errors[0] = `${error.message}; rate limited until ${new Date(retryAt).toISOString()}`
-      if (!dryRun) await storeSyncState(dataDir, { retryAt, resumeAt: nextResume })
+      if (!dryRun) await storeSyncState(dataDir, retryAt, nextResume)
       return result('rate_limited', retryAt)
     }
     return result(counts.added > 0 && !dryRun ? 'partly' : 'failed')

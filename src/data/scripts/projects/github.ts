@@ -1,6 +1,6 @@
-import type { Clock } from '../../../util/clock.ts'
 import { isRecord } from '../../../util/is-record.ts'
 import { headerOf } from '../rate-limit.ts'
+import type { RunContext } from '../script.ts'
 import { createUpstream, type UpstreamOptions, type UpstreamReply } from '../upstream.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
 import type { ReplyCache } from './reply-cache.ts'
@@ -17,20 +17,8 @@ export interface Repository {
   readonly notes: readonly string[]
 }
 
-export interface GithubOptions {
-  readonly baseUrl: string
-  readonly token: string | undefined
-  readonly cache: ReplyCache
-  readonly signal: AbortSignal
-  readonly clock: Clock
-  readonly log?: UpstreamOptions['log']
-  /** Milliseconds for one attempt. */
-  readonly timeout?: number
-  /** Milliseconds before the second attempt. */
-  readonly retryPauseMs?: number
-  /** Called when a request waits for a rate limit to end. */
-  readonly onWait?: (upstream: string, milliseconds: number) => void
-}
+/** For tests. */
+export type GithubOptions = Pick<UpstreamOptions, 'timeout' | 'retryPauseMs'>
 
 /** Maximum wait for a rate limit, milliseconds; after a longer one, the next run continues. */
 const maxWait = 15_000
@@ -74,21 +62,20 @@ function readSizes(languages: Readonly<Record<string, unknown>>): [Readonly<Reco
 /** Path of a repository, and prefix of the paths of its languages, releases and commits. */
 export const repositoryPath = (name: string): string => `/repos/${name.split('/').map(encodeURIComponent).join('/')}`
 
-export interface Github {
-  /** @throws UpstreamError, or the signal's reason as soon as it is aborted */
-  repository(name: string): Promise<Repository>
-  close(): void
-}
+export type Github = ReturnType<typeof createGithub>
 
 /** Client of GitHub's REST API. Requests for unchanged resources (304) do not count towards the rate limit. */
-export function createGithub(options: GithubOptions): Github {
-  const { baseUrl, token, cache, signal, clock, timeout = 12_000, retryPauseMs = 1000, onWait, log } = options
+export function createGithub(
+  { values, signal, clock, log, progress }: RunContext,
+  cache: ReplyCache,
+  options: GithubOptions = {},
+) {
+  const { githubApiUrl: baseUrl, githubToken: token } = values
   const base = new URL(baseUrl)
   const upstream = createUpstream({
-    ...{ name: 'GitHub', baseUrl, signal, clock, timeout, maxBytes, retries, retryPauseMs, maxWait, limitPause },
-    isRateLimited: isSecondaryLimit,
-    ...(onWait && { onWait }),
-    ...(log && { log }),
+    ...{ name: 'GitHub', baseUrl, signal, clock, log, onWait: progress.wait },
+    ...{ timeout: 12_000, maxBytes, retries, retryPauseMs: 1000, maxWait, limitPause, isRateLimited: isSecondaryLimit },
+    ...options,
   })
 
   /** The path of a redirect, if it stays on the same API: no other host may receive the token. */
@@ -138,7 +125,8 @@ export function createGithub(options: GithubOptions): Github {
   }
 
   return {
-    async repository(name) {
+    /** @throws UpstreamError, or the signal's reason as soon as it is aborted */
+    async repository(name: string): Promise<Repository> {
       const base = repositoryPath(name)
       const place = `GitHub: ${name}`
       const about = await read(base)

@@ -123,16 +123,12 @@ async function update(context: RunContext, listed: readonly ListedProject[], { g
 }
 
 /** @param options as those of {@link createGithub}, for tests */
-export async function runProjects(
-  context: RunContext,
-  options: Pick<GithubOptions, 'timeout' | 'retryPauseMs'> = {},
-): Promise<RunResult> {
-  const { values, dataDir, signal, log, clock, progress, full } = context
+export async function runProjects(context: RunContext, options: GithubOptions = {}): Promise<RunResult> {
+  const { values, dataDir, full } = context
   const listed = await readList(context)
   if ('outcome' in listed) return listed
-  const { githubApiUrl: baseUrl, githubToken: token } = values
-  const cache = await openReplyCache(join(dataDir, 'projects.cache.json'), baseUrl, full)
-  const github = createGithub({ baseUrl, token, cache, signal, log, clock, onWait: progress.wait, ...options })
+  const cache = await openReplyCache(join(dataDir, 'projects.cache.json'), values.githubApiUrl, full)
+  const github = createGithub(context, cache, options)
   try {
     return await update(context, listed, { github, cache })
   } finally {
