@@ -63,15 +63,7 @@ export interface UpstreamReply {
   readonly json: unknown
 }
 
-/** Client of a JSON API with bounded time, size and retries. */
-export interface Upstream {
-  /**
-   * Waits for rate limits up to `maxWait`, retries after transient failures, does not follow redirects.
-   * @throws UpstreamError
-   */
-  request(request: UpstreamRequest): Promise<UpstreamReply>
-  close(): void
-}
+export type Upstream = ReturnType<typeof createUpstream>
 
 function parseBody(type: string | undefined, body: Buffer): unknown {
   if (!/^(application|text)\/([\w.+-]+\+)?json\b/i.test(type ?? '')) return undefined
@@ -84,7 +76,8 @@ function parseBody(type: string | undefined, body: Buffer): unknown {
 
 const abortedError = (name: string): UpstreamError => new UpstreamError('aborted', `${name}: the run was stopped`)
 
-export function createUpstream(options: UpstreamOptions): Upstream {
+/** Creates a client of a JSON API with bounded time, size and retries. */
+export function createUpstream(options: UpstreamOptions) {
   const { name, signal, clock } = options
   const { timeout = 15_000, maxBytes = 8 * 1024 * 1024, retries = 3, maxWait = 90_000, limitPause = 60_000 } = options
   const { retryPauseMs = 500 } = options
@@ -176,7 +169,11 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   }
 
   return {
-    async request(request) {
+    /**
+     * Waits for rate limits up to `maxWait`, retries after transient failures, does not follow redirects.
+     * @throws UpstreamError
+     */
+    async request(request: UpstreamRequest): Promise<UpstreamReply> {
       const place = `${name}: ${request.method ?? 'GET'} ${request.path}`
       const send = async () => {
         await waitForLimit(place)

@@ -6,7 +6,7 @@ import type { Outcome, RunContext, RunResult } from '../script.ts'
 import { createUpstream, type Upstream, type UpstreamOptions } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
 import { readAuthorisation, storeNewToken } from './authorisation.ts'
-import { describeSetAside, type FailedSong, isDue, isSetAside, journalPath, nameOf, openJournal } from './journal.ts'
+import { describeSetAside, type FailedSong, isDue, isSetAside, journalPath, nameOf, openJournal, type Song } from './journal.ts'
 import {
   callLastfm,
   isConfirmation,
@@ -32,8 +32,6 @@ export interface LikedSongsOptions {
   /** Milliseconds before the first retry after a transient error of Last.fm, doubled each time; five times that for a rate limit. */
   readonly backOff?: number
 }
-
-type Song = Pick<FailedSong, 'id' | 'title' | 'artist'>
 
 const toSong = ({ id, title, artists }: LikedSong): Song => ({ id, title, artist: artists[0] ?? '' })
 
