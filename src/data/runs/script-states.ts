@@ -30,8 +30,6 @@ export interface ScriptStatesOptions {
 
 const nothing: KnownState = { lock: undefined, last: undefined, interrupted: undefined, lastSuccess: undefined, own: undefined }
 
-export type ScriptStates = ReturnType<typeof createScriptStates>
-
 /** The state of each script, read from the lock files and records in the data folder. */
 export function createScriptStates({ scripts, values, dataDir, log }: ScriptStatesOptions) {
   const mask = maskOfMessages(values)

@@ -13,8 +13,6 @@ import { retry } from './retry.ts'
 import { isTransient, UpstreamError } from './upstream-error.ts'
 
 const maxRetryPauseMs = 30_000
-/** Longer than any timeout of an attempt. Milliseconds. */
-const maxClientMs = 600_000
 
 export interface UpstreamOptions {
   /** For messages: `Reddit`. */
@@ -83,8 +81,7 @@ export function createUpstream(options: UpstreamOptions) {
   const { retryPauseMs = 500 } = options
   const base = new URL(options.baseUrl)
   const userAgent = options.userAgent ?? `tickwarden/${version}`
-  // The timeout of an attempt is measured by the clock below.
-  const client = new HttpClient({ timeoutMs: maxClientMs, maxBytes, connections: 4 })
+  const client = new HttpClient({ timeoutMs: timeout, maxBytes, connections: 4 })
   let blockedUntil = 0
 
   /** Waits until the rate limit allows another request. @throws UpstreamError if that takes longer than `maxWait` */
@@ -115,9 +112,6 @@ export function createUpstream(options: UpstreamOptions) {
   }
 
   async function attempt(request: UpstreamRequest, place: string): Promise<UpstreamReply> {
-    const late = new AbortController()
-    const cancel = clock.after(timeout, () => late.abort())
-    const stop = AbortSignal.any([signal, late.signal])
     const shownBody = (body: unknown) => maskValue(body, maskOfRequest(request))
     try {
       const form = request.form && new URLSearchParams(request.form).toString()
@@ -127,7 +121,7 @@ export function createUpstream(options: UpstreamOptions) {
         'user-agent': userAgent,
         ...(form !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
       }
-      const reply = await client.request({ method: request.method ?? 'GET', url: urlOf(request), headers, body: form }, stop)
+      const reply = await client.request({ method: request.method ?? 'GET', url: urlOf(request), headers, body: form }, signal)
       const { body, status } = reply
       const type = headerOf(reply.headers, 'content-type')
       const json = measureWork(
@@ -156,15 +150,12 @@ export function createUpstream(options: UpstreamOptions) {
     } catch (error) {
       if (error instanceof UpstreamError) throw error
       if (signal.aborted) throw abortedError(name)
-      if (late.signal.aborted)
+      const { kind, code } = error instanceof HttpError ? error : { kind: 'network', code: '' }
+      if (kind === 'timeout')
         throw new UpstreamError('timeout', `${place} did not answer within ${timeout / 1000} s`, { cause: error })
-      if (error instanceof HttpError && error.kind === 'too_large')
-        throw new UpstreamError('too_large', `${place} returned more than ${maxBytes} bytes`)
-      const code = error instanceof HttpError ? error.code : ''
+      if (kind === 'too_large') throw new UpstreamError('too_large', `${place} returned more than ${maxBytes} bytes`)
       const reason = /^[A-Z][A-Z0-9_]+$/.test(code) ? code : 'connection failed'
       throw new UpstreamError('network', `${place} is unreachable (${reason})`, { cause: error })
-    } finally {
-      cancel()
     }
   }
 
