@@ -8,7 +8,7 @@ import { version } from '../../util/package.ts'
 import { describeSlowWork, measureWork } from '../../util/slow-work.ts'
 import { maskOfRequest } from './mask-upstream.ts'
 import { pause } from './pause.ts'
-import { headerOf, type ResponseHeaders, readRateLimit } from './rate-limit.ts'
+import { type ResponseHeaders, readRateLimit } from './rate-limit.ts'
 import { retry } from './retry.ts'
 import { isTransient, UpstreamError } from './upstream-error.ts'
 
@@ -123,7 +123,7 @@ export function createUpstream(options: UpstreamOptions) {
       }
       const reply = await client.request({ method: request.method ?? 'GET', url: urlOf(request), headers, body: form }, signal)
       const { body, status } = reply
-      const type = headerOf(reply.headers, 'content-type')
+      const type = reply.headers['content-type']
       const json = measureWork(
         'scripts',
         () => parseBody(type, body),
@@ -139,7 +139,7 @@ export function createUpstream(options: UpstreamOptions) {
         throw new UpstreamError('rate_limited', message, { status, retryAt, body: shownBody(json) })
       }
       if (status !== 304 && (status < 200 || status > 299)) {
-        const target = status < 400 ? headerOf(reply.headers, 'location') : undefined
+        const target = status < 400 ? reply.headers.location : undefined
         const location = target !== undefined && URL.canParse(target, base.href) ? new URL(target, base) : undefined
         throw new UpstreamError('status', `${place} answered ${status}`, { status, body: shownBody(json), location })
       }

@@ -146,8 +146,6 @@ export function compareKeys(a: SortKey, b: SortKey, isDescending: boolean): numb
 /** The order of the entries by one field. */
 export class SortColumn {
   readonly #keys: readonly SortKey[]
-  /** The rank of each entry; equal keys have the same one, undefined keys have -1. Computed for the first search that sorts. */
-  #ranks: Int32Array | undefined
 
   constructor(keys: readonly SortKey[]) {
     this.#keys = keys
@@ -155,14 +153,6 @@ export class SortColumn {
 
   /** Compares two entries by their ids. */
   compare(a: number, b: number, isDescending: boolean): number {
-    this.#ranks ??= this.#rank()
-    const rankOf = (id: number) => (this.#ranks?.[id] === -1 ? undefined : this.#ranks?.[id])
-    return compareKeys(rankOf(a), rankOf(b), isDescending)
-  }
-
-  #rank(): Int32Array {
-    const distinct = [...new Set(this.#keys)].filter((key) => key !== undefined)
-    const ranks = new Map(distinct.sort((a, b) => compareKeys(a, b, false)).map((key, rank) => [key as SortKey, rank]))
-    return Int32Array.from(this.#keys, (key) => ranks.get(key) ?? -1)
+    return compareKeys(this.#keys[a], this.#keys[b], isDescending)
   }
 }

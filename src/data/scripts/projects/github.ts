@@ -1,5 +1,4 @@
 import { isRecord } from '../../../util/is-record.ts'
-import { headerOf } from '../rate-limit.ts'
 import type { RunContext } from '../script.ts'
 import { createUpstream, type UpstreamOptions, type UpstreamReply } from '../upstream.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
@@ -113,8 +112,7 @@ export function createGithub(
         return cached.body
       }
       if (typeof json !== 'object') throw new UpstreamError('malformed', `${place} returned a reply that is not valid JSON`)
-      const etag = headerOf(headers, 'etag')
-      if (etag !== undefined) cache.set(path, { etag, body: json })
+      if (headers.etag !== undefined) cache.set(path, { etag: headers.etag, body: json })
       return json
     } catch (error) {
       signal.throwIfAborted()
