@@ -11,14 +11,14 @@ import { databases as allDatabases } from './databases/index.ts'
 import { registerBasic } from './routes/basic.ts'
 import { registerRunRoutes } from './routes/runs.ts'
 import { DataStatus } from './routes/schemas.ts'
-import { createRuns, type Runs } from './runs/index.ts'
+import { createRuns } from './runs/index.ts'
 import { createProtection } from './runs/protection.ts'
-import { type Schedule, startSchedule } from './runs/schedule.ts'
+import { startSchedule } from './runs/schedule.ts'
 import type { SharedLocks } from './runs/shared-lock.ts'
 import { scripts as allScripts } from './scripts/index.ts'
 import { type Script, scriptSettings } from './scripts/script.ts'
 import type { DataSettings, RunSettings } from './settings.ts'
-import { openStore, type Store } from './store/store.ts'
+import { openStore } from './store/store.ts'
 
 export interface DataServiceOptions {
   readonly config: Parameters<typeof scriptSettings>[0] & {
@@ -42,21 +42,10 @@ export interface DataServiceOptions {
 }
 
 /** The databases, and the scripts that update them. */
-export interface DataService {
-  readonly store: Store
-  readonly runs: Runs
-  readonly schedule: Schedule
-  readonly scripts: readonly Script[]
-  /** OpenAPI tags of the databases. */
-  readonly tags: readonly DatabaseDefinition['tag'][]
-  /** Throws for requests that must not use the script-run routes. */
-  readonly protect: ReturnType<typeof createProtection>
-  /** Stops the schedule and the runs, then the databases. */
-  close(): Promise<void>
-}
+export type DataService = Awaited<ReturnType<typeof createDataService>>
 
 /** Opens the databases and starts the schedule. */
-export async function createDataService(options: DataServiceOptions): Promise<DataService> {
+export async function createDataService(options: DataServiceOptions) {
   const { config, clock, log, scripts = allScripts, sharedLocks } = options
   const databases = [...(options.databases ?? allDatabases), ...config.databases.map(defineDatabase)]
   const { host, data, runs: settings } = config
@@ -87,9 +76,11 @@ export async function createDataService(options: DataServiceOptions): Promise<Da
     runs,
     schedule,
     scripts,
-    // Several databases may share a tag, which is described by the first.
+    // OpenAPI tags. Several databases may share one, which is described by the first.
     tags: [...new Map(databases.toReversed().map(({ tag }) => [tag.name, tag])).values()].reverse(),
+    /** Throws for requests that must not use the script-run routes. */
     protect: createProtection({ host, token: runToken }),
+    /** Stops the schedule and the runs, then the databases. */
     async close() {
       schedule.stop()
       await runs.close()

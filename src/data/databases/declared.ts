@@ -1,23 +1,13 @@
 import { choiceParameter, optional, type Parameter, type Parameters, textParameter } from '../../http/parameters.ts'
 import { invalidParameter } from '../../util/errors.ts'
 import { Type } from '../../util/schema.ts'
-import {
-  anyCase,
-  byDates,
-  byNumbers,
-  byText,
-  dateParameter,
-  everything,
-  type Filter,
-  type GivenDate,
-  numberParameter,
-} from '../routes/filter.ts'
+import { anyCase, checkRange, type Filter, type FilterRoute, filtersOf, type Point, pointParameter } from '../routes/filter.ts'
 import { compareKeys, intersection, type Selection, type SortKey } from '../store/columns.ts'
 import type { Column, Database } from '../store/database.ts'
 import { parseDay } from '../store/dates.ts'
-import { createFormat, withoutNulls } from '../store/fields.ts'
+import { createFormat } from '../store/fields.ts'
 import type { DatabaseDeclaration, DeclaredField } from './declaration.ts'
-import type { DatabaseDefinition, FilterRoute } from './definition.ts'
+import type { DatabaseDefinition } from './definition.ts'
 
 type Entry = Readonly<Record<string, unknown>>
 
@@ -64,81 +54,49 @@ function compareBy(order: readonly string[], fields: DatabaseDeclaration['fields
   }
 }
 
-function filterOf(noun: string, name: string, { kind, list }: DeclaredField): FilterRoute {
-  const route = { path: `filter/${name}`, summary: `${noun} by ${name}` }
-  const lists = list ? ` \`filter/get${name}\` lists the values.` : ''
-  switch (kind) {
-    case 'text':
-      return {
-        ...{ ...route, description: `Entries whose ${name} contains the given text. ${anyCase}${lists}` },
-        filter: byText(name, `Text to find in ${name}`, 'text', (db, text) => db.text(name).find(text)),
-      }
-    case 'date':
-      return {
-        ...{
-          ...route,
-          description: 'Entries whose date is in the range, inclusive. Entries without a calendar date never match.',
-        },
-        filter: byDates((db, start, end) => db.number(name).between(start, end)),
-      }
-    case 'number':
-      return {
-        ...{ ...route, description: 'Entries whose number is in the range, inclusive.' },
-        filter: byNumbers((db, start, end) => db.number(name).between(start, end)),
-      }
-    default:
-      return {
-        ...{ ...route, description: `Entries with exactly this value.${lists}` },
-        filter: byText(
-          name,
-          'The value, exactly',
-          kind === 'boolean' ? 'true' : 'value',
-          (db, text) => db.values(name).having(text),
-          kind === 'boolean' ? ['true', 'false'] : undefined,
-        ),
-      }
-  }
+function filterOf(noun: string, name: string, { kind, list: isListed }: DeclaredField): FilterRoute {
+  const filters = filtersOf(noun)
+  const list = isListed ? `get${name}` : undefined
+  if (kind === 'text') return filters.text(name, 'text', [name], list)
+  if (kind === 'date' || kind === 'number')
+    return filters.range(
+      name,
+      name,
+      kind,
+      `whose ${name} is in the range, inclusive. Those without one never match.`,
+      (db, start, end) => db.number(name).between(start, end),
+    )
+  const values = kind === 'boolean' ? { choices, example: 'true' } : { example: 'value' }
+  return filters.value(name, { ...values, ...(list !== undefined && { list }) })
 }
 
-/** The number of a parameter for a number or a date. */
-const numberGiven = (value: unknown): number => (typeof value === 'number' ? value : (value as GivenDate).day)
+const choices = ['true', 'false']
 
-/** What one parameter of the search selects. */
-type Condition = (db: Database, value: unknown) => Selection
+/** A parameter of the search, and what it selects. */
+type Condition = readonly [string, Parameter<unknown>, (db: Database, value: unknown) => Selection]
 
-/** The parameters of the search for one field, with what each of them selects. */
-function conditionsOf(name: string, { kind }: DeclaredField): readonly (readonly [string, Parameter<unknown>, Condition])[] {
-  const description = (what: string) => ({ description: `${what} ${name}` })
-  if (kind === 'text')
-    return [
-      [
-        name,
-        textParameter({ ...description('Text to find in'), example: 'text' }),
-        (db, text) => db.text(name).find(String(text)),
-      ],
-    ]
-  if (kind !== 'date' && kind !== 'number')
-    return [
-      [
-        name,
-        kind === 'boolean'
-          ? choiceParameter({ ...description('Exact value of'), choices: ['true', 'false'], example: 'true' })
-          : textParameter({ ...description('Exact value of'), example: 'value' }),
-        (db, text) => db.values(name).having(String(text)),
-      ],
-    ]
-  const parameter = (what: string): Parameter<unknown> =>
-    kind === 'date'
-      ? dateParameter({ ...description(what), example: '2026-01-31' })
-      : numberParameter({ ...description(what), example: 1 })
+function conditionsOf(name: string, { kind }: DeclaredField): readonly Condition[] {
+  if (kind === 'text') {
+    const parameter = textParameter({ description: `Text to find in ${name}`, example: 'text' })
+    return [[name, parameter, (db, text) => db.text(name).find(String(text))]]
+  }
+  const description = `Exact value of ${name}`
+  if (kind !== 'date' && kind !== 'number') {
+    const parameter =
+      kind === 'boolean'
+        ? choiceParameter({ description, choices, example: 'true' })
+        : textParameter({ description, example: 'value' })
+    return [[name, parameter, (db, text) => db.values(name).having(String(text))]]
+  }
+  const point = (field: string, what: string, least: (number: number) => number, most: (number: number) => number): Condition => [
+    ...([field, pointParameter[kind](`${what} ${name}`)] as const),
+    (db, value) => db.number(name).between(least((value as Point).number), most((value as Point).number)),
+  ]
+  const same = (number: number) => number
   return [
-    [name, parameter('Exact value of'), (db, value) => db.number(name).between(numberGiven(value), numberGiven(value))],
-    [
-      `${name}.from`,
-      parameter('Minimum of'),
-      (db, value) => db.number(name).between(numberGiven(value), Number.POSITIVE_INFINITY),
-    ],
-    [`${name}.to`, parameter('Maximum of'), (db, value) => db.number(name).between(Number.NEGATIVE_INFINITY, numberGiven(value))],
+    point(name, 'Exact value of', same, same),
+    point(`${name}.from`, 'Minimum of', same, () => Number.POSITIVE_INFINITY),
+    point(`${name}.to`, 'Maximum of', () => Number.NEGATIVE_INFINITY, same),
   ]
 }
 
@@ -179,13 +137,7 @@ function searchOf(fields: DatabaseDeclaration['fields']): Filter {
       const given = Object.entries(values).filter(([, value]) => value !== undefined)
       const { sort, order } = values as { sort?: readonly string[]; order?: string }
       if (order !== undefined && sort === undefined) throw invalidParameter('Parameter "order" is given without "sort".')
-      for (const [name] of searched) {
-        const [from, to] = [values[`${name}.from`], values[`${name}.to`]]
-        if (from !== undefined && to !== undefined && numberGiven(from) > numberGiven(to))
-          throw invalidParameter(
-            `Parameter "${name}.from" is "${written(from)}", which is after "${name}.to" ("${written(to)}"); expected a range.`,
-          )
-      }
+      for (const [name] of searched) checkRange(values, `${name}.from`, `${name}.to`)
       return {
         given: Object.fromEntries(given.map(([name, value]) => [name, written(value)])),
         select(db) {
@@ -214,21 +166,16 @@ function searchOf(fields: DatabaseDeclaration['fields']): Filter {
 export function defineDatabase(declaration: DatabaseDeclaration): DatabaseDefinition<Entry> {
   const { name, place, fields, order, visible, tag, description } = declaration
   const named = Object.entries(fields)
+  const noun = `entries of ${name}`
   return {
-    ...{ name, place, noun: `entries of ${name}`, file: `${name}.json`, isPlain: true, tag: { name: tag, description } },
-    format: createFormat<Entry>({
-      ...{ title: `Entry of ${name}`, fields },
-      normalise: (element) => {
-        const lists = named.filter(([field, { kind }]) => kind === 'values' && Object.hasOwn(element, field))
-        return { ...element, ...Object.fromEntries(lists.map(([field]) => [field, withoutNulls(element[field])])) }
-      },
-    }),
+    ...{ name, place, noun, file: `${name}.json`, isPlain: true, tag: { name: tag, description } },
+    format: createFormat<Entry>({ title: `Entry of ${name}`, fields }),
     columns: () => columnsOf(fields),
     ...(visible !== undefined && { isVisible: (entry: Entry) => entry[visible] !== false }),
     ...(order.length > 0 && { compare: compareBy(order, fields) }),
     filters: [
-      { path: 'filter/getall', summary: `All entries of ${name}`, description: 'One page of all entries.', filter: everything },
-      ...named.filter(([, { filter }]) => filter).map(([field, declared]) => filterOf(`Entries of ${name}`, field, declared)),
+      filtersOf(noun).all(),
+      ...named.filter(([, { filter }]) => filter).map(([field, declared]) => filterOf(noun, field, declared)),
       {
         path: 'search',
         summary: `Entries of ${name} by several fields`,

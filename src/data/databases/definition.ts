@@ -3,7 +3,7 @@ import type { PreparedReply } from '../../http/replies/reply.ts'
 import type { HeaderDocs } from '../../http/replies/responses.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { TSchema } from '../../util/schema.ts'
-import type { Filter } from '../routes/filter.ts'
+import type { FilterRoute, RouteDocs } from '../routes/filter.ts'
 import type { DataSettings } from '../settings.ts'
 import type { Content, Database } from '../store/database.ts'
 import type { SnapshotFormat } from '../store/fields.ts'
@@ -18,18 +18,6 @@ export interface DatabaseRoutes {
   readonly current: () => Database
   readonly definition: DatabaseDefinition
   readonly clock: Clock
-}
-
-/** The OpenAPI texts of a route, and its path below that of the database. */
-interface RouteDocs {
-  readonly path: string
-  readonly summary: string
-  readonly description: string
-}
-
-/** A route that returns a page of the entries that its filter selects. */
-export interface FilterRoute extends RouteDocs {
-  readonly filter: Filter
 }
 
 /** A route without parameters whose reply depends on the snapshot only. */

@@ -5,13 +5,14 @@ import { problem } from '../../http/replies/problem.ts'
 import { sendPrepared } from '../../http/replies/reply.ts'
 import { json, preparedReplies } from '../../http/replies/responses.ts'
 import { packageRoot } from '../../util/package.ts'
-import { anyCase, byDates, byText, everything } from '../routes/filter.ts'
+import { filtersOf } from '../routes/filter.ts'
 import { valueReply, wholePage } from '../routes/replies.ts'
 import { ComebackInfo, pageHeaders, pageOf, snapshotReplies } from '../routes/schemas.ts'
+import type { Selection } from '../store/columns.ts'
 import { remember } from '../store/database.ts'
 import { dayAt, formatDay, parseDay } from '../store/dates.ts'
-import { createFormat, withoutNulls } from '../store/fields.ts'
-import type { DatabaseDefinition, DatabaseRoutes } from './definition.ts'
+import { createFormat } from '../store/fields.ts'
+import type { DatabaseDefinition, DatabaseRoutes, ReplyRoute } from './definition.ts'
 
 /** One comeback as served. */
 export interface Comeback {
@@ -33,19 +34,16 @@ function dateOf(value: unknown, today: number | undefined): unknown {
 export const comebackFormat = createFormat<Comeback>({
   title: 'Comeback',
   fields: {
-    date: { kind: 'text', required: true, description: 'Date in KST (UTC+09:00) as written, such as 2019-11-1 or 2019-11-TBA' },
+    date: {
+      ...{ kind: 'text', required: true, from: ({ date }, today) => dateOf(date, today) },
+      description: 'Date in KST (UTC+09:00) as written, such as 2019-11-1 or 2019-11-TBA',
+    },
     time: { kind: 'text', default: '--:--', description: 'Time in KST; --:-- if it is unknown' },
     artist: { kind: 'text', required: true },
     title: { kind: 'text', required: true },
     types: { kind: 'values' },
     links: { kind: 'values' },
   },
-  normalise: (element, today) => ({
-    ...element,
-    date: dateOf(element.date, today),
-    types: withoutNulls(element.types),
-    links: withoutNulls(element.links),
-  }),
   warning: ({ date }) => (/^(?:\d{4}-\d{2}-|today\+)/.test(date) ? undefined : 'date is not of the form YYYY-MM-DD'),
   example: {
     date: '2019-11-1',
@@ -71,6 +69,17 @@ const id = integerParameter({
   minimum: 0,
   description: 'Position in the database, from 0',
   example: 0,
+})
+
+const comebacks = filtersOf('comebacks')
+
+const endReply = (name: string, which: string, select: (all: Selection) => Selection): ReplyRoute => ({
+  path: `filter/${name}`,
+  summary: `The ${which} comeback`,
+  description: 'A page with one entry; empty if the database is empty.',
+  schema: ComebackPage,
+  headers: pageHeaders,
+  make: (db) => wholePage(db, select(db.all)),
 })
 
 export const comebacksDatabase: DatabaseDefinition<Comeback> = {
@@ -102,55 +111,20 @@ export const comebacksDatabase: DatabaseDefinition<Comeback> = {
     end_date: entries.at(-1)?.date ?? '',
   }),
   filters: [
-    {
-      path: 'filter/getall',
-      summary: 'All comebacks',
-      description: 'One page of all comebacks, oldest first.',
-      filter: everything,
-    },
-    {
-      path: 'filter/daterange',
-      summary: 'Comebacks by date range',
-      description: 'Compares KST dates. Comebacks whose day is unknown, such as 2019-11-TBA, never match.',
-      filter: byDates((db, start, end) => db.number('day').between(start, end)),
-    },
-    {
-      path: 'filter/artist',
-      summary: 'Comebacks by artist',
-      description: `Comebacks whose artist contains the given text. ${anyCase}`,
-      filter: byText('artist', 'Text to find in the artist', 'sample', (db, text) => db.text('artist').find(text)),
-    },
-    {
-      path: 'filter/title',
-      summary: 'Comebacks by title',
-      description: `Comebacks whose title contains the given text. ${anyCase}`,
-      filter: byText('title', 'Text to find in the title', 'song', (db, text) => db.text('title').find(text)),
-    },
-    {
-      path: 'filter/type',
-      summary: 'Comebacks by type',
-      description: 'Comebacks with this type. `filter/gettypes` lists the types.',
-      filter: byText('type', 'The type, exactly', 'album', (db, text) => db.values('types').having(text)),
-    },
+    comebacks.all(', oldest first'),
+    comebacks.range(
+      ...(['daterange', 'date range', 'date'] as const),
+      'on these KST dates, inclusive. Those whose day is unknown, such as 2019-11-TBA, never match.',
+      (db, start, end) => db.number('day').between(start, end),
+    ),
+    comebacks.text('artist', 'sample'),
+    comebacks.text('title', 'song'),
+    comebacks.value('type', { column: 'types', example: 'album', list: 'gettypes' }),
   ],
   lists: [{ path: 'filter/gettypes', summary: 'All types', column: 'types', what: 'types' }],
   replies: [
-    {
-      path: 'filter/first',
-      summary: 'The oldest comeback',
-      description: 'A page with one entry; empty if the database is empty.',
-      schema: ComebackPage,
-      headers: pageHeaders,
-      make: (db) => wholePage(db, db.all.subarray(0, 1)),
-    },
-    {
-      path: 'filter/last',
-      summary: 'The newest comeback',
-      description: 'A page with one entry; empty if the database is empty.',
-      schema: ComebackPage,
-      headers: pageHeaders,
-      make: (db) => wholePage(db, db.all.subarray(-1)),
-    },
+    endReply('first', 'oldest', (all) => all.subarray(0, 1)),
+    endReply('last', 'newest', (all) => all.subarray(-1)),
     {
       path: 'filter/getinfo',
       summary: 'Totals of the database',

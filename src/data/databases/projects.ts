@@ -1,9 +1,7 @@
 import { join } from 'node:path'
-import { isRecord } from '../../util/is-record.ts'
 import { packageRoot } from '../../util/package.ts'
-import { anyCase, byDates, byText, everything } from '../routes/filter.ts'
-import { union } from '../store/columns.ts'
-import { createFormat, withoutNulls } from '../store/fields.ts'
+import { filtersOf } from '../routes/filter.ts'
+import { createFormat } from '../store/fields.ts'
 import type { DatabaseDefinition } from './definition.ts'
 
 /** One project as served. */
@@ -22,25 +20,11 @@ export interface Project {
   readonly last_update: number | null
 }
 
-/** An object without its nulls; amounts may be strings. */
-function valuesOf(value: unknown): unknown {
-  if (!isRecord(value)) return value ?? {}
-  const entries = Object.entries(value).filter(([, item]) => item !== null)
-  return Object.fromEntries(entries)
-}
-
-function amountsOf(value: unknown): unknown {
-  const values = valuesOf(value)
-  if (!isRecord(values)) return values
-  const read = (amount: unknown) => (typeof amount === 'string' && /^\d{1,15}$/.test(amount) ? Number(amount) : amount)
-  return Object.fromEntries(Object.entries(values).map(([name, amount]) => [name, read(amount)]))
-}
-
 /** projects.json. A project without a title is a blank template, which is never served. */
 export const projectFormat = createFormat<Project>({
   title: 'Project',
   fields: {
-    title: { kind: 'text', required: true },
+    title: { kind: 'text', required: true, from: ({ title }) => (title === null ? '' : title) },
     description: { kind: 'text' },
     status: { kind: 'text', description: 'For example alpha, beta or release' },
     statuscolor: { kind: 'text' },
@@ -50,22 +34,14 @@ export const projectFormat = createFormat<Project>({
     version: { kind: 'text' },
     backgroud: { kind: 'text', description: 'Path of the background image' },
     links: { kind: 'links', description: 'By key: GH, WB, MR, CF' },
-    visible: { kind: 'flag', required: true },
-    last_update: { kind: 'seconds', description: 'Unix time in seconds; null if it is unknown' },
+    visible: { kind: 'flag', required: true, from: ({ title, visible }) => (title === null || title === '' ? false : visible) },
+    last_update: {
+      kind: 'seconds',
+      description: 'Unix time in seconds; null if it is unknown',
+      from: ({ last_update, updated }) => last_update ?? updated,
+    },
   },
   ignored: ['updated'],
-  normalise: (element) => {
-    const title = element.title === null ? '' : element.title
-    return {
-      ...element,
-      title,
-      categories: withoutNulls(element.categories),
-      languages: amountsOf(element.languages),
-      links: valuesOf(element.links),
-      visible: title === '' ? false : element.visible,
-      last_update: element.last_update ?? element.updated,
-    }
-  },
   example: {
     title: 'Lanternfish',
     description: 'Invented sample project: lights that follow the player',
@@ -83,6 +59,7 @@ export const projectFormat = createFormat<Project>({
 })
 
 const secondsOfDay = 86_400
+const projects = filtersOf('projects')
 
 export const projectsDatabase: DatabaseDefinition<Project> = {
   name: 'projects',
@@ -103,62 +80,19 @@ export const projectsDatabase: DatabaseDefinition<Project> = {
     lastUpdated: { number: ({ last_update }) => last_update ?? undefined },
   }),
   filters: [
-    {
-      path: 'filter/getall',
-      summary: 'All projects',
-      description: 'One page of all visible projects, in the order of the snapshot.',
-      filter: everything,
-    },
-    {
-      path: 'filter/lastupdaterange',
-      summary: 'Projects by date of the last update',
-      description: 'Projects last updated on these UTC days, inclusive. Projects whose time is unknown never match.',
-      filter: byDates((db, start, end) => db.number('lastUpdated').between(start * secondsOfDay, (end + 1) * secondsOfDay - 1)),
-    },
-    {
-      path: 'filter/title',
-      summary: 'Projects by title',
-      description: `Projects whose title contains the given text. ${anyCase}`,
-      filter: byText('title', 'Text to find in the title', 'lantern', (db, text) => db.text('title').find(text)),
-    },
-    {
-      path: 'filter/description',
-      summary: 'Projects by description',
-      description: `Projects whose description contains the given text. ${anyCase}`,
-      filter: byText('description', 'Text to find in the description', 'sample', (db, text) => db.text('description').find(text)),
-    },
-    {
-      path: 'filter/search',
-      summary: 'Projects by title or description',
-      description: `Projects whose title or description contains the given text. ${anyCase}`,
-      filter: byText('search', 'Text to find in the title or description', 'fish', (db, text) =>
-        union(db.text('title').find(text), db.text('description').find(text)),
-      ),
-    },
-    {
-      path: 'filter/status',
-      summary: 'Projects by status',
-      description: `Projects with this status. ${anyCase} \`filter/getstatuses\` lists the statuses.`,
-      filter: byText('status', 'The status, exactly', 'beta', (db, text) => db.values('status').having(text)),
-    },
-    {
-      path: 'filter/statuscolor',
-      summary: 'Projects by status color',
-      description: `Projects whose status has this color. ${anyCase} \`filter/getcolors\` lists the colors.`,
-      filter: byText('statuscolor', 'The color, exactly', 'orange', (db, text) => db.values('statuscolor').having(text)),
-    },
-    {
-      path: 'filter/category',
-      summary: 'Projects by category',
-      description: 'Projects with this category. `filter/getcategories` lists the categories.',
-      filter: byText('category', 'The category, exactly', 'fabric', (db, text) => db.values('categories').having(text)),
-    },
-    {
-      path: 'filter/language',
-      summary: 'Projects by language',
-      description: 'Projects with this language. `filter/getlangs` lists the languages.',
-      filter: byText('language', 'The name of the language, exactly', 'Java', (db, text) => db.values('languages').having(text)),
-    },
+    projects.all(', in the order of the snapshot'),
+    projects.range(
+      ...(['lastupdaterange', 'date of the last update', 'date'] as const),
+      'last updated on these UTC days, inclusive. Those whose time is unknown never match.',
+      (db, start, end) => db.number('lastUpdated').between(start * secondsOfDay, (end + 1) * secondsOfDay - 1),
+    ),
+    projects.text('title', 'lantern'),
+    projects.text('description', 'sample'),
+    projects.text('search', 'fish', ['title', 'description']),
+    projects.value('status', { example: 'beta', ignoreCase: true, list: 'getstatuses' }),
+    projects.value('statuscolor', { example: 'orange', ignoreCase: true, list: 'getcolors' }),
+    projects.value('category', { column: 'categories', example: 'fabric', list: 'getcategories' }),
+    projects.value('language', { column: 'languages', example: 'Java', list: 'getlangs' }),
   ],
   lists: [
     { path: 'filter/getstatuses', summary: 'All statuses', column: 'status' },

@@ -1,7 +1,7 @@
 import { choiceParameter, type Parameter, type Parameters, type ParameterValues, textParameter } from '../../http/parameters.ts'
 import { invalidParameter } from '../../util/errors.ts'
 import { Type } from '../../util/schema.ts'
-import type { Selection } from '../store/columns.ts'
+import { type Selection, union } from '../store/columns.ts'
 import type { Database } from '../store/database.ts'
 import { parseDay } from '../store/dates.ts'
 
@@ -19,6 +19,18 @@ export interface Filter<P extends Parameters = Parameters> {
   createQuery(values: ParameterValues<P>): FilterQuery
 }
 
+/** The OpenAPI texts of a route, and its path below that of the database. */
+export interface RouteDocs {
+  readonly path: string
+  readonly summary: string
+  readonly description: string
+}
+
+/** A route that returns a page of the entries that its filter selects. */
+export interface FilterRoute extends RouteDocs {
+  readonly filter: Filter
+}
+
 /** How texts are compared, for OpenAPI. */
 export const anyCase = 'Case-insensitive; spaces are significant.'
 
@@ -29,7 +41,7 @@ export const everything: Filter = {
 }
 
 /** A filter by one text. @param choices the valid texts; default: any */
-export const byText = (
+const byText = (
   name: string,
   description: string,
   example: string,
@@ -47,67 +59,100 @@ export const byText = (
   }
 }
 
-/** A calendar date as given, and as days since 1970-01-01. */
-export interface GivenDate {
+/** A date or number as given, and as a number: of a date, the days since 1970-01-01. */
+export interface Point {
   readonly text: string
-  readonly day: number
+  readonly number: number
 }
 
-/** A parameter for a calendar date. */
-export const dateParameter = ({
-  description,
-  example,
-}: {
-  readonly description: string
-  readonly example: string
-}): Parameter<GivenDate> => ({
-  expected: 'a calendar date of the form YYYY-MM-DD',
-  parse(text) {
-    const day = parseDay(text)
-    return day === undefined ? undefined : { text, day }
-  },
-  schema: Type.String({
-    pattern: '^\\d{4}-\\d{1,2}-\\d{1,2}$',
-    description: `${description}: YYYY-MM-DD; month and day may have one digit`,
-    examples: [example],
+const toPoint = (text: string, number: number | undefined): Point | undefined =>
+  number === undefined ? undefined : { text, number }
+
+/** Creates a parameter for a date or a number. */
+export const pointParameter = {
+  date: (description: string, example = '2026-01-31'): Parameter<Point> => ({
+    expected: 'a calendar date of the form YYYY-MM-DD',
+    parse: (text) => toPoint(text, parseDay(text)),
+    schema: Type.String({
+      pattern: '^\\d{4}-\\d{1,2}-\\d{1,2}$',
+      description: `${description}: YYYY-MM-DD; month and day may have one digit`,
+      examples: [example],
+    }),
   }),
-})
-
-const dates = {
-  start: dateParameter({ description: 'First day', example: '2019-01-01' }),
-  end: dateParameter({ description: 'Last day, inclusive', example: '2026-12-31' }),
+  number: (description: string, example = '1'): Parameter<Point> => ({
+    expected: 'a decimal number',
+    parse: (text) => toPoint(text, /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : undefined),
+    schema: Type.Number({ description, examples: [Number(example)] }),
+  }),
 }
 
-/** A filter by a range of days since 1970-01-01, both inclusive. */
-export const byDates = (select: (db: Database, start: number, end: number) => Selection): Filter<typeof dates> => ({
-  parameters: dates,
-  createQuery({ start, end }) {
-    if (start.day > end.day) {
-      throw invalidParameter(
-        `Parameter "start" is "${start.text}", which is after "end" ("${end.text}"); expected a date that is not after it.`,
+/** @throws RequestError INVALID_PARAMETER if the value of `start` is after that of `end` */
+export function checkRange(values: Readonly<Record<string, unknown>>, start: string, end: string, after = 'after'): void {
+  const [from, to] = [values[start], values[end]] as (Point | undefined)[]
+  if (from === undefined || to === undefined || from.number <= to.number) return
+  throw invalidParameter(
+    `Parameter "${start}" is "${from.text}", which is ${after} "${end}" ("${to.text}"); expected one that is not ${after} it.`,
+  )
+}
+
+const ends = {
+  date: {
+    start: pointParameter.date('First day', '2019-01-01'),
+    end: pointParameter.date('Last day, inclusive', '2026-12-31'),
+  },
+  number: { start: pointParameter.number('Smallest number'), end: pointParameter.number('Largest number, inclusive', '10') },
+}
+
+/** A filter by a range, inclusive. */
+const byRange = (kind: 'date' | 'number', select: (db: Database, start: number, end: number) => Selection): Filter => ({
+  parameters: ends[kind],
+  createQuery(values) {
+    const { start, end } = values as { readonly start: Point; readonly end: Point }
+    checkRange(values, 'start', 'end', kind === 'date' ? 'after' : 'more than')
+    return { given: { start: start.text, end: end.text }, select: (db) => select(db, start.number, end.number) }
+  },
+})
+
+interface ValueFilter {
+  readonly column?: string
+  readonly example: string
+  /** The valid values; default: any. */
+  readonly choices?: readonly string[]
+  readonly ignoreCase?: true
+  /** The route that lists the values, without `filter/`. */
+  readonly list?: string
+}
+
+const listedBy = (list: string | undefined): string => (list === undefined ? '' : ` \`filter/${list}\` lists the values.`)
+
+/** Creates the filters of a database, with their OpenAPI texts. @param noun what it has, in the plural: `comebacks` */
+export function filtersOf(noun: string) {
+  const plural = `${noun[0]?.toUpperCase()}${noun.slice(1)}`
+  const route = (name: string, by: string, description: string, filter: Filter): FilterRoute => ({
+    ...{ path: `filter/${name}`, summary: `${plural} by ${by}`, filter },
+    description: `${plural} ${description}`,
+  })
+  return {
+    all: (order = ''): FilterRoute => ({
+      ...{ path: 'filter/getall', summary: `All ${noun}`, description: `One page of all ${noun}${order}.`, filter: everything },
+    }),
+    text(name: string, example: string, columns: readonly string[] = [name], list?: string): FilterRoute {
+      const where = columns.join(' or ')
+      const filter = byText(name, `Text to find in the ${where}`, example, (db, text) =>
+        columns.map((column) => db.text(column).find(text)).reduce(union),
       )
-    }
-    return { given: { start: start.text, end: end.text }, select: (db) => select(db, start.day, end.day) }
-  },
-})
-
-/** A parameter for a decimal number. */
-export const numberParameter = (docs: { readonly description: string; readonly example: number }): Parameter<number> => ({
-  expected: 'a decimal number',
-  parse: (text) => (/^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : undefined),
-  schema: Type.Number({ description: docs.description, examples: [docs.example] }),
-})
-
-const numbers = {
-  start: numberParameter({ description: 'Smallest number', example: 1 }),
-  end: numberParameter({ description: 'Largest number, inclusive', example: 10 }),
+      return route(name, where, `whose ${where} contains the given text. ${anyCase}${listedBy(list)}`, filter)
+    },
+    value(name: string, { column = name, example, choices, ignoreCase, list }: ValueFilter): FilterRoute {
+      const filter = byText(name, `The ${name}, exactly`, example, (db, text) => db.values(column).having(text), choices)
+      return route(name, name, `with this ${name}.${ignoreCase ? ` ${anyCase}` : ''}${listedBy(list)}`, filter)
+    },
+    range: (
+      name: string,
+      by: string,
+      kind: 'date' | 'number',
+      description: string,
+      select: (db: Database, start: number, end: number) => Selection,
+    ) => route(name, by, description, byRange(kind, select)),
+  }
 }
-
-/** A filter by a range of numbers, both inclusive. */
-export const byNumbers = (select: (db: Database, start: number, end: number) => Selection): Filter<typeof numbers> => ({
-  parameters: numbers,
-  createQuery({ start, end }) {
-    if (start > end) throw invalidParameter(`Parameter "start" is "${start}", which is more than "end" ("${end}").`)
-    return { given: { start: String(start), end: String(end) }, select: (db) => select(db, start, end) }
-  },
-})

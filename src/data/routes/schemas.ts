@@ -1,6 +1,6 @@
 import { problem } from '../../http/replies/problem.ts'
 import { type HeaderDocs, lastModified } from '../../http/replies/responses.ts'
-import { type TSchema, Type } from '../../util/schema.ts'
+import { type Static, type TSchema, Type } from '../../util/schema.ts'
 
 const firstExample = (schema: TSchema): unknown => (schema as { readonly examples?: readonly unknown[] }).examples?.[0]
 
@@ -38,7 +38,12 @@ export const LastUpdateText = Type.String({
   examples: ['2026-01-15 03:00:12 UTC'],
 })
 
-const EntryNote = Type.Object({ position: Type.Integer({ minimum: 0 }), reason: Type.String() })
+const EntryNote = Type.Object({
+  position: Type.Integer({ minimum: 0, description: 'Index in the array of the file' }),
+  reason: Type.String(),
+})
+/** An entry that is rejected, or has something unusual. */
+export type EntryNote = Static<typeof EntryNote>
 
 const DatabaseStatus = Type.Object(
   {
@@ -63,6 +68,8 @@ const DatabaseStatus = Type.Object(
   },
   { title: 'Database status' },
 )
+
+export type DatabaseStatus = Static<typeof DatabaseStatus>
 
 export const DataStatus = Type.Object(
   { databases: Type.Array(DatabaseStatus) },

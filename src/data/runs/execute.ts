@@ -1,12 +1,9 @@
 import { maskedLog } from '../../secrets/masked-log.ts'
-import type { Clock } from '../../util/clock.ts'
 import { escapeControls } from '../../util/escape-controls.ts'
-import type { Log } from '../../util/log.ts'
 import { problemOf } from '../../util/schema.ts'
 import { maskOfMessages } from '../scripts/mask-upstream.ts'
 import {
   noCounts,
-  type Progress,
   type RunContext,
   type RunResult,
   type Script,
@@ -22,20 +19,10 @@ import { firstErrors, RunRecord, type Trigger } from './run-record.ts'
 import { failure, messageOf, runScript } from './run-script.ts'
 import { type SharedLock, type SharedLocks, takeTurn } from './shared-lock.ts'
 
-export interface RunRequest {
+/** What a run gets; its signal is aborted when the service stops or the user at the terminal interrupts it. */
+export interface RunRequest extends Omit<RunContext, 'counts' | 'confirm'> {
   readonly script: Script
-  readonly values: ScriptSettings
-  /** Absolute. */
-  readonly dataDir: string
   readonly trigger: Trigger
-  readonly clock: Clock
-  readonly log: Log
-  readonly progress: Progress
-  /** Aborted when the service stops or the user at the terminal interrupts it. */
-  readonly signal: AbortSignal
-  readonly full: boolean
-  readonly dryRun: boolean
-  readonly force: boolean | string
   /** Locks shared with other replicas; undefined if there are none. */
   readonly sharedLocks?: SharedLocks | undefined
   /** Scheduled time, Unix milliseconds; undefined if the run was requested. */

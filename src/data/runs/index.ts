@@ -32,19 +32,6 @@ export interface ScriptStatus extends Omit<KnownState, 'lock'> {
   readonly missing: readonly string[]
 }
 
-/** Runs the update scripts, each at most once at a time, and reports their state. */
-export interface Runs {
-  /**
-   * Never rejects.
-   * @param due scheduled time, Unix milliseconds; undefined if the run was requested
-   */
-  start(name: string, trigger: Trigger, due?: number): Promise<StartReply>
-  status(): Promise<readonly ScriptStatus[]>
-  metrics(): readonly ScriptMetrics[]
-  /** Aborts the runs in progress and waits for them. */
-  close(): Promise<void>
-}
-
 export interface RunsOptions {
   readonly scripts: readonly Script[]
   readonly values: ScriptSettings
@@ -60,7 +47,10 @@ export interface RunsOptions {
   readonly sharedLocks?: SharedLocks | undefined
 }
 
-export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEnd, sharedLocks }: RunsOptions): Runs {
+export type Runs = ReturnType<typeof createRuns>
+
+/** Runs the update scripts, each at most once at a time, and reports their state. */
+export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEnd, sharedLocks }: RunsOptions) {
   const stop = new AbortController()
   /** The runs of this process. */
   const running = new Map<string, { readonly started: string; readonly over: Promise<void> }>()
@@ -129,7 +119,11 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
   }
 
   return {
-    async start(name, trigger, due) {
+    /**
+     * Never rejects.
+     * @param due scheduled time, Unix milliseconds; undefined if the run was requested
+     */
+    async start(name: string, trigger: Trigger, due?: number): Promise<StartReply> {
       const script = scripts.find((one) => one.name === name)
       if (script === undefined) throw new Error(`no script ${name}`)
       if (stop.signal.aborted) return { state: 'stopping' }
@@ -140,9 +134,9 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
       starting.set(name, reply)
       return reply
     },
-    async status() {
+    async status(): Promise<readonly ScriptStatus[]> {
       await states.refresh()
-      return scripts.map((script): ScriptStatus => {
+      return scripts.map((script) => {
         const { name, route } = script
         const { lock, last, interrupted: killed, ...known } = states.of(name)
         const interrupted = isRunning(name) ? undefined : killed
@@ -157,7 +151,7 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
         }
       })
     },
-    metrics() {
+    metrics(): readonly ScriptMetrics[] {
       // For the next scrape: this one must not wait for files.
       void states.refresh()
       return scripts.map(({ name }) => {
@@ -173,6 +167,7 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
         }
       })
     },
+    /** Aborts the runs in progress and waits for them. */
     async close() {
       stop.abort()
       await Promise.allSettled(starting.values())

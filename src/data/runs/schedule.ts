@@ -8,12 +8,6 @@ import type { Runs, StartReply } from './index.ts'
 import { staleMs } from './lock.ts'
 import type { Schedule as CronSettings } from './schedule-setting.ts'
 
-export interface Schedule {
-  /** Unix milliseconds of the next run; undefined if none is planned. */
-  next(name: string): number | undefined
-  stop(): void
-}
-
 export interface ScheduleOptions {
   readonly runs: Pick<Runs, 'start' | 'status'>
   readonly scripts: readonly Script[]
@@ -40,8 +34,10 @@ const maxTimerMs = 24 * 3_600_000
 const nextTime = (cron: string, after: number): number | undefined =>
   new Cron(cron, { paused: true, timezone: 'UTC' }).nextRun(new Date(after))?.getTime()
 
+export type Schedule = ReturnType<typeof startSchedule>
+
 /** Runs each script by UPDATE_SCHEDULE. A run missed while the service was down starts when the service starts. */
-export function startSchedule(options: ScheduleOptions): Schedule {
+export function startSchedule(options: ScheduleOptions) {
   const { runs, scripts, values, dataDir, clock, log, store } = options
   const planned = new Map<string, number>()
   const cancels = new Map<string, () => void>()
@@ -135,7 +131,8 @@ export function startSchedule(options: ScheduleOptions): Schedule {
   }
 
   return {
-    next: (name) => planned.get(name),
+    /** Unix milliseconds of the next run; undefined if none is planned. */
+    next: (name: string) => planned.get(name),
     stop() {
       stopped = true
       for (const cancel of [...cancels.values(), ...catchUps.values()]) cancel()

@@ -20,18 +20,6 @@ export interface KnownState {
   readonly own: ScriptState | undefined
 }
 
-/** The state of each script, read from the lock files and records in the data folder. */
-export interface ScriptStates {
-  /** As of the last refresh. */
-  of(name: string): KnownState
-  /** Calls during a refresh share it. */
-  refresh(): Promise<void>
-  /** Adds a run of this process that has ended. */
-  addEnd(record: RunRecord): void
-  /** Forgets a lock that has just been released. */
-  released(name: string): void
-}
-
 export interface ScriptStatesOptions {
   readonly scripts: readonly Script[]
   readonly values: ScriptSettings
@@ -40,77 +28,72 @@ export interface ScriptStatesOptions {
   readonly log: Log
 }
 
-export function createScriptStates({ scripts, values, dataDir, log }: ScriptStatesOptions): ScriptStates {
+const nothing: KnownState = { lock: undefined, last: undefined, interrupted: undefined, lastSuccess: undefined, own: undefined }
+
+/** The state of each script, read from the lock files and records in the data folder. */
+export function createScriptStates({ scripts, values, dataDir, log }: ScriptStatesOptions) {
   const mask = maskOfMessages(values)
-  /** Recorded start of each run that holds its lock, ISO 8601; undefined if there is no record of it. */
-  const locked = new Map<string, string | undefined>()
-  const last = new Map<string, RunRecord>()
-  const interrupted = new Map<string, StartedRun>()
-  const lastSuccess = new Map<string, string>()
-  const states = new Map<string, ScriptState>()
+  const states = new Map<string, KnownState>()
+  const stateOf = (name: string): KnownState => states.get(name) ?? nothing
+  const set = (name: string, change: Partial<KnownState>) => void states.set(name, { ...stateOf(name), ...change })
 
   async function read(folder: string): Promise<void> {
     // Locks before records: a run is recorded before its lock is released.
     const held = new Set<string>()
     for (const { name } of scripts) if (await isLocked(folder, name)) held.add(name)
-    const history = await readHistory(folder)
+    const { runs, lastSuccess, started } = await readHistory(folder)
+    const startOf = (name: string) => started.find(({ script }) => script === name)
     for (const { name } of scripts) {
-      if (held.has(name)) locked.set(name, history.started?.find(({ script }) => script === name)?.started)
-      else locked.delete(name)
-      const newest = history.runs.findLast(({ script }) => script === name)
-      if (newest !== undefined && newest.ended >= (last.get(name)?.ended ?? '')) last.set(name, newest)
-      const success = history.lastSuccess[name]
-      if (success !== undefined && success >= (lastSuccess.get(name) ?? '')) lastSuccess.set(name, success)
+      const known = stateOf(name)
+      const newest = runs.findLast(({ script }) => script === name)
+      const success = lastSuccess[name] ?? ''
+      set(name, {
+        lock: held.has(name) ? { started: startOf(name)?.started } : undefined,
+        ...(newest !== undefined && newest.ended >= (known.last?.ended ?? '') && { last: newest }),
+        ...(success > (known.lastSuccess ?? '') && { lastSuccess: success }),
+      })
     }
-    for (const { name } of scripts) {
-      const run = await findInterrupted(folder, name, history.started)
-      if (run === undefined) interrupted.delete(name)
-      else interrupted.set(name, run)
+    for (const script of scripts) {
+      const { name } = script
+      set(name, { interrupted: await findInterrupted(folder, startOf(name)), own: await readOwnState(script, folder) })
     }
-    for (const script of scripts) await readOwnState(script, folder)
   }
 
   /** The run that is recorded as started, but whose lock no process holds. */
-  async function findInterrupted(folder: string, name: string, started: readonly StartedRun[]): Promise<StartedRun | undefined> {
-    const run = started.find(({ script }) => script === name)
-    if (run === undefined || locked.has(name) || (await isLocked(folder, name))) return undefined
+  async function findInterrupted(folder: string, run: StartedRun | undefined): Promise<StartedRun | undefined> {
+    if (run === undefined || stateOf(run.script).lock !== undefined || (await isLocked(folder, run.script))) return undefined
     // Its end could not be recorded.
-    if (last.get(name)?.started === run.started) return undefined
+    if (stateOf(run.script).last?.started === run.started) return undefined
     // Read again: the run may have been recorded and its lock released since the file was read.
-    const { started: now } = await readHistory(folder)
-    return now.find((one) => one.script === name && one.started === run.started)
+    const { started } = await readHistory(folder)
+    return started.find(({ script, started }) => script === run.script && started === run.started)
   }
 
-  async function readOwnState(script: Script, folder: string): Promise<void> {
+  async function readOwnState(script: Script, folder: string): Promise<ScriptState | undefined> {
     try {
       const state = await script.readState?.(values, folder)
-      if (state !== undefined) states.set(script.name, maskValue(state, mask) as ScriptState)
+      return state && (maskValue(state, mask) as ScriptState)
     } catch (error) {
-      states.delete(script.name)
       log.warn({ script: script.name, err: error }, `${script.name}: the state cannot be read`)
+      return undefined
     }
   }
 
   let reading: Promise<void> | undefined
   return {
-    of: (name) => ({
-      lock: locked.has(name) ? { started: locked.get(name) } : undefined,
-      last: last.get(name),
-      interrupted: interrupted.get(name),
-      lastSuccess: lastSuccess.get(name),
-      own: states.get(name),
-    }),
-    refresh() {
+    /** As of the last refresh. */
+    of: stateOf,
+    /** Calls during a refresh share it. */
+    refresh(): Promise<void> {
       if (dataDir === undefined) return Promise.resolve()
       reading ??= read(dataDir).finally(() => {
         reading = undefined
       })
       return reading
     },
-    addEnd(record) {
-      last.set(record.script, record)
-      if (isSuccess(record)) lastSuccess.set(record.script, record.ended)
-    },
-    released: (name) => void locked.delete(name),
+    /** Adds a run of this process that has ended. */
+    addEnd: (record: RunRecord) => set(record.script, { last: record, ...(isSuccess(record) && { lastSuccess: record.ended }) }),
+    /** Forgets a lock that has just been released. */
+    released: (name: string) => set(name, { lock: undefined }),
   }
 }

@@ -1,7 +1,7 @@
 import { clampWait } from './waits.ts'
 
 /** Response headers by their name in lower case. */
-export type ResponseHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
+export type ResponseHeaders = Readonly<Record<string, string | undefined>>
 
 /** The rate limit of an upstream, read from a reply. */
 export interface RateLimit {
@@ -13,12 +13,6 @@ export interface RateLimit {
   readonly retryMs: number | undefined
 }
 
-/** The first value of a header. */
-export function headerOf(headers: ResponseHeaders, name: string): string | undefined {
-  const value = headers[name]
-  return typeof value === 'string' ? value : value?.[0]
-}
-
 const decimal = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,300}(\.\d+)?$/.test(text.trim()) ? Number(text) : undefined
 
@@ -27,7 +21,7 @@ const isDate = (text: string): boolean => /^[A-Z][a-z]{2,8},? /.test(text.trim()
 
 /** Milliseconds to wait by `Retry-After`: seconds or an HTTP date. Undefined if it is missing, not valid or in the past. */
 function readRetryAfter(headers: ResponseHeaders, wall: number): number | undefined {
-  const text = headerOf(headers, 'retry-after')
+  const text = headers['retry-after']
   const seconds = decimal(text)
   if (seconds !== undefined) return clampWait(seconds * 1000)
   const waitMs = text !== undefined && isDate(text) ? Date.parse(text) - wall : Number.NaN
@@ -36,7 +30,7 @@ function readRetryAfter(headers: ResponseHeaders, wall: number): number | undefi
 
 /** Milliseconds until the limit is reset; undefined if the header is missing, not valid or in the past. */
 function readReset(headers: ResponseHeaders, wall: number): number | undefined {
-  const reset = decimal(headerOf(headers, 'x-ratelimit-reset'))
+  const reset = decimal(headers['x-ratelimit-reset'])
   if (reset === undefined) return undefined
   // Reddit sends seconds from now, GitHub Unix seconds, others Unix milliseconds.
   const waitMs = reset < 1e9 ? reset * 1000 : (reset < 1e11 ? reset * 1000 : reset) - wall
@@ -48,7 +42,7 @@ function readReset(headers: ResponseHeaders, wall: number): number | undefined {
  * @param wall Unix milliseconds at which the reply arrived
  */
 export function readRateLimit(status: number, headers: ResponseHeaders, wall: number): RateLimit {
-  const remaining = decimal(headerOf(headers, 'x-ratelimit-remaining'))
+  const remaining = decimal(headers['x-ratelimit-remaining'])
   const isUsedUp = remaining !== undefined && remaining < 1
   const resetMs = isUsedUp ? readReset(headers, wall) : undefined
   const afterMs = readRetryAfter(headers, wall)

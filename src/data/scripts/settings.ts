@@ -1,7 +1,11 @@
 import { baseUrl, text } from '../../settings/kinds/index.ts'
 import { setting } from '../../settings/setting.ts'
 
-const upstream = baseUrl('https:', 'http:')
+const plain = (env: string, meaning: string) => setting({ env, kind: text, meaning })
+const secret = (env: string, meaning: string) => setting({ env, kind: text, secret: true, meaning })
+/** The base URL of an upstream. */
+const upstream = (env: string, url: string, service: string) =>
+  setting({ env, kind: baseUrl('https:', 'http:'), default: url, meaning: `base URL of ${service}` })
 
 /** Settings of the update scripts. */
 export const updateScripts = {
@@ -12,64 +16,19 @@ export const updateScripts = {
     otherwise: 'projects.config.json in DATA_DIR',
     meaning: 'file with your list of projects',
   }),
-  redditClientId: setting({ env: 'REDDIT_CLIENT_ID', kind: text, meaning: 'Reddit application id, for kcomebacks' }),
-  redditClientSecret: setting({ env: 'REDDIT_CLIENT_SECRET', kind: text, secret: true, meaning: 'Reddit application secret' }),
-  githubToken: setting({
-    env: 'GITHUB_TOKEN',
-    kind: text,
-    secret: true,
-    meaning: 'GitHub token, for projects (raises the rate limit)',
-  }),
-  spotifyClientId: setting({ env: 'SPOTIFY_CLIENT_ID', kind: text, meaning: 'Spotify application id, for likedsongs' }),
-  spotifyClientSecret: setting({ env: 'SPOTIFY_CLIENT_SECRET', kind: text, secret: true, meaning: 'Spotify application secret' }),
-  spotifyRefreshToken: setting({
-    env: 'SPOTIFY_REFRESH_TOKEN',
-    kind: text,
-    secret: true,
-    meaning: 'from: tickwarden authorise spotify',
-  }),
-  lastfmApiKey: setting({ env: 'LASTFM_API_KEY', kind: text, secret: true, meaning: 'Last.fm API key, for likedsongs' }),
-  lastfmApiSecret: setting({ env: 'LASTFM_API_SECRET', kind: text, secret: true, meaning: 'Last.fm API secret' }),
-  lastfmSessionKey: setting({
-    env: 'LASTFM_SESSION_KEY',
-    kind: text,
-    secret: true,
-    meaning: 'from: tickwarden authorise lastfm',
-  }),
-  redditAuthUrl: setting({
-    env: 'REDDIT_AUTH_URL',
-    kind: upstream,
-    default: 'https://www.reddit.com',
-    meaning: 'base URL of Reddit’s token service and public pages',
-  }),
-  redditApiUrl: setting({
-    env: 'REDDIT_API_URL',
-    kind: upstream,
-    default: 'https://oauth.reddit.com',
-    meaning: 'base URL of Reddit’s API',
-  }),
-  githubApiUrl: setting({
-    env: 'GITHUB_API_URL',
-    kind: upstream,
-    default: 'https://api.github.com',
-    meaning: 'base URL of GitHub’s API',
-  }),
-  spotifyAccountsUrl: setting({
-    env: 'SPOTIFY_ACCOUNTS_URL',
-    kind: upstream,
-    default: 'https://accounts.spotify.com',
-    meaning: 'base URL of Spotify’s accounts service',
-  }),
-  spotifyApiUrl: setting({
-    env: 'SPOTIFY_API_URL',
-    kind: upstream,
-    default: 'https://api.spotify.com',
-    meaning: 'base URL of Spotify’s API',
-  }),
-  lastfmApiUrl: setting({
-    env: 'LASTFM_API_URL',
-    kind: upstream,
-    default: 'https://ws.audioscrobbler.com',
-    meaning: 'base URL of Last.fm’s API',
-  }),
+  redditClientId: plain('REDDIT_CLIENT_ID', 'Reddit application id, for kcomebacks'),
+  redditClientSecret: secret('REDDIT_CLIENT_SECRET', 'Reddit application secret'),
+  githubToken: secret('GITHUB_TOKEN', 'GitHub token, for projects (raises the rate limit)'),
+  spotifyClientId: plain('SPOTIFY_CLIENT_ID', 'Spotify application id, for likedsongs'),
+  spotifyClientSecret: secret('SPOTIFY_CLIENT_SECRET', 'Spotify application secret'),
+  spotifyRefreshToken: secret('SPOTIFY_REFRESH_TOKEN', 'from: tickwarden authorise spotify'),
+  lastfmApiKey: secret('LASTFM_API_KEY', 'Last.fm API key, for likedsongs'),
+  lastfmApiSecret: secret('LASTFM_API_SECRET', 'Last.fm API secret'),
+  lastfmSessionKey: secret('LASTFM_SESSION_KEY', 'from: tickwarden authorise lastfm'),
+  redditAuthUrl: upstream('REDDIT_AUTH_URL', 'https://www.reddit.com', 'Reddit’s token service and public pages'),
+  redditApiUrl: upstream('REDDIT_API_URL', 'https://oauth.reddit.com', 'Reddit’s API'),
+  githubApiUrl: upstream('GITHUB_API_URL', 'https://api.github.com', 'GitHub’s API'),
+  spotifyAccountsUrl: upstream('SPOTIFY_ACCOUNTS_URL', 'https://accounts.spotify.com', 'Spotify’s accounts service'),
+  spotifyApiUrl: upstream('SPOTIFY_API_URL', 'https://api.spotify.com', 'Spotify’s API'),
+  lastfmApiUrl: upstream('LASTFM_API_URL', 'https://ws.audioscrobbler.com', 'Last.fm’s API'),
 } as const

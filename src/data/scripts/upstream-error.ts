@@ -16,7 +16,7 @@ export class UpstreamError extends Error {
   constructor(
     kind: UpstreamFailure,
     message: string,
-    detail: { status?: number; retryAt?: number; body?: unknown; location?: URL | undefined; cause?: unknown } = {},
+    detail: Partial<Pick<UpstreamError, 'status' | 'retryAt' | 'body' | 'location' | 'cause'>> = {},
   ) {
     super(message, detail.cause === undefined ? {} : { cause: detail.cause })
     this.kind = kind

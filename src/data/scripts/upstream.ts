@@ -8,13 +8,11 @@ import { version } from '../../util/package.ts'
 import { describeSlowWork, measureWork } from '../../util/slow-work.ts'
 import { maskOfRequest } from './mask-upstream.ts'
 import { pause } from './pause.ts'
-import { headerOf, type ResponseHeaders, readRateLimit } from './rate-limit.ts'
+import { type ResponseHeaders, readRateLimit } from './rate-limit.ts'
 import { retry } from './retry.ts'
 import { isTransient, UpstreamError } from './upstream-error.ts'
 
 const maxRetryPauseMs = 30_000
-/** Longer than any timeout of an attempt. Milliseconds. */
-const maxClientMs = 600_000
 
 export interface UpstreamOptions {
   /** For messages: `Reddit`. */
@@ -63,15 +61,7 @@ export interface UpstreamReply {
   readonly json: unknown
 }
 
-/** Client of a JSON API with bounded time, size and retries. */
-export interface Upstream {
-  /**
-   * Waits for rate limits up to `maxWait`, retries after transient failures, does not follow redirects.
-   * @throws UpstreamError
-   */
-  request(request: UpstreamRequest): Promise<UpstreamReply>
-  close(): void
-}
+export type Upstream = ReturnType<typeof createUpstream>
 
 function parseBody(type: string | undefined, body: Buffer): unknown {
   if (!/^(application|text)\/([\w.+-]+\+)?json\b/i.test(type ?? '')) return undefined
@@ -84,14 +74,14 @@ function parseBody(type: string | undefined, body: Buffer): unknown {
 
 const abortedError = (name: string): UpstreamError => new UpstreamError('aborted', `${name}: the run was stopped`)
 
-export function createUpstream(options: UpstreamOptions): Upstream {
+/** Creates a client of a JSON API with bounded time, size and retries. */
+export function createUpstream(options: UpstreamOptions) {
   const { name, signal, clock } = options
   const { timeout = 15_000, maxBytes = 8 * 1024 * 1024, retries = 3, maxWait = 90_000, limitPause = 60_000 } = options
   const { retryPauseMs = 500 } = options
   const base = new URL(options.baseUrl)
   const userAgent = options.userAgent ?? `tickwarden/${version}`
-  // The timeout of an attempt is measured by the clock below.
-  const client = new HttpClient({ timeoutMs: maxClientMs, maxBytes, connections: 4 })
+  const client = new HttpClient({ timeoutMs: timeout, maxBytes, connections: 4 })
   let blockedUntil = 0
 
   /** Waits until the rate limit allows another request. @throws UpstreamError if that takes longer than `maxWait` */
@@ -122,9 +112,6 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   }
 
   async function attempt(request: UpstreamRequest, place: string): Promise<UpstreamReply> {
-    const late = new AbortController()
-    const cancel = clock.after(timeout, () => late.abort())
-    const stop = AbortSignal.any([signal, late.signal])
     const shownBody = (body: unknown) => maskValue(body, maskOfRequest(request))
     try {
       const form = request.form && new URLSearchParams(request.form).toString()
@@ -134,9 +121,9 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         'user-agent': userAgent,
         ...(form !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
       }
-      const reply = await client.request({ method: request.method ?? 'GET', url: urlOf(request), headers, body: form }, stop)
+      const reply = await client.request({ method: request.method ?? 'GET', url: urlOf(request), headers, body: form }, signal)
       const { body, status } = reply
-      const type = headerOf(reply.headers, 'content-type')
+      const type = reply.headers['content-type']
       const json = measureWork(
         'scripts',
         () => parseBody(type, body),
@@ -152,7 +139,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         throw new UpstreamError('rate_limited', message, { status, retryAt, body: shownBody(json) })
       }
       if (status !== 304 && (status < 200 || status > 299)) {
-        const target = status < 400 ? headerOf(reply.headers, 'location') : undefined
+        const target = status < 400 ? reply.headers.location : undefined
         const location = target !== undefined && URL.canParse(target, base.href) ? new URL(target, base) : undefined
         throw new UpstreamError('status', `${place} answered ${status}`, { status, body: shownBody(json), location })
       }
@@ -163,20 +150,21 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     } catch (error) {
       if (error instanceof UpstreamError) throw error
       if (signal.aborted) throw abortedError(name)
-      if (late.signal.aborted)
+      const { kind, code } = error instanceof HttpError ? error : { kind: 'network', code: '' }
+      if (kind === 'timeout')
         throw new UpstreamError('timeout', `${place} did not answer within ${timeout / 1000} s`, { cause: error })
-      if (error instanceof HttpError && error.kind === 'too_large')
-        throw new UpstreamError('too_large', `${place} returned more than ${maxBytes} bytes`)
-      const code = error instanceof HttpError ? error.code : ''
+      if (kind === 'too_large') throw new UpstreamError('too_large', `${place} returned more than ${maxBytes} bytes`)
       const reason = /^[A-Z][A-Z0-9_]+$/.test(code) ? code : 'connection failed'
       throw new UpstreamError('network', `${place} is unreachable (${reason})`, { cause: error })
-    } finally {
-      cancel()
     }
   }
 
   return {
-    async request(request) {
+    /**
+     * Waits for rate limits up to `maxWait`, retries after transient failures, does not follow redirects.
+     * @throws UpstreamError
+     */
+    async request(request: UpstreamRequest): Promise<UpstreamReply> {
       const place = `${name}: ${request.method ?? 'GET'} ${request.path}`
       const send = async () => {
         await waitForLimit(place)

@@ -5,6 +5,7 @@ import { maskValue } from '../../secrets/mask-value.ts'
 import { readFileUpTo, readTextIfExists, resolveLinks } from '../../util/files.ts'
 import type { Log } from '../../util/log.ts'
 import type { DatabaseDefinition } from '../databases/definition.ts'
+import { formatLastUpdate } from '../store/dates.ts'
 import { maxSnapshotBytes } from '../store/read-snapshot.ts'
 import { keptSnapshots, parseSnapshot, readPublished } from './published.ts'
 import type { ScriptSettings } from './script.ts'
@@ -42,12 +43,9 @@ export function snapshotPath(
   return given === undefined || given.includes('://') ? join(dataDir, file) : resolve(given)
 }
 
-/** `YYYY-MM-DD HH:MM:SS UTC` */
-const lastUpdate = (wall: number): string => `${new Date(wall).toISOString().slice(0, 19).replace('T', ' ')} UTC`
-
 /** The text of the file: a JSON array with one element per line, so that snapshots can be compared with line-based tools. */
 export const snapshotText = (entries: readonly object[], wall: number): string =>
-  `[\n${[{ last_update: lastUpdate(wall) }, ...entries].map((entry) => JSON.stringify(entry)).join(',\n')}\n]\n`
+  `[\n${[{ last_update: formatLastUpdate(Math.floor(wall / 1000)) }, ...entries].map((entry) => JSON.stringify(entry)).join(',\n')}\n]\n`
 
 /** Writes and flushes a file that will replace another one, with its mode and, if this user may set it, its owner. */
 async function writeDurably(path: string, text: string, inPlace: string): Promise<void> {

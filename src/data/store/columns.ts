@@ -83,9 +83,12 @@ export class ValueIndex {
     const seen = new Map<string, number[]>()
     lists.forEach((values, id) => {
       for (const value of values) {
-        const ids = seen.get(value) ?? byKey.get(key(value)) ?? []
-        byKey.set(key(value), ids)
-        seen.set(value, ids)
+        let ids = seen.get(value)
+        if (ids === undefined) {
+          ids = byKey.get(key(value)) ?? []
+          byKey.set(key(value), ids)
+          seen.set(value, ids)
+        }
         // An entry may contain a value twice.
         if (ids.at(-1) !== id) ids.push(id)
       }
@@ -143,8 +146,6 @@ export function compareKeys(a: SortKey, b: SortKey, isDescending: boolean): numb
 /** The order of the entries by one field. */
 export class SortColumn {
   readonly #keys: readonly SortKey[]
-  /** The rank of each entry; equal keys have the same one, undefined keys have -1. Computed for the first search that sorts. */
-  #ranks: Int32Array | undefined
 
   constructor(keys: readonly SortKey[]) {
     this.#keys = keys
@@ -152,14 +153,6 @@ export class SortColumn {
 
   /** Compares two entries by their ids. */
   compare(a: number, b: number, isDescending: boolean): number {
-    this.#ranks ??= this.#rank()
-    const rankOf = (id: number) => (this.#ranks?.[id] === -1 ? undefined : this.#ranks?.[id])
-    return compareKeys(rankOf(a), rankOf(b), isDescending)
-  }
-
-  #rank(): Int32Array {
-    const distinct = [...new Set(this.#keys)].filter((key) => key !== undefined)
-    const ranks = new Map(distinct.sort((a, b) => compareKeys(a, b, false)).map((key, rank) => [key as SortKey, rank]))
-    return Int32Array.from(this.#keys, (key) => ranks.get(key) ?? -1)
+    return compareKeys(this.#keys[a], this.#keys[b], isDescending)
   }
 }

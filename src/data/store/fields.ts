@@ -7,6 +7,8 @@ interface FieldKind {
   readonly schema: object
   /** Served if an entry has neither the field nor a default. */
   readonly missing: unknown
+  /** Converts a value of the file before it is checked. */
+  read?(value: unknown): unknown
   /** Why a value is not valid, after the name of the field; undefined if it is. */
   problem(value: unknown): string | undefined
   /** What is unusual about a valid value. */
@@ -29,6 +31,19 @@ const recordOf = (value: unknown, problem: (item: unknown) => string | undefined
   const wrong = Object.keys(value).find((key) => problem(value[key]) !== undefined)
   return wrong === undefined ? undefined : `/${wrong}${problem(value[wrong])}`
 }
+/** An array without its nulls. */
+const withoutNulls = (value: unknown): unknown =>
+  Array.isArray(value) && value.includes(null) ? value.filter((item) => item !== null) : value
+/** An object without its nulls. */
+const valuesOf = (value: unknown): unknown =>
+  isRecord(value) ? Object.fromEntries(Object.entries(value).filter(([, item]) => item !== null)) : value
+/** The same; amounts may be strings. */
+function amountsOf(value: unknown): unknown {
+  if (!isRecord(value)) return value
+  const toAmount = (amount: unknown) => (isText(amount) && /^\d{1,15}$/.test(amount) ? Number(amount) : amount)
+  const entries = Object.entries(value).map(([name, amount]) => [name, toAmount(amount)])
+  return valuesOf(Object.fromEntries(entries))
+}
 const textProblem = (value: unknown) => expect(isText(value), 'string')
 const amountProblem = (value: unknown) =>
   expect(Number.isInteger(value), 'integer') ?? ((value as number) < 0 ? ' must be >= 0' : undefined)
@@ -39,6 +54,7 @@ export const fieldKinds = {
   values: {
     schema: { type: 'array', items: { type: 'string' } },
     missing: [],
+    read: withoutNulls,
     problem: (value) => listOf(value, textProblem),
   },
   date: {
@@ -76,11 +92,13 @@ export const fieldKinds = {
   amounts: {
     schema: { type: 'object', additionalProperties: { type: 'integer', minimum: 0 } },
     missing: {},
+    read: amountsOf,
     problem: (value) => recordOf(value, amountProblem),
   },
   links: {
     schema: { type: 'object', additionalProperties: { type: 'string' } },
     missing: {},
+    read: valuesOf,
     problem: (value) => recordOf(value, textProblem),
   },
 } as const satisfies Readonly<Record<string, FieldKind>>
@@ -91,6 +109,11 @@ export interface Field {
   readonly description?: string
   readonly required?: boolean
   readonly default?: unknown
+  /**
+   * The value in an element of the file, if it is not that of the same name.
+   * @param today days since 1970-01-01; only for sample data
+   */
+  from?(element: Readonly<Record<string, unknown>>, today: number | undefined): unknown
 }
 
 /** By name, in the order in which entries are served. */
@@ -116,8 +139,6 @@ interface FormatOptions<Entry> {
   readonly ignored?: readonly string[]
   /** What is unusual about a valid entry. */
   warning?(entry: Entry): string | undefined
-  /** Converts the values of an object of the file before they are checked. */
-  normalise?(element: Readonly<Record<string, unknown>>, today: number | undefined): Readonly<Record<string, unknown>>
 }
 
 const own = (element: Readonly<Record<string, unknown>>, name: string): unknown =>
@@ -129,7 +150,6 @@ export function createFormat<Entry>({
   title,
   example,
   ignored = [],
-  normalise,
   warning,
 }: FormatOptions<Entry>): SnapshotFormat<Entry> {
   const list = Object.entries(fields).map(([name, field]) => ({ name, ...field, type: fieldKinds[field.kind] as FieldKind }))
@@ -145,10 +165,10 @@ export function createFormat<Entry>({
     } as TSchema,
     read(element, warn, today) {
       if (!isRecord(element)) return 'is not an object'
-      const given = normalise === undefined ? element : normalise(element, today)
       const entry: Record<string, unknown> = {}
-      for (const { name, required = false, default: otherwise, type } of list) {
-        const value = own(given, name)
+      for (const { name, required = false, default: otherwise, type, from } of list) {
+        const given = from === undefined ? own(element, name) : from(element, today)
+        const value = type.read === undefined ? given : type.read(given)
         if (required && (value === undefined || value === null)) return `${name}${type.problem(value) ?? ' is missing'}`
         const used = value ?? otherwise ?? type.missing
         const problem = type.problem(used)
@@ -157,15 +177,12 @@ export function createFormat<Entry>({
         const unusual = warn && type.warning?.(used)
         if (unusual !== undefined) warn?.(`${name}${unusual}`)
       }
-      const unusual = warn && warning?.(entry as Entry)
-      if (unusual !== undefined) warn?.(unusual)
-      if (warn !== undefined)
+      if (warn !== undefined) {
+        const unusual = warning?.(entry as Entry)
+        if (unusual !== undefined) warn(unusual)
         for (const name of Object.keys(element)) if (!known.has(name)) warn(`${name} is not a field of this database`)
+      }
       return entry as Entry
     },
   }
 }
-
-/** An array without its nulls. */
-export const withoutNulls = (value: unknown): unknown =>
-  Array.isArray(value) && value.includes(null) ? value.filter((item) => item !== null) : value

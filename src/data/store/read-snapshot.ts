@@ -2,6 +2,7 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { ParseError } from 'jsonc-parser'
 import { isRecord } from '../../util/is-record.ts'
 import { NestingError, parseJson } from '../../util/json.ts'
+import type { EntryNote } from '../routes/schemas.ts'
 import { formatLastUpdate, parseLastUpdate } from './dates.ts'
 import type { SnapshotFormat } from './fields.ts'
 
@@ -10,13 +11,6 @@ export interface LastUpdate {
   readonly text: string
   /** Unix seconds. */
   readonly time: number
-}
-
-/** An entry that is rejected, or has something unusual. */
-export interface EntryNote {
-  /** Index in the array of the file. */
-  readonly position: number
-  readonly reason: string
 }
 
 /** What is known about a snapshot besides its entries. */

@@ -7,12 +7,12 @@ import type { Log } from '../../util/log.ts'
 import type { SnapshotMetrics } from '../../util/part-metrics.ts'
 import type { DatabaseDefinition } from '../databases/definition.ts'
 import { registerDatabase } from '../routes/register.ts'
+import type { EntryNote } from '../routes/schemas.ts'
 import type { DataSettings } from '../settings.ts'
 import type { Database } from './database.ts'
 import { fileOrigin } from './file-origin.ts'
 import type { Origin } from './origin.ts'
-import type { EntryNote } from './read-snapshot.ts'
-import { createSnapshotLoader, type SnapshotLoader, type SnapshotStatus } from './snapshot-loader.ts'
+import { createSnapshotLoader, type SnapshotLoader } from './snapshot-loader.ts'
 import { urlOrigin } from './url-origin.ts'
 
 /** What is wrong with the snapshot of one database. */
@@ -27,25 +27,7 @@ export interface DatabaseCheck {
 }
 
 /** Every database, each kept up to date with its snapshot independently of the others. */
-export interface Store {
-  /** @throws RequestError SNAPSHOT_UNAVAILABLE while no snapshot of it is loaded */
-  current(database: string): Database
-  /** Registers the routes of every database. */
-  registerRoutes(app: FastifyInstance): void
-  status(): readonly SnapshotStatus[]
-  /** What is wrong with the snapshots, after the first read of each. */
-  check(): Promise<readonly DatabaseCheck[]>
-  /** One per database, even without a snapshot. */
-  metrics(): readonly SnapshotMetrics[]
-  /**
-   * `last_update` of a database in Unix milliseconds; waits for the first read of its snapshot. 0 without a snapshot
-   * or for the sample, undefined if a URL could not be read, so that its current state is unknown. Never rejects.
-   */
-  lastUpdate(database: string): Promise<number | undefined>
-  /** Reads a snapshot now, because it has just been written. Never rejects. */
-  refresh(database: string): Promise<void>
-  close(): Promise<void>
-}
+export type Store = Awaited<ReturnType<typeof openStore>>
 
 export interface StoreOptions {
   readonly databases: readonly DatabaseDefinition[]
@@ -70,7 +52,7 @@ function originOf({ name, file, sample, setting, place: given }: DatabaseDefinit
 }
 
 /** Opens every database. Resolves when files have been read; URLs are read in the background. */
-export async function openStore({ databases, settings, clock, log }: StoreOptions): Promise<Store> {
+export async function openStore({ databases, settings, clock, log }: StoreOptions) {
   const opened = await Promise.all(
     databases.map(async (definition) => {
       const origin = originOf(definition, settings, log)
@@ -83,29 +65,37 @@ export async function openStore({ databases, settings, clock, log }: StoreOption
     return found.loader
   }
   return {
-    current: (database) => currentOf(loaderOf(database)),
-    registerRoutes(app) {
+    /** @throws RequestError SNAPSHOT_UNAVAILABLE while no snapshot of it is loaded */
+    current: (database: string) => currentOf(loaderOf(database)),
+    /** Registers the routes of every database. */
+    registerRoutes(app: FastifyInstance) {
       for (const { definition, loader } of opened) registerDatabase({ app, current: () => currentOf(loader), definition, clock })
     },
     status: () => opened.map(({ loader }) => loader.status),
-    async check() {
+    /** What is wrong with the snapshots, after the first read of each. */
+    async check(): Promise<readonly DatabaseCheck[]> {
       await Promise.all(opened.map(({ loader }) => loader.firstRead))
-      return opened.map(({ loader: { status, rejected, warnings } }) => {
+      return opened.map(({ loader: { status, notes } }) => {
         const { database, source, error } = status
-        return { database, source, rejected, warnings, ...(error !== undefined && { error }) }
+        return { database, source, ...notes, ...(error !== undefined && { error }) }
       })
     },
-    metrics: () =>
-      opened.map(({ definition: { name }, loader: { current, rejected, status } }) => ({
+    /** One per database, even without a snapshot. */
+    metrics: (): readonly SnapshotMetrics[] =>
+      opened.map(({ definition: { name }, loader: { current, status, notes } }) => ({
         database: name,
         up: status.state === 'ready',
         ...(current && {
           entries: current.all.length,
-          rejected: rejected.length,
+          rejected: notes.rejected.length,
           ...(!current.sample && { lastUpdate: current.lastUpdate.time }),
         }),
       })),
-    async lastUpdate(database) {
+    /**
+     * `last_update` of a database in Unix milliseconds; waits for the first read of its snapshot. 0 without a snapshot or for
+     * the sample, undefined if a URL could not be read, so that its current state is unknown. Never rejects.
+     */
+    async lastUpdate(database: string): Promise<number | undefined> {
       const loader = loaderOf(database)
       await loader.firstRead
       const { current, status } = loader
@@ -113,7 +103,8 @@ export async function openStore({ databases, settings, clock, log }: StoreOption
       if (status.kind === 'url' && status.state !== 'ready') return undefined
       return current === undefined || current.sample ? 0 : current.lastUpdate.time * 1000
     },
-    refresh: (database) => loaderOf(database).refresh(),
+    /** Reads a snapshot now, because it has just been written. Never rejects. */
+    refresh: (database: string) => loaderOf(database).refresh(),
     async close() {
       await Promise.all(opened.map(({ loader }) => loader.close()))
     },

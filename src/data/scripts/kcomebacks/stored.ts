@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import writeFileAtomic from 'write-file-atomic'
-import { readTextIfExists } from '../../../util/files.ts'
-import { parseJson } from '../../../util/json.ts'
 import type { Log } from '../../../util/log.ts'
-import { check, type Static, Type } from '../../../util/schema.ts'
+import { type Static, Type } from '../../../util/schema.ts'
 import { type Comeback, comebacksDatabase } from '../../databases/kcomebacks.ts'
 import { readPublished } from '../published.ts'
+import { readStateFile, writeStateFile } from '../state-file.ts'
 
 /** Some 200 bytes for each month. */
 const maxStateBytes = 1024 * 1024
@@ -41,8 +39,6 @@ export interface PageStates {
   readonly refused: ReadonlyMap<string, Refused>
 }
 
-const noStates: PageStates = { months: new Map(), refused: new Map() }
-
 export const digestOf = (entries: readonly Comeback[]): string =>
   createHash('sha256').update(JSON.stringify(entries)).digest('base64url')
 
@@ -73,18 +69,11 @@ const stateFile = (dataDir: string): string => join(dataDir, 'kcomebacks.months.
 
 /** The state by month; empty if none is stored or it is not valid, so that every month is read again. */
 export async function readStates(dataDir: string): Promise<PageStates> {
-  try {
-    const value = parseJson((await readTextIfExists(stateFile(dataDir), maxStateBytes)) ?? '{}')
-    if (!check(States, value)) return noStates
-    return { months: new Map(Object.entries(value.months)), refused: new Map(Object.entries(value.refused ?? {})) }
-  } catch (error) {
-    if (error instanceof SyntaxError) return noStates
-    throw error
-  }
+  const stored = await readStateFile(stateFile(dataDir), States, maxStateBytes)
+  return { months: new Map(Object.entries(stored?.months ?? {})), refused: new Map(Object.entries(stored?.refused ?? {})) }
 }
 
 export async function writeStates(dataDir: string, states: PageStates): Promise<void> {
   const sorted = <T>(map: ReadonlyMap<string, T>) => Object.fromEntries([...map].sort(([a], [b]) => (a < b ? -1 : 1)))
-  const text = JSON.stringify({ rules, months: sorted(states.months), refused: sorted(states.refused) }, null, 1)
-  await writeFileAtomic(stateFile(dataDir), `${text}\n`)
+  await writeStateFile(stateFile(dataDir), { rules, months: sorted(states.months), refused: sorted(states.refused) })
 }

@@ -11,15 +11,7 @@ export interface WikiPage {
   readonly etag: string | undefined
 }
 
-export interface Wiki {
-  /**
-   * @param page `upcoming-releases/archive`
-   * @param etag of the stored copy
-   * @throws UpstreamError
-   */
-  read(page: string, etag?: string): Promise<WikiPage | 'unchanged'>
-  close(): void
-}
+export type Wiki = ReturnType<typeof openWiki>
 
 const subreddit = 'kpop'
 const wikiPath = /^\/r\/kpop\/wiki\/([\w/-]+?)(?:\.json)?\/?$/i
@@ -41,7 +33,7 @@ const asText = (value: unknown): string | undefined =>
 type Access = Pick<RunContext, 'values' | 'signal' | 'log' | 'clock' | 'progress'>
 
 /** The wiki of r/kpop: with credentials through Reddit's API, without them its public pages. */
-export function openWiki({ values, signal, log, clock, progress }: Access): Wiki {
+export function openWiki({ values, signal, log, clock, progress }: Access) {
   const { redditClientId: id, redditClientSecret: secret } = values
   const credentials = id !== undefined && secret !== undefined ? Buffer.from(`${id}:${secret}`).toString('base64') : undefined
   const common = {
@@ -112,7 +104,12 @@ export function openWiki({ values, signal, log, clock, progress }: Access): Wiki
   }
 
   return {
-    async read(page, etag) {
+    /**
+     * @param page `upcoming-releases/archive`
+     * @param etag of the stored copy
+     * @throws UpstreamError
+     */
+    async read(page: string, etag?: string): Promise<WikiPage | 'unchanged'> {
       const headers: Record<string, string> = etag === undefined ? {} : { 'if-none-match': etag }
       const get = credentials === undefined ? getPublicly : getWithToken
       const reply = await get(page, headers).catch((error: unknown) => {

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import writeFileAtomic from 'write-file-atomic'
-import { readTextIfExists } from '../../../util/files.ts'
-import { parseJson } from '../../../util/json.ts'
-import { check, type Static, Type } from '../../../util/schema.ts'
+import { type Static, Type } from '../../../util/schema.ts'
+import { readStateFile, writeStateFile } from '../state-file.ts'
 
 /** The stored authorisation of Spotify. */
 const Stored = Type.Object({
@@ -39,19 +37,13 @@ const fileOf = (dataDir: string): string => join(dataDir, 'spotify-refresh-token
 const digestOf = (token: string): string => createHash('sha256').update(token).digest('base64url')
 
 async function readStored(dataDir: string, token: string): Promise<Static<typeof Stored>> {
-  const none = { of: digestOf(token) }
-  try {
-    const value = parseJson((await readTextIfExists(fileOf(dataDir), 65_536)) ?? '')
-    return check(Stored, value) && value.of === none.of ? value : none
-  } catch (error) {
-    // Missing or not JSON: use the token in the settings.
-    if (error instanceof SyntaxError) return none
-    throw error
-  }
+  const stored = await readStateFile(fileOf(dataDir), Stored, 65_536)
+  const of = digestOf(token)
+  return stored?.of === of ? stored : { of }
 }
 
 const write = (dataDir: string, stored: Static<typeof Stored>): Promise<void> =>
-  writeFileAtomic(fileOf(dataDir), `${JSON.stringify(stored)}\n`, { mode: 0o600 })
+  writeStateFile(fileOf(dataDir), stored, { mode: 0o600 })
 
 /** Reads the current refresh token. @param token the refresh token in the settings */
 export async function readAuthorisation(dataDir: string, token: string): Promise<Authorisation> {

@@ -20,19 +20,7 @@ export interface FailedSong {
   readonly tried: number
 }
 
-/**
- * The songs processed so far, one JSON line each, flushed to the disk before the next song: after a kill, the next run
- * continues where the last one stopped and repeats at most one song.
- */
-export interface Journal {
-  /** Ids of all songs that were tried, loved or not. */
-  readonly ids: ReadonlySet<string>
-  /** Oldest failure first. */
-  readonly failed: ReadonlyMap<string, FailedSong>
-  addLoved(song: Pick<FailedSong, 'id' | 'title' | 'artist'>): Promise<void>
-  addFailed(song: FailedSong): Promise<void>
-  close(): Promise<void>
-}
+export type Song = Pick<FailedSong, 'id' | 'title' | 'artist'>
 
 export const journalPath = (dataDir: string): string => join(dataDir, 'likedsongs.jsonl')
 
@@ -96,10 +84,11 @@ export async function readSetAside(path: string): Promise<readonly FailedSong[]>
 const accountOf = (text: string): string | undefined => /^\{"account":"([\w-]+)"\}$/m.exec(text)?.[1]
 
 /**
- * Opens the journal of an account. That of another account is kept under its name, and a new one is started.
+ * Opens the journal of an account: the songs processed so far, one JSON line each, flushed to the disk before the next song. After
+ * a kill, the next run continues where the last one stopped and repeats at most one song. That of another account is kept under its name, and a new one is started.
  * @param account letters, digits, - and _
  */
-export async function openJournal(path: string, account: string): Promise<Journal> {
+export async function openJournal(path: string, account: string) {
   let text = (await readTextIfExists(path, maxBytes)) ?? ''
   const before = accountOf(text)
   if (before !== undefined && before !== account) {
@@ -110,7 +99,7 @@ export async function openJournal(path: string, account: string): Promise<Journa
   const { ids, failed } = parse(text)
   let file: FileHandle | undefined
   let torn = text !== '' && !text.endsWith('\n')
-  async function add(line: Pick<FailedSong, 'id' | 'title' | 'artist'>): Promise<void> {
+  async function add(line: Song): Promise<void> {
     file ??= await open(path, 'a', 0o600)
     const head = isNamed ? '' : `${JSON.stringify({ account })}\n`
     await file.appendFile(`${torn ? '\n' : ''}${head}${JSON.stringify(line)}\n`)
@@ -121,10 +110,12 @@ export async function openJournal(path: string, account: string): Promise<Journa
     failed.delete(line.id)
   }
   return {
-    ids,
-    failed,
-    addLoved: ({ id, title, artist }) => add({ id, title, artist }),
-    async addFailed(song) {
+    /** Ids of all songs that were tried, loved or not. */
+    ids: ids as ReadonlySet<string>,
+    /** Oldest failure first. */
+    failed: failed as ReadonlyMap<string, FailedSong>,
+    addLoved: ({ id, title, artist }: Song) => add({ id, title, artist }),
+    async addFailed(song: FailedSong) {
       await add(song)
       failed.set(song.id, song)
     },

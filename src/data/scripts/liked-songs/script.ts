@@ -6,7 +6,7 @@ import type { Outcome, RunContext, RunResult } from '../script.ts'
 import { createUpstream, type Upstream, type UpstreamOptions } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
 import { readAuthorisation, storeNewToken } from './authorisation.ts'
-import { describeSetAside, type FailedSong, isDue, isSetAside, journalPath, nameOf, openJournal } from './journal.ts'
+import { describeSetAside, type FailedSong, isDue, isSetAside, journalPath, nameOf, openJournal, type Song } from './journal.ts'
 import {
   callLastfm,
   isConfirmation,
@@ -32,8 +32,6 @@ export interface LikedSongsOptions {
   /** Milliseconds before the first retry after a transient error of Last.fm, doubled each time; five times that for a rate limit. */
   readonly backOff?: number
 }
-
-type Song = Pick<FailedSong, 'id' | 'title' | 'artist'>
 
 const toSong = ({ id, title, artists }: LikedSong): Song => ({ id, title, artist: artists[0] ?? '' })
 
@@ -163,7 +161,7 @@ export async function runLikedSongs(
     const songs = walk.songs.filter((song) => missing(song) && !(full && journal.failed.has(song.id)))
     if (loved !== undefined) counts.unchanged += walk.songs.length - songs.length
     const storeResume = async (next: number | undefined) => {
-      if (!dryRun && next !== nextResume) await storeSyncState(dataDir, { retryAt: 0, resumeAt: next })
+      if (!dryRun && next !== nextResume) await storeSyncState(dataDir, 0, next)
       nextResume = next
     }
     // Before a song is recorded as synced, because the next run would end its walk there. Until every song is, the next run has to
@@ -205,7 +203,7 @@ export async function runLikedSongs(
     if (error instanceof UpstreamError && error.retryAt !== undefined) {
       const { retryAt } = error
       errors[0] = `${error.message}; rate limited until ${new Date(retryAt).toISOString()}`
-      if (!dryRun) await storeSyncState(dataDir, { retryAt, resumeAt: nextResume })
+      if (!dryRun) await storeSyncState(dataDir, retryAt, nextResume)
       return result('rate_limited', retryAt)
     }
     return result(counts.added > 0 && !dryRun ? 'partly' : 'failed')

@@ -112,12 +112,9 @@ function describeStatus(error: UpstreamError): UpstreamError {
   return new UpstreamError(kind, `${message}: ${hint}`, detailOf(error))
 }
 
-export interface Spotify {
-  /** @throws SpotifyAuthorisationError | UpstreamError */
-  likedSongs(offset: number): Promise<LikedPage>
-}
+export type Spotify = ReturnType<typeof createSpotify>
 
-export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKeys): Spotify {
+export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKeys) {
   let token: string | undefined
   let { refreshToken } = keys
 
@@ -149,7 +146,8 @@ export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKe
   }
 
   return {
-    async likedSongs(offset) {
+    /** @throws SpotifyAuthorisationError | UpstreamError */
+    async likedSongs(offset: number): Promise<LikedPage> {
       const json = await page(offset).catch((error: unknown) => {
         if (!(error instanceof UpstreamError)) throw error
         // An error of the token service already has a hint, a rate limit has `retryAt`.

@@ -1,8 +1,7 @@
-import type { Clock } from '../../../util/clock.ts'
 import { isRecord } from '../../../util/is-record.ts'
-import { headerOf } from '../rate-limit.ts'
+import type { RunContext } from '../script.ts'
 import { createUpstream, type UpstreamOptions, type UpstreamReply } from '../upstream.ts'
-import { UpstreamError } from '../upstream-error.ts'
+import { isTransient, UpstreamError } from '../upstream-error.ts'
 import type { ReplyCache } from './reply-cache.ts'
 
 /** A repository as reported by GitHub; fields that GitHub does not provide are absent. */
@@ -17,35 +16,8 @@ export interface Repository {
   readonly notes: readonly string[]
 }
 
-export type GithubFailure = 'blocked' | 'not_found' | 'rate_limited' | 'unauthorised' | 'malformed' | 'unreachable'
-
-export class GithubError extends Error {
-  override readonly name = 'GithubError'
-  readonly kind: GithubFailure
-  /** Of `rate_limited`: when GitHub accepts requests again, Unix milliseconds. */
-  readonly retryAt: number | undefined
-
-  constructor(kind: GithubFailure, message: string, { retryAt, cause }: { retryAt?: number; cause?: unknown } = {}) {
-    super(message, cause === undefined ? {} : { cause })
-    this.kind = kind
-    this.retryAt = retryAt
-  }
-}
-
-export interface GithubOptions {
-  readonly baseUrl: string
-  readonly token: string | undefined
-  readonly cache: ReplyCache
-  readonly signal: AbortSignal
-  readonly clock: Clock
-  readonly log?: UpstreamOptions['log']
-  /** Milliseconds for one attempt. */
-  readonly timeout?: number
-  /** Milliseconds before the second attempt. */
-  readonly retryPauseMs?: number
-  /** Called when a request waits for a rate limit to end. */
-  readonly onWait?: (upstream: string, milliseconds: number) => void
-}
+/** For tests. */
+export type GithubOptions = Pick<UpstreamOptions, 'timeout' | 'retryPauseMs'>
 
 /** Maximum wait for a rate limit, milliseconds; after a longer one, the next run continues. */
 const maxWait = 15_000
@@ -62,24 +34,17 @@ const messageOf = (body: unknown): string => (isRecord(body) && typeof body.mess
 
 const isSecondaryLimit = (body: unknown): boolean => /\bsecondary rate\b|\babuse detection\b/i.test(messageOf(body))
 
-function toGithubError(error: UpstreamError, place: string): GithubError {
-  const { kind, status, retryAt, body, message } = error
-  if (retryAt !== undefined) {
-    const until = new Date(retryAt).toISOString()
-    return new GithubError('rate_limited', `${place}: the rate limit is exceeded; rate limited until ${until}`, {
-      retryAt,
-      cause: error,
-    })
-  }
-  const fail = (failure: GithubFailure, text: string) => new GithubError(failure, `${place} ${text}`, { cause: error })
-  if (kind === 'malformed' || kind === 'too_large') return new GithubError('malformed', message, { cause: error })
-  if (status === 403 && /access blocked/i.test(messageOf(body))) {
-    return fail('blocked', 'answered 403: GitHub has blocked access to this repository')
-  }
-  if (status === 404 || status === 451) return fail('not_found', `answered ${status}: no such repository, or it is private`)
-  if (status === 401 || status === 403) return fail('unauthorised', `answered ${status}: check GITHUB_TOKEN`)
-  if (status !== undefined && status < 500) return fail('malformed', `answered ${status}`)
-  return fail('unreachable', 'could not be read (no complete reply, or a server error)')
+/** The same error with a message that says what to do. */
+function describeError(error: UpstreamError, place: string): UpstreamError {
+  const { kind, status = 0, retryAt, body } = error
+  const fail = (text: string) => new UpstreamError(kind, `${place}${text}`, { ...error, cause: error })
+  if (retryAt !== undefined) return fail(`: the rate limit is exceeded; rate limited until ${new Date(retryAt).toISOString()}`)
+  if (kind === 'malformed' || kind === 'too_large') return error
+  if (isTransient(error)) return fail(' could not be read (no complete reply, or a server error)')
+  if (status === 403 && /access blocked/i.test(messageOf(body)))
+    return fail(' answered 403: GitHub has blocked access to this repository')
+  if (status === 404 || status === 451) return fail(` answered ${status}: no such repository, or it is private`)
+  return fail(` answered ${status}${status === 401 || status === 403 ? ': check GITHUB_TOKEN' : ''}`)
 }
 
 /** The valid byte counts, and notes on the others. */
@@ -96,21 +61,20 @@ function readSizes(languages: Readonly<Record<string, unknown>>): [Readonly<Reco
 /** Path of a repository, and prefix of the paths of its languages, releases and commits. */
 export const repositoryPath = (name: string): string => `/repos/${name.split('/').map(encodeURIComponent).join('/')}`
 
-export interface Github {
-  /** @throws GithubError, or the signal's reason as soon as it is aborted */
-  repository(name: string): Promise<Repository>
-  close(): void
-}
+export type Github = ReturnType<typeof createGithub>
 
 /** Client of GitHub's REST API. Requests for unchanged resources (304) do not count towards the rate limit. */
-export function createGithub(options: GithubOptions): Github {
-  const { baseUrl, token, cache, signal, clock, timeout = 12_000, retryPauseMs = 1000, onWait, log } = options
+export function createGithub(
+  { values, signal, clock, log, progress }: RunContext,
+  cache: ReplyCache,
+  options: GithubOptions = {},
+) {
+  const { githubApiUrl: baseUrl, githubToken: token } = values
   const base = new URL(baseUrl)
   const upstream = createUpstream({
-    ...{ name: 'GitHub', baseUrl, signal, clock, timeout, maxBytes, retries, retryPauseMs, maxWait, limitPause },
-    isRateLimited: isSecondaryLimit,
-    ...(onWait && { onWait }),
-    ...(log && { log }),
+    ...{ name: 'GitHub', baseUrl, signal, clock, log, onWait: progress.wait },
+    ...{ timeout: 12_000, maxBytes, retries, retryPauseMs: 1000, maxWait, limitPause, isRateLimited: isSecondaryLimit },
+    ...options,
   })
 
   /** The path of a redirect, if it stays on the same API: no other host may receive the token. */
@@ -147,31 +111,31 @@ export function createGithub(options: GithubOptions): Github {
         cache.set(path, cached)
         return cached.body
       }
-      if (typeof json !== 'object') throw new GithubError('malformed', `${place} returned a reply that is not valid JSON`)
-      const etag = headerOf(headers, 'etag')
-      if (etag !== undefined) cache.set(path, { etag, body: json })
+      if (typeof json !== 'object') throw new UpstreamError('malformed', `${place} returned a reply that is not valid JSON`)
+      if (headers.etag !== undefined) cache.set(path, { etag: headers.etag, body: json })
       return json
     } catch (error) {
       signal.throwIfAborted()
       if (!(error instanceof UpstreamError)) throw error
       if (error.status !== undefined && absent.includes(error.status)) return undefined
-      throw toGithubError(error, place)
+      throw describeError(error, place)
     }
   }
 
   return {
-    async repository(name) {
+    /** @throws UpstreamError, or the signal's reason as soon as it is aborted */
+    async repository(name: string): Promise<Repository> {
       const base = repositoryPath(name)
       const place = `GitHub: ${name}`
       const about = await read(base)
       if (!isRecord(about) || typeof about.default_branch !== 'string') {
-        throw new GithubError('malformed', `${place}: the reply is not a repository`)
+        throw new UpstreamError('malformed', `${place}: the reply is not a repository`)
       }
       // 404: no release yet; 409: no commit yet.
       const languages = await read(`${base}/languages`)
       const release = await read(`${base}/releases/latest`, [404])
       const commits = await read(`${base}/commits?sha=${encodeURIComponent(about.default_branch)}&per_page=1`, [404, 409])
-      if (!isRecord(languages)) throw new GithubError('malformed', `${place}: the reply is not a list of languages`)
+      if (!isRecord(languages)) throw new UpstreamError('malformed', `${place}: the reply is not a list of languages`)
       const [sizes, notes] = readSizes(languages)
       const newest = Array.isArray(commits) ? (commits[0] as { commit?: { author?: { date?: unknown } } } | undefined) : undefined
       const date = newest?.commit?.author?.date ?? about.pushed_at

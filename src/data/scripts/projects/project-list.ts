@@ -52,18 +52,14 @@ const shown = (value: unknown): string => {
   return text.length > 60 ? `${text.slice(0, 60)}...` : text
 }
 
-function problemsOf(given: unknown, entry: unknown, place: string): string[] {
+function problemsOf(entry: unknown, place: string): string[] {
   if (!isRecord(entry)) return [`${place} is ${shown(entry)}; expected a project`]
   const fields = Object.keys(ListedProject.properties)
   const unknown = Object.keys(entry).filter((key) => !fields.includes(key) && !ignored.includes(key))
   const wrong = Object.entries(ListedProject.properties).filter(([key, schema]) => !check(schema, entry[key]))
-  const missingTitle = isRecord(given) && !('title' in given)
   return [
-    ...(missingTitle ? [`${place}.title is missing; expected a string`] : []),
     ...unknown.map((key) => `${place}.${key}: unknown field; expected one of: ${fields.join(', ')}`),
-    ...wrong
-      .filter(([key]) => !(missingTitle && key === 'title'))
-      .map(([key]) => `${place}.${key} is ${shown(entry[key])}; expected ${expected[key] ?? 'a string'}`),
+    ...wrong.map(([key]) => `${place}.${key} is ${shown(entry[key])}; expected ${expected[key] ?? 'a string'}`),
   ]
 }
 
@@ -94,9 +90,7 @@ export function readProjectList(text: string, name: string): readonly ListedProj
   const entries = parsed.map((entry: unknown): unknown =>
     isBlank(entry) ? blank : isRecord(entry) ? { ...structuredClone(defaults), ...entry } : entry,
   )
-  const problems = entries.flatMap((entry, index) =>
-    entry === blank ? [] : problemsOf(parsed[index], entry, `${name}: [${index}]`),
-  )
+  const problems = entries.flatMap((entry, index) => (entry === blank ? [] : problemsOf(entry, `${name}: [${index}]`)))
   const seen = new Map<string, number>()
   entries.forEach((entry, index) => {
     const repository = (entry as Partial<ListedProject> | null)?.gh_api

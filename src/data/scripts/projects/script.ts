@@ -4,8 +4,9 @@ import { projectsDatabase } from '../../databases/projects.ts'
 import { maskOfSettings } from '../mask-upstream.ts'
 import { readPublished } from '../published.ts'
 import { noCounts, type Outcome, type RunContext, type RunResult } from '../script.ts'
+import { isTransient, UpstreamError } from '../upstream-error.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
-import { createGithub, type Github, GithubError, type GithubOptions, type Repository, repositoryPath } from './github.ts'
+import { createGithub, type Github, type GithubOptions, type Repository, repositoryPath } from './github.ts'
 import { projectListPath } from './list-path.ts'
 import { type ListedProject, ProjectListError, readProjectList } from './project-list.ts'
 import { inOrder, isSame, keyOf, type PublishedProject, publish } from './publish.ts'
@@ -55,7 +56,7 @@ async function update(context: RunContext, listed: readonly ListedProject[], { g
   /** Repositories that could not be read or were skipped. */
   const unread: string[] = []
   const skipped: string[] = []
-  let limited: GithubError | undefined
+  let limited: UpstreamError | undefined
   let unreachableInARow = 0
   progress.total(listed.length)
   for (const project of listed) {
@@ -73,9 +74,9 @@ async function update(context: RunContext, listed: readonly ListedProject[], { g
         }
       } catch (error) {
         signal.throwIfAborted()
-        if (!(error instanceof GithubError)) throw error
+        if (!(error instanceof UpstreamError)) throw error
         if (error.kind === 'rate_limited') limited = error
-        unreachableInARow = error.kind === 'unreachable' ? unreachableInARow + 1 : 0
+        unreachableInARow = isTransient(error) ? unreachableInARow + 1 : 0
         report(`${repository}: ${error.message}; its previous values are kept`)
       }
     }
@@ -122,16 +123,12 @@ async function update(context: RunContext, listed: readonly ListedProject[], { g
 }
 
 /** @param options as those of {@link createGithub}, for tests */
-export async function runProjects(
-  context: RunContext,
-  options: Pick<GithubOptions, 'timeout' | 'retryPauseMs'> = {},
-): Promise<RunResult> {
-  const { values, dataDir, signal, log, clock, progress, full } = context
+export async function runProjects(context: RunContext, options: GithubOptions = {}): Promise<RunResult> {
+  const { values, dataDir, full } = context
   const listed = await readList(context)
   if ('outcome' in listed) return listed
-  const { githubApiUrl: baseUrl, githubToken: token } = values
-  const cache = await openReplyCache(join(dataDir, 'projects.cache.json'), baseUrl, full)
-  const github = createGithub({ baseUrl, token, cache, signal, log, clock, onWait: progress.wait, ...options })
+  const cache = await openReplyCache(join(dataDir, 'projects.cache.json'), values.githubApiUrl, full)
+  const github = createGithub(context, cache, options)
   try {
     return await update(context, listed, { github, cache })
   } finally {

@@ -1,0 +1,26 @@
+import writeFileAtomic from 'write-file-atomic'
+import { readTextIfExists } from '../../util/files.ts'
+import { parseJson } from '../../util/json.ts'
+import { check, type Static, type TSchema } from '../../util/schema.ts'
+
+/**
+ * Reads what a script has stored in a JSON file.
+ * @returns undefined if the file does not exist or its content is not valid
+ * @throws FileSizeError, or an error of the system
+ */
+export async function readStateFile<S extends TSchema>(
+  path: string,
+  schema: S,
+  maxBytes: number,
+): Promise<Static<S> | undefined> {
+  try {
+    const value = parseJson((await readTextIfExists(path, maxBytes)) ?? '')
+    return check(schema, value) ? value : undefined
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+export const writeStateFile = (path: string, state: object, options: { readonly mode?: number } = {}): Promise<void> =>
+  writeFileAtomic(path, `${JSON.stringify(state)}\n`, options)
