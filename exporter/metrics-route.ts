@@ -9,12 +9,13 @@ import { acceptsGzip } from '../src/http/replies/accept.ts'
 import { problems } from '../src/http/replies/problem.ts'
 import type { Clock } from '../src/util/clock.ts'
 import type { Histogram } from '../src/util/histogram.ts'
-import type { DataMetrics, LiveMetrics, ReplicaMetrics } from '../src/util/part-metrics.ts'
+import type { ChannelMetrics, DataMetrics, LiveMetrics, ReplicaMetrics } from '../src/util/part-metrics.ts'
 import { createPauses, type Pauses } from '../src/util/pauses.ts'
 import { Type } from '../src/util/schema.ts'
 import { data as dataFamilies } from './families/data.ts'
 import { discovery as discoveryFamilies } from './families/discovery.ts'
 import { live as liveFamilies } from './families/live.ts'
+import { notify as notifyFamilies } from './families/notify.ts'
 import { replica as replicaFamilies } from './families/replica.ts'
 import type { FleetText } from './fleet-text.ts'
 import { histogramText, nameLookupFamily, pollDelayFamily } from './histogram-text.ts'
@@ -152,6 +153,7 @@ export interface MetricsParts {
   readonly pollDelays: Histogram
   readonly data?: DataMetrics
   readonly live?: LiveMetrics
+  readonly channels?: () => readonly ChannelMetrics[]
   readonly replica?: ReplicaOptions
   readonly discovery?: DiscoveryView
   readonly clock: Clock
@@ -176,9 +178,10 @@ async function warmUp(render: () => Iterable<Buffer>): Promise<void> {
 
 /** `/metrics`: all watched servers and the service itself. */
 export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts): void {
-  const { fleet, fleetText, service, histogram, nameLookups, pollDelays, data, live, replica, discovery } = parts
+  const { fleet, fleetText, service, histogram, nameLookups, pollDelays, data, live, channels, replica, discovery } = parts
   const writeData = createExposition(dataFamilies, { countsSinceStart: true })
   const writeLive = createExposition(liveFamilies, { countsSinceStart: true })
+  const writeNotify = createExposition(notifyFamilies, { countsSinceStart: true })
   const writeReplica = createExposition(replicaFamilies, { countsSinceStart: true })
   const writeDiscovery = createExposition(discoveryFamilies)
   const { clock, warmUpAfter } = parts
@@ -209,6 +212,7 @@ export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts):
         yield* fleetText.parts(snapshots(), format)
         if (data !== undefined) yield Buffer.from(writeData(data, format))
         if (live !== undefined) yield Buffer.from(writeLive(live, format))
+        if (channels !== undefined) yield Buffer.from(writeNotify(channels(), format))
         if (replica !== undefined) yield Buffer.from(writeReplica(replica.metrics(), format))
         if (discovery !== undefined) yield Buffer.from(writeDiscovery(discovery, format))
         yield Buffer.from(histogram.text(format))

@@ -6,7 +6,7 @@ import type { PollSettings } from '../src/game/server-settings.ts'
 import { createBearerCheck } from '../src/http/bearer.ts'
 import type { Clock } from '../src/util/clock.ts'
 import { createHistogram, type Histogram } from '../src/util/histogram.ts'
-import type { DataMetrics, LiveMetrics } from '../src/util/part-metrics.ts'
+import type { ChannelMetrics, DataMetrics, LiveMetrics, MaintenanceOf } from '../src/util/part-metrics.ts'
 import { serverFamilies } from './families/index.ts'
 import { mcMonitor } from './families/mc-monitor.ts'
 import { createFleetText } from './fleet-text.ts'
@@ -27,6 +27,10 @@ export interface ExporterOptions {
   readonly data?: DataMetrics
   /** Metrics of the event streams and the history; absent: none are exported. */
   readonly live?: LiveMetrics
+  /** The notification channels; absent: none are configured. */
+  readonly channels?: () => readonly ChannelMetrics[]
+  /** Default: no server is in maintenance. */
+  readonly maintenanceOf?: MaintenanceOf
   /** With several replicas, /metrics covers only the servers that this one polls. */
   readonly replica?: ReplicaOptions
   /** Status of discovery; absent: none of its metrics are exported. */
@@ -50,7 +54,7 @@ export const exporterPaths: readonly string[] = ['/metrics', '/probe', '/sd']
 /** Measures the requests to `app` and serves /metrics, /probe and /sd. */
 export function registerExporter(app: FastifyInstance, options: ExporterOptions): void {
   const { fleet, config, clock, data, live, discovery, routesOn = app, nameLookups = createHistogram() } = options
-  const { pollDelays = createHistogram() } = options
+  const { pollDelays = createHistogram(), maintenanceOf = () => null } = options
   const { metricsToken, compat, probeAllow, probeConcurrency } = config.metrics
   const probeNetwork = createNetwork({ clock, servers: probeConcurrency, onLookup: nameLookups.observe })
   app.addHook('onClose', async () => probeNetwork.close())
@@ -73,6 +77,7 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
         serverFamilies,
         compat.includes('mc-monitor') ? mcMonitor(fleet) : undefined,
         (server) => fleet.settingsOf(server)?.group,
+        maintenanceOf,
       ),
       service: createServiceMetrics(config.poll.interval),
       histogram,
@@ -82,6 +87,7 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
       warmUpAfter: config.poll.interval,
       ...(data && { data }),
       ...(live && { live }),
+      ...(options.channels && { channels: options.channels }),
       ...(options.replica && { replica: options.replica }),
       ...(discovery && { discovery }),
     })

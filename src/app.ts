@@ -18,6 +18,7 @@ import { registerDocs } from './http/openapi/docs.ts'
 import { createReadiness, type ReadinessOptions } from './http/readiness.ts'
 import { createEventHub, sumEventMetrics } from './live/hub.ts'
 import { registerLive } from './live/register.ts'
+import { Maintenance } from './maintenance/maintenance.ts'
 import { createIcons } from './status-api/icon.ts'
 import { registerStatusApi } from './status-api/index.ts'
 import { type Clock, systemClock } from './util/clock.ts'
@@ -42,7 +43,7 @@ export interface AppOptions {
   /** Durations of DNS lookups for the watched servers, for the metrics. */
   readonly nameLookups?: Histogram
   /** Set if several replicas share the servers. */
-  readonly replica?: Pick<Replica, 'isPolledHere' | 'metrics' | 'locks' | 'order'>
+  readonly replica?: Pick<Replica, 'isPolledHere' | 'metrics' | 'locks' | 'order' | 'values'>
   /** Delays of the starts of polls, for the metrics. */
   readonly pollDelays?: Histogram
 }
@@ -113,10 +114,18 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
     ...{ clock, log, sharedLocks: replica?.locks },
   })
   app.addHook('onClose', () => data.close())
+  const maintenance = await Maintenance.open({
+    ...{ windows: config.maintenance, clock, log, folder: config.data.dataDir },
+    groupOf: (server) => fleet.settingsOf(server)?.group,
+    ...(replica && { shared: replica.values('maintenance') }),
+  })
+  app.addHook('onClose', () => maintenance.close())
+  const maintenanceOf = (server: string) => maintenance.of(server)
   const historyFolder = await openFolder({ ...config.history, dataDir: config.data.dataDir }, log)
   const unlockHistory = historyFolder && (await lockFolder(historyFolder, log))
   const history = await openHistory({
     ...{ fleet, clock, log },
+    isMaintained: (server) => maintenanceOf(server) !== null,
     ...(historyFolder && unlockHistory && { folder: historyFolder }),
     recordsPlayers: config.history.historyPlayers !== 'false',
   })
@@ -124,10 +133,22 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
     await history.close()
     if (unlockHistory) await unlockHistory()
   })
+  const notifier =
+    config.notify &&
+    (await (
+      await import('./notify/open.ts')
+    ).openNotifier({
+      ...{ settings: config.notify, fleet, clock, log, dataDir: config.data.dataDir },
+      isMaintained: (server) => maintenanceOf(server) !== null,
+      recordOf: (server) => history.uptime(server, 1).record.players ?? undefined,
+      ...(replica && { isPolledHere: replica.isPolledHere }),
+      ...(discovery && { discovery }),
+    }))
+  app.addHook('onClose', async () => notifier?.close())
   const isPublic = config.page.pagePublic !== 'false'
   const maxClients = config.live.eventsLimit
-  const events = createEventHub(fleet, clock, maxClients, { ...(replica && { order: replica.order }) })
-  const pageEvents = createPageEvents({ fleet, clock, isPublic, maxClients, order: replica?.order })
+  const events = createEventHub(fleet, clock, maxClients, { maintenanceOf, ...(replica && { order: replica.order }) })
+  const pageEvents = createPageEvents({ fleet, clock, isPublic, maxClients, maintenanceOf, order: replica?.order })
   const icons = createIcons()
   const unfollow = fleet.onChange(({ replaced = [], removed }) => [...replaced, ...removed].forEach(icons.delete))
   app.addHook('onClose', async () => unfollow())
@@ -141,6 +162,8 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
     clock,
     data: { snapshots: data.store.metrics, scripts: data.runs.metrics },
     live: { events: () => sumEventMetrics([events, pageEvents]), historyBytes: () => history.bytes() },
+    maintenanceOf,
+    ...(notifier && { channels: () => notifier.metrics() }),
     ...(replica && { replica }),
     ...(metricsApp && { routesOn: metricsApp }),
     ...(nameLookups && { nameLookups }),
@@ -150,7 +173,8 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
   registerStatusApi(app, { fleet, clock, icons, ...(discovery && { discovery }) })
   registerLive(app, { fleet, hub: events })
   const playersOff = config.history.historyPlayers === 'false' ? 'HISTORY_PLAYERS' : isPublic ? undefined : 'PAGE_PUBLIC'
-  registerHistory(app, { fleet, history, ...(playersOff && { playersOff }) })
+  const maintenancePart = (server: string, date: string) => maintenance.partOfDay(server, date)
+  registerHistory(app, { fleet, history, maintenancePart, ...(playersOff && { playersOff }) })
   registerPictures(app, {
     ...{ fleet, clock, history, log: app.log },
     icon: async ({ server, fields }) => (await icons.get(server, fields.favicon?.value)).png,
@@ -164,6 +188,9 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
     isPublic,
     events: pageEvents,
     isDemo,
+    maintenanceOf,
+    maintenancePart,
+    failingChannels: () => notifier?.metrics().flatMap(({ channel, problem }) => (problem === undefined ? [] : [channel])) ?? [],
     ...(metricsListen && { metricsListen }),
   })
   registerDataService(app, data)

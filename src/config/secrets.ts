@@ -1,6 +1,7 @@
 import { type ServerSettings, serverSettings } from '../game/server-settings.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
+import { secretsOfNotify } from '../notify/settings.ts'
 import { secretsOf } from '../secrets/secrets-of.ts'
 import type { Config } from './config.ts'
 import { slices } from './settings.ts'
@@ -19,5 +20,6 @@ const secretsOfServer = (server: ServerSettings): readonly string[] => [
 export function secretsOfConfig(config: Config, servers: readonly ServerSettings[]): readonly string[] {
   const values = config as unknown as Readonly<Record<string, object | undefined>>
   const own = Object.entries(slices).flatMap(([name, table]) => secretsOf(table, values[name] ?? {}))
-  return [...own, ...[...config.servers, ...servers].flatMap(secretsOfServer)]
+  const ofNotify = config.notify === undefined ? [] : secretsOfNotify(config.notify)
+  return [...own, ...ofNotify, ...[...config.servers, ...servers].flatMap(secretsOfServer)]
 }

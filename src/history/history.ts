@@ -43,6 +43,8 @@ export interface HistoryOptions {
   readonly log: Log
   /** False: player sessions are neither recorded nor restored. */
   readonly recordsPlayers?: boolean
+  /** Whether a server is in maintenance, of which nothing is recorded: it counts neither as up nor as down. Default: none is. */
+  readonly isMaintained?: (server: string) => boolean
 }
 
 const finest = levels[0].step
@@ -54,7 +56,14 @@ const maxLoading = 4
  * Records the snapshots of the fleet. It resolves after the history written by an earlier process has been loaded. The history of
  * a server that is no longer watched is written and then released; it is loaded again if the server returns.
  */
-export async function openHistory({ fleet, clock, folder, log, recordsPlayers = true }: HistoryOptions): Promise<History> {
+export async function openHistory({
+  fleet,
+  clock,
+  folder,
+  log,
+  recordsPlayers = true,
+  isMaintained,
+}: HistoryOptions): Promise<History> {
   const servers = new Map<string, RecordedServer>()
   /** Histories that are being loaded: nothing is recorded in them until that is done. */
   const loading = new Map<RecordedServer, Promise<void>>()
@@ -66,7 +75,9 @@ export async function openHistory({ fleet, clock, folder, log, recordsPlayers = 
 
   function observe(snapshot: ServerSnapshot): void {
     const recorded = servers.get(snapshot.server)
-    if (recorded !== undefined && !loading.has(recorded)) recorded.observe(snapshot)
+    if (recorded === undefined || loading.has(recorded)) return
+    if (isMaintained?.(snapshot.server)) recorded.markUnknown()
+    else recorded.observe(snapshot)
   }
 
   function add({ server }: Watcher): void {

@@ -44,6 +44,29 @@ export interface LiveMetrics {
   readonly historyBytes: () => number
 }
 
+/** A notification channel. */
+export interface ChannelMetrics {
+  readonly channel: string
+  /** Notifications since the start: delivered, given up, and dropped because too many waited. */
+  readonly sent: number
+  readonly failed: number
+  readonly dropped: number
+  /** Notifications that wait. */
+  readonly waiting: number
+  /** Why the last attempt failed; absent if it did not. */
+  readonly problem?: string
+}
+
+/** The maintenance that a server is in. */
+export interface MaintenanceState {
+  readonly reason: string
+  /** Unix milliseconds. */
+  readonly until: number
+}
+
+/** Returns the maintenance that a server is in; null if it is in none. */
+export type MaintenanceOf = (server: string) => MaintenanceState | null
+
 /** A replica. */
 export interface ReplicaMetrics {
   /** Servers that this replica polls. */
@@ -58,6 +81,14 @@ export interface ReplicaMetrics {
   readonly invalid?: number
   /** Whether the shared state is available. */
   readonly isStateUp: boolean
+}
+
+/** Values that all replicas share, by name. */
+export interface SharedValues {
+  /** @throws Error if they are not available */
+  all(): Promise<Readonly<Record<string, string>>>
+  /** @throws Error if they are not available */
+  put(name: string, value: string): Promise<void>
 }
 
 /** The order in which all replicas apply snapshots, by positions that increase. Events of the same position are the same on all of them. */

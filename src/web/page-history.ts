@@ -53,7 +53,12 @@ async function recordedPeak(fleet: Fleet, history: History, now: number, isClose
 }
 
 /** Reads the past of the servers from their history, and the total peak from their snapshots. */
-export function createPageHistory(fleet: Fleet, history: History, clock: Clock): PageHistory {
+export function createPageHistory(
+  fleet: Fleet,
+  history: History,
+  clock: Clock,
+  maintenancePart: (server: string, date: string) => number = () => 0,
+): PageHistory {
   const online = new Map<string, number>()
   let total = 0
   let peak: Peak | undefined
@@ -93,7 +98,7 @@ export function createPageHistory(fleet: Fleet, history: History, clock: Clock):
       const { from, to, up } = history.recentUptime(server)
       const { series } = history.range(server, { names: ['players'], range: dayMs, points })
       return {
-        days: days.map(({ date, up, known }) => ({ date, up, known })),
+        days: days.map(({ date, up, known }) => ({ date, up, known, maintenance: maintenancePart(server, date) })),
         parts: halves(up),
         players: series.players?.mean ?? [],
         from,
