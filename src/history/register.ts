@@ -137,7 +137,7 @@ export function registerHistory(
     routes.get(`${place.path}/uptime`, { schema: schemaOf(place, ofUptime, uptimeParameters, UptimeReply) }, (request, reply) => {
       const { server } = place.watcher(request)
       const { days, ...rest } = history.uptime(server, request.query.days)
-      const all = days.map((day) => ({ ...day, maintenance: maintenancePart(server, day.date) }))
+      const all = days.map(({ players, ...day }) => ({ ...day, maintenance: maintenancePart(server, day.date), players }))
       return sendPrepared(request, reply, prepareJson({ server, since: rest.since, days: all, record: rest.record }))
     })
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
 import { readTextIfExists } from '../util/files.ts'
 import { isRecord } from '../util/is-record.ts'
+import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
 import type { Notification } from './notification.ts'
 import type { Told } from './rules.ts'
@@ -84,7 +85,7 @@ export class FileOutbox implements Outbox {
     if (path === undefined) return outbox
     try {
       const text = await readTextIfExists(path, maxFileBytes)
-      if (text !== undefined) outbox.#load(JSON.parse(text))
+      if (text !== undefined) outbox.#load(parseJson(text))
     } catch (error) {
       await rename(path, `${path}.unreadable`).catch(() => {})
       options.log.warn(

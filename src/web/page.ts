@@ -60,20 +60,23 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   const format = createFormat(english.language, 'UTC')
 
   /** @param root relative path from the page to that of all servers */
-  const contextOf = (root: string): ViewContext => ({ texts: english, format, now: clock.wall(), root, title, isDemo, isPublic })
+  const contextOf = (root: string): ViewContext => ({
+    texts: english,
+    format,
+    now: clock.wall(),
+    root,
+    title,
+    isDemo,
+    isPublic,
+    ...(isPublic && { failingChannels: options.failingChannels() }),
+  })
 
   const pageServer = (watcher: Watcher): PageServer =>
     toPageServer(settingsOf(fleet, watcher), watcher.snapshot(), { isPublic, maintenanceOf })
 
   async function fleetPage(): Promise<FleetPage> {
     const servers = await mapInSlices(fleet.watchers, pageServer)
-    return {
-      kind: 'fleet',
-      at: Math.round(clock.wall()),
-      servers,
-      peak: past.peakToday() ?? null,
-      failingChannels: isPublic ? options.failingChannels() : [],
-    }
+    return { kind: 'fleet', at: Math.round(clock.wall()), servers, peak: past.peakToday() ?? null }
   }
 
   const details = (watcher: Watcher): ServerDetails => ({

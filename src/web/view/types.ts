@@ -28,7 +28,7 @@ export interface ServerState {
   /** 0 to 1; null if unknown. */
   readonly worldUpgradeProgress: number | null
   /** The maintenance that it is in; `until` is Unix milliseconds. */
-  readonly maintenance: { readonly reason: string; readonly until: number } | null
+  readonly maintenance?: { readonly reason: string; readonly until: number } | null
 }
 
 export interface ListedPlayer {
@@ -77,8 +77,6 @@ export interface FleetPage {
   readonly at: number
   readonly servers: readonly PageServer[]
   readonly peak: { readonly players: number; readonly at: number } | null
-  /** Notification channels that fail. Empty if the page hides sources. */
-  readonly failingChannels: readonly string[]
 }
 
 export interface SourceRow {
