@@ -57,7 +57,7 @@ export function createContext(
     async request(request: HttpRequest) {
       let reply: HttpReply
       try {
-        reply = await client.request(request)
+        reply = await client.request({ ...request, isBodyOptional: true })
       } catch (error) {
         const { kind, message } = error as HttpError
         if (kind === 'address') throw notAllowed()

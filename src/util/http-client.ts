@@ -15,6 +15,8 @@ export interface HttpRequest {
   readonly url: URL
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | undefined
+  /** The status is enough: a body that is too long or incomplete is returned as an empty one. Default: false. */
+  readonly isBodyOptional?: boolean
   /** Milliseconds from the first byte sent to the last received, redirects included; default: that of the client. */
   readonly timeoutMs?: number
 }
@@ -102,7 +104,9 @@ export class HttpClient {
     const stop = AbortSignal.any([this.#closing.signal, late, ...(signal ? [signal] : [])])
     try {
       const response = await this.#follow(request, stop)
-      const body = response.body === null ? Buffer.alloc(0) : await readBody(response.body, maxBytes)
+      const none = Buffer.alloc(0)
+      const reading = response.body === null ? Promise.resolve(none) : readBody(response.body, maxBytes)
+      const body = await (request.isBodyOptional ? reading.then((read) => read ?? none).catch(() => none) : reading)
       if (body === undefined) throw new HttpError('too_large', `the reply has more than ${maxBytes} bytes`)
       return { status: response.status, headers: Object.fromEntries(response.headers), body }
     } catch (cause) {

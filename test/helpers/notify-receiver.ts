@@ -67,11 +67,7 @@ export const failures: readonly Answer[] = [
   (response) =>
     response.writeHead(429, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset-after': '0.3' }).end('{"retry_after":0.3}'),
   (response) => response.writeHead(429, { 'retry-after': new Date(Date.now() + 1_000).toUTCString() }).end(),
-  // The body ends too early.
-  (response) => {
-    response.writeHead(200, { 'content-length': '100' }).write('x')
-    setTimeout(() => response.destroy(), 1)
-  },
+  (response) => void response.socket?.end('HTTP/1.1 200 O'),
   (response) => void response.socket?.end('not HTTP\r\n\r\n'),
-  (response) => response.writeHead(200).end('x'.repeat(1_000_000)),
+  (response) => response.writeHead(599).end('x'.repeat(1_000_000)),
 ]
