@@ -43,7 +43,7 @@ export interface AppOptions {
   /** Durations of DNS lookups for the watched servers, for the metrics. */
   readonly nameLookups?: Histogram
   /** Set if several replicas share the servers. */
-  readonly replica?: Pick<Replica, 'isPolledHere' | 'metrics' | 'locks' | 'order' | 'values'>
+  readonly replica?: Pick<Replica, 'isPolledHere' | 'metrics' | 'locks' | 'order' | 'shared'>
   /** Delays of the starts of polls, for the metrics. */
   readonly pollDelays?: Histogram
 }
@@ -117,7 +117,7 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
   const maintenance = await Maintenance.open({
     ...{ windows: config.maintenance, clock, log, folder: config.data.dataDir },
     groupOf: (server) => fleet.settingsOf(server)?.group,
-    ...(replica && { shared: replica.values('maintenance') }),
+    ...(replica && { shared: replica.shared.values('maintenance') }),
   })
   app.addHook('onClose', () => maintenance.close())
   const maintenanceOf = (server: string) => maintenance.of(server)
@@ -141,7 +141,7 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
       ...{ settings: config.notify, fleet, clock, log, dataDir: config.data.dataDir },
       isMaintained: (server) => maintenanceOf(server) !== null,
       recordOf: (server) => history.uptime(server, 1).record.players ?? undefined,
-      ...(replica && { isPolledHere: replica.isPolledHere }),
+      ...(replica && { isPolledHere: replica.isPolledHere, shared: replica.shared }),
       ...(discovery && { discovery }),
     }))
   app.addHook('onClose', async () => notifier?.close())

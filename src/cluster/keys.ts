@@ -13,6 +13,9 @@ export interface StateKeys {
   icon(hash: string): string
   /** Hash: values that replicas of all versions share, by the part that uses them. */
   values(part: string): string
+  /** List of a queue, and hash of its values. */
+  queue(name: string): string
+  queueValues(name: string): string
   /** Locks are shared by replicas of all versions, because they guard external side effects. */
   lock(name: string): string
   /** The last token issued for a lock. */
@@ -32,6 +35,8 @@ export function createStateKeys(prefix: string): StateKeys {
     snapshots: `${own}:snapshots`,
     icon: (hash) => `${own}:icon:${hash}`,
     values: (part) => `${all}:values:${part}`,
+    queue: (name) => `${all}:queue:${name}`,
+    queueValues: (name) => `${all}:queue-values:${name}`,
     lock: (name) => `${all}:lock:${name}`,
     lockCounter: (name) => `${all}:lock-token:${name}`,
     lockValue: (name) => `${all}:lock-value:${name}`,

@@ -36,6 +36,8 @@ export interface NotifierOptions {
 
 const maxText = 1_000
 const discoveryCheckMs = 5_000
+/** How often senders look for notifications of other replicas, milliseconds. */
+const wakeMs = 2_000
 /** Maximum time in which attempts in progress end when the service stops, milliseconds. */
 const maxCloseMs = 1_500
 
@@ -73,6 +75,7 @@ export class Notifier {
     this.#channels = channels
     const { fleet } = options
     this.#stops.push(
+      () => {},
       fleet.subscribe((snapshot) => this.#observe(snapshot)),
       fleet.onChange(({ replaced = [], removed }) => {
         for (const server of [...replaced, ...removed]) {
@@ -83,7 +86,7 @@ export class Notifier {
       }),
     )
     if (options.discovery !== undefined) this.#checkDiscovery(options.discovery)
-    for (const { sender } of channels) sender.wake()
+    this.#wakeSenders()
   }
 
   static async open(options: NotifierOptions): Promise<Notifier> {
@@ -104,6 +107,13 @@ export class Notifier {
       channels.push(new Channel(settings, await options.openOutbox(settings, describeDropped), client, options))
     }
     return new Notifier(options, client, channels)
+  }
+
+  /** Other replicas add notifications too, and one that sends may die. */
+  #wakeSenders(): void {
+    const cancel = this.#options.clock.after(wakeMs, () => this.#wakeSenders())
+    this.#stops[0] = cancel
+    for (const { sender } of this.#channels) sender.wake()
   }
 
   /** The channels, for the metrics and the page. */

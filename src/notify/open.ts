@@ -2,12 +2,16 @@ import { join, resolve } from 'node:path'
 import { lock } from 'proper-lockfile'
 import { createFolder } from '../util/create-folder.ts'
 import type { Log } from '../util/log.ts'
+import type { SharedState } from '../util/part-metrics.ts'
 import { Notifier, type NotifierOptions } from './notifier.ts'
 import { FileOutbox } from './outbox.ts'
+import { SharedOutbox } from './shared-outbox.ts'
 
 export interface OpenNotifierOptions extends Omit<NotifierOptions, 'openOutbox'> {
   /** DATA_DIR; absent: notifications are kept in memory only. */
   readonly dataDir?: string | undefined
+  /** With several replicas: what they share instead of the folder. */
+  readonly shared?: SharedState | undefined
 }
 
 /** A lock that has not been renewed for this long belongs to a process that was killed. Milliseconds. */
@@ -46,12 +50,25 @@ async function openFolder(dataDir: string | undefined, log: Log) {
  * Starts to tell the channels. Notifications of an earlier process are delivered.
  * @throws Error if another process uses the folder
  */
-export async function openNotifier({ dataDir, ...options }: OpenNotifierOptions): Promise<Pick<Notifier, 'close' | 'metrics'>> {
+export async function openNotifier({
+  dataDir,
+  shared,
+  ...options
+}: OpenNotifierOptions): Promise<Pick<Notifier, 'close' | 'metrics'>> {
   const { log } = options
-  const place = await openFolder(dataDir, log)
+  const place = shared === undefined ? await openFolder(dataDir, log) : undefined
   const notifier = await Notifier.open({
     ...options,
-    openOutbox: ({ name }, describeDropped) => FileOutbox.open({ folder: place?.folder, channel: name, log, describeDropped }),
+    openOutbox: async ({ name }, describeDropped) =>
+      shared === undefined
+        ? FileOutbox.open({ folder: place?.folder, channel: name, log, describeDropped })
+        : new SharedOutbox({
+            channel: name,
+            queue: shared.queue(`notify:${name}`),
+            values: shared.values('notify'),
+            takeLock: () => shared.locks.take(`notify:${name}`),
+            onDropped: describeDropped,
+          }),
   })
   return {
     metrics: () => notifier.metrics(),

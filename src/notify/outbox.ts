@@ -27,6 +27,8 @@ export interface Outbox {
     told: Told | undefined,
     notifications: readonly Notification[],
   ): Promise<boolean>
+  /** Whether this process sends, and not another replica. */
+  isSender(): Promise<boolean>
   /** The oldest notifications, once they are on disk. Empty if another replica sends them. */
   oldest(count: number): Promise<readonly Notification[]>
   /** Removes the oldest notifications. */
@@ -54,7 +56,7 @@ export interface FileOutboxOptions {
   readonly describeDropped: (count: number) => Notification
 }
 
-const isNotification = (value: unknown): value is Notification =>
+export const isNotification = (value: unknown): value is Notification =>
   isRecord(value) &&
   typeof value.id === 'string' &&
   typeof value.event === 'string' &&
@@ -138,6 +140,10 @@ export class FileOutbox implements Outbox {
     this.#overflow = 0
     if (count > 0) this.#queue.push(this.#options.describeDropped(count))
     await this.#changed()
+  }
+
+  async isSender(): Promise<boolean> {
+    return true
   }
 
   async value(): Promise<string | undefined> {

@@ -91,6 +91,40 @@ export interface SharedValues {
   put(name: string, value: string): Promise<void>
 }
 
+/** A queue that all replicas share, with values that are changed together with it. Every method throws an Error if it is not available. */
+export interface SharedQueue {
+  value(field: string): Promise<string | undefined>
+  /**
+   * Replaces a value and adds items, in one step.
+   * @returns how many items there was no room for; undefined if the value is not `before` (empty: none) and nothing has changed
+   */
+  commit(change: {
+    readonly field: string
+    readonly before: string
+    readonly after: string
+    readonly items: readonly string[]
+    readonly maxItems: number
+  }): Promise<number | undefined>
+  oldest(count: number): Promise<readonly string[]>
+  length(): Promise<number>
+  remove(items: readonly string[]): Promise<void>
+}
+
+/** A lock that one of the replicas has. */
+export interface SharedLock {
+  readonly lost: AbortSignal
+  /** Checks whether the lock is still held. To be called before each side effect. */
+  isHeld(): Promise<boolean>
+  release(): Promise<void>
+}
+
+/** What replicas share for a part of the service, besides snapshots. */
+export interface SharedState {
+  values(part: string): SharedValues
+  queue(name: string): SharedQueue
+  readonly locks: { take(name: string): Promise<SharedLock | undefined> }
+}
+
 /** The order in which all replicas apply snapshots, by positions that increase. Events of the same position are the same on all of them. */
 export interface SnapshotOrder {
   /** That of the snapshot that is being applied; undefined if its events may differ from those of other replicas. */
