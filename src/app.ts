@@ -9,7 +9,7 @@ import type { DiscoveryView } from './discovery/status.ts'
 import type { Fleet } from './game/fleet.ts'
 import { openFolder } from './history/folder.ts'
 import { lockFolder } from './history/folder-lock.ts'
-import { openHistory } from './history/history.ts'
+import { type History, openHistory } from './history/history.ts'
 import { registerHistory } from './history/register.ts'
 import { createHttpApp } from './http/app.ts'
 import { createProxyCheck } from './http/clients/trusted-proxies.ts'
@@ -77,6 +77,20 @@ export async function buildApp(options: AppOptions) {
   }
 }
 
+/** What status messages of notification channels show of a server. */
+const createDetails =
+  (history: Pick<History, 'uptime' | 'sessions'>, maintenance: Pick<Maintenance, 'next'>) => (server: string) => {
+    const { days } = history.uptime(server, 30)
+    const known = days.reduce((sum, day) => sum + day.known, 0)
+    const sessions = history.sessions(server)
+    return {
+      peakToday: days.at(-1)?.players.max ?? null,
+      uptime: known === 0 ? null : days.reduce((sum, { up, known }) => sum + (up ?? 0) * known, 0) / known,
+      joinedAt: (player: string) => sessions.find(({ name, isOnline }) => isOnline && name === player)?.from,
+      nextMaintenance: maintenance.next(server),
+    }
+  }
+
 /** Every part is created, then its routes are registered. Parts are closed with the app. */
 async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInstance, 'close'>) => void) {
   const {
@@ -139,7 +153,8 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
       await import('./notify/open.ts')
     ).openNotifier({
       ...{ settings: config.notify, fleet, clock, log, dataDir: config.data.dataDir },
-      isMaintained: (server) => maintenanceOf(server) !== null,
+      maintenanceOf,
+      detailsOf: createDetails(history, maintenance),
       recordOf: (server) => history.uptime(server, 1).record.players ?? undefined,
       ...(replica && { isPolledHere: replica.isPolledHere, shared: replica.shared }),
       ...(discovery && { discovery }),

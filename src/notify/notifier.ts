@@ -9,7 +9,7 @@ import type { Clock } from '../util/clock.ts'
 import { escapeControlsInLines } from '../util/escape-controls.ts'
 import type { HttpClient } from '../util/http-client.ts'
 import type { Log } from '../util/log.ts'
-import type { ChannelMetrics } from '../util/part-metrics.ts'
+import type { ChannelMetrics, MaintenanceOf } from '../util/part-metrics.ts'
 import { serverPatterns } from '../util/wildcard.ts'
 import { cut } from './channels/channel.ts'
 import { type EventName, type Notification, renderTemplate, type TemplateValues, templateOf } from './notification.ts'
@@ -18,6 +18,7 @@ import { createQuietCheck } from './quiet-hours.ts'
 import { applyRule, createMemory, forgetPending, type Memory, type Observation, type Rule, type Told } from './rules.ts'
 import { createChannelClient, Sender } from './sender.ts'
 import type { ChannelSettings, NotifySettings } from './settings.ts'
+import { type ServerDetails, StatusMessage } from './status-message.ts'
 
 export interface NotifierOptions {
   readonly settings: NotifySettings
@@ -25,10 +26,12 @@ export interface NotifierOptions {
   readonly clock: Clock
   readonly log: Log
   readonly openOutbox: (channel: ChannelSettings, describeDropped: (count: number) => Notification) => Promise<Outbox>
-  /** Whether the server is in maintenance, so that nothing is told of it. */
-  readonly isMaintained: (server: string) => boolean
+  /** The maintenance of a server: nothing is told of one that is in maintenance. */
+  readonly maintenanceOf: MaintenanceOf
   /** With several replicas, whether this one polls the server: only the one that does tells of it. */
   readonly isPolledHere?: (server: string) => boolean
+  /** What status messages show besides the state. */
+  readonly detailsOf?: (server: string) => ServerDetails
   /** Record number of players of a server. */
   readonly recordOf?: (server: string) => number | undefined
   readonly discovery?: DiscoveryView
@@ -118,16 +121,19 @@ export class Notifier {
 
   /** The channels, for the metrics and the page. */
   metrics(): readonly ChannelMetrics[] {
-    return this.#channels.map(({ settings, sender, outbox }) => ({
-      ...{ channel: settings.name, ...sender.counts, waiting: outbox.length },
-      ...(sender.problem !== undefined && { problem: sender.problem }),
-    }))
+    return this.#channels.map(({ settings, sender, outbox, statusMessage }) => {
+      const problem = sender.problem ?? statusMessage?.problem
+      return {
+        ...{ channel: settings.name, ...sender.counts, waiting: outbox.length },
+        ...(problem !== undefined && { problem }),
+      }
+    })
   }
 
   async close(): Promise<void> {
     for (const stop of this.#stops) stop()
     const { clock } = this.#options
-    const senders = Promise.all(this.#channels.map(({ sender }) => sender.close()))
+    const senders = Promise.all(this.#channels.flatMap(({ sender, statusMessage }) => [sender.close(), statusMessage?.close()]))
     await waitUpTo(
       senders.then(() => {}),
       maxCloseMs,
@@ -141,7 +147,7 @@ export class Notifier {
     const { server, lastPollAt } = snapshot
     const { fleet, clock, recordOf } = this.#options
     const group = fleet.settingsOf(server)?.group
-    const channels = this.#channels.filter((channel) => channel.isAbout(server, group))
+    const channels = this.#channels.filter((channel) => channel.settings.events.length > 0 && channel.isAbout(server, group))
     if (channels.length === 0) return
     const isPoll = lastPollAt !== undefined && lastPollAt !== this.#lastPolls.get(server)
     if (lastPollAt !== undefined) this.#lastPolls.set(server, lastPollAt)
@@ -202,6 +208,7 @@ class Channel {
   readonly settings: ChannelSettings
   readonly outbox: Outbox
   readonly sender: Sender
+  readonly statusMessage: StatusMessage | undefined
   /** Whether the channel is about a server. */
   readonly matches = new Map<string, boolean>()
   readonly #options: NotifierOptions
@@ -223,26 +230,34 @@ class Channel {
       isQuietAt !== undefined && !quietHours?.except.includes(event) && isQuietAt(clock.wall())
     this.#rule = { channel: settings, settings: all, isQuiet }
     this.sender = new Sender({ settings, outbox, client, allowPrivate, publicUrl, clock, log })
+    const { fleet, maintenanceOf, detailsOf = () => ({ peakToday: null, uptime: null, joinedAt: () => undefined }) } = options
+    this.statusMessage = settings.statusMessage
+      ? new StatusMessage({
+          ...{ settings, outbox, fleet, maintenanceOf, detailsOf, clock, log },
+          context: this.sender.context,
+          isAbout: (server, group) => this.isAbout(server, group),
+        })
+      : undefined
   }
 
   isAbout(server: string, group: string | undefined): boolean {
     const known = this.matches.get(server)
     if (known !== undefined) return known
     const hasGroup = this.settings.groups.length === 0 || (group !== undefined && this.#isGroup(group, undefined))
-    const isAbout = this.settings.events.length > 0 && hasGroup && this.#isServer(server, group)
+    const isAbout = hasGroup && this.#isServer(server, group)
     this.matches.set(server, isAbout)
     return isAbout
   }
 
   observe(seen: Observation): void {
-    const { isPolledHere = () => true, isMaintained } = this.#options
+    const { isPolledHere = () => true, maintenanceOf } = this.#options
     const { server, state } = seen
     const followed = this.#followed.get(server) ?? { memory: createMemory(), told: undefined, isLoaded: false, isBusy: false }
     this.#followed.set(server, followed)
     if (followed.isBusy) return
     // Another replica may tell something in the meantime.
     if (!isPolledHere(server)) followed.isLoaded = false
-    if (!isPolledHere(server) || isMaintained(server)) {
+    if (!isPolledHere(server) || maintenanceOf(server) !== null) {
       forgetPending(followed.memory, state)
       return
     }

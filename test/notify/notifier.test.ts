@@ -38,7 +38,7 @@ async function startNotifier(yaml: string, { scripts = { survival: { ...up } }, 
     clock,
     log,
     dataDir: folder,
-    isMaintained: (server) => maintained.has(server),
+    maintenanceOf: (server) => (maintained.has(server) ? { reason: '', until: 0 } : null),
   })
   let isClosed = false
   const close = async () => {

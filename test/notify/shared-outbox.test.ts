@@ -46,7 +46,7 @@ async function startReplica(redis: { readonly url: string }, receiver: { readonl
   const locks = createLocks({ connection, keys, clock: systemClock, expiryMs: 600 })
   const fleet = fakeFleet({ survival: { ...up } }, systemClock)
   const notifier = await openNotifier({
-    ...{ settings, fleet, clock: systemClock, log: silentLog, isMaintained: () => false },
+    ...{ settings, fleet, clock: systemClock, log: silentLog, maintenanceOf: () => null },
     shared: {
       locks,
       values: (part) => createSharedValues(connection, keys.values(part)),
