@@ -3,12 +3,22 @@
 /** From the bottom to the top: each part may import the parts before it. */
 const order = [
   ...['src/util', 'src/settings', 'src/secrets', 'src/game', 'src/demo', 'src/discovery', 'src/http', 'src/maintenance'],
-  ...['src/history', 'src/live', 'src/notify', 'src/status-api', 'exporter', 'src/web', 'src/cluster', 'src/data'],
+  ...['src/history', 'src/live', 'src/notify', 'src/status-api', 'exporter', 'src/web', 'src/cluster', 'src/data', 'src/otlp'],
   ...['src/config', 'src/app.ts', 'src/library', 'src/commands', 'src/main.ts', 'grafana/src'],
 ]
 
 /** What serves: these take what they need from src/app.ts as an interface. */
-const served = ['src/status-api', 'exporter', 'src/data', 'src/history', 'src/live', 'src/notify', 'src/web', 'src/cluster']
+const served = [
+  'src/status-api',
+  'exporter',
+  'src/data',
+  'src/history',
+  'src/live',
+  'src/notify',
+  'src/web',
+  'src/cluster',
+  'src/otlp',
+]
 
 const within = (...parts) => `^(${parts.join('|').replaceAll('.', '\\.')})(/|$)`
 const packages = (...names) => `(^|node_modules/)(${names.join('|')})(/|$)`

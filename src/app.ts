@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import '@fastify/swagger'
 import { exporterPaths, registerExporter } from '../exporter/register.ts'
@@ -19,6 +20,7 @@ import { createReadiness, type ReadinessOptions } from './http/readiness.ts'
 import { createEventHub, sumEventMetrics } from './live/hub.ts'
 import { registerLive } from './live/register.ts'
 import { Maintenance } from './maintenance/maintenance.ts'
+import { otlpUrl } from './otlp/settings.ts'
 import { createIcons } from './status-api/icon.ts'
 import { registerStatusApi } from './status-api/index.ts'
 import { type Clock, systemClock } from './util/clock.ts'
@@ -170,7 +172,7 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
 
   await registerDocs(app, { styles: readStyles('docs.css'), databaseTags: data.tags })
   // First, so that it measures the requests to the routes below.
-  registerExporter(app, {
+  const renderMetrics = registerExporter(app, {
     fleet,
     config: { metrics: config.metrics, poll: config.poll },
     metricsToken: () => tokens.current().metrics,
@@ -185,6 +187,15 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
     ...(pollDelays && { pollDelays }),
     ...(discovery && { discovery }),
   })
+  const otlpTo = otlpUrl(config.otlp)
+  if (otlpTo !== undefined) {
+    const { startOtlp } = await import('./otlp/export.ts')
+    const stopOtlp = startOtlp({
+      ...{ settings: config.otlp, url: otlpTo, instance: `${hostname()}:${config.port || process.pid}`, log },
+      render: () => renderMetrics('prometheus'),
+    })
+    app.addHook('onClose', stopOtlp)
+  }
   registerStatusApi(app, { fleet, clock, icons, ...(discovery && { discovery }) })
   registerLive(app, { fleet, hub: events })
   const playersOff = config.history.historyPlayers === 'false' ? 'HISTORY_PLAYERS' : isPublic ? undefined : 'PAGE_PUBLIC'

@@ -42,7 +42,7 @@ const discoveryCheckMs = 5_000
 /** How often senders look for notifications of other replicas, milliseconds. */
 const wakeMs = 2_000
 /** Maximum time in which attempts in progress end when the service stops, milliseconds. */
-const maxCloseMs = 1_500
+const maxCloseMs = 1_000
 
 /** What one channel knows of one server. */
 interface Followed {

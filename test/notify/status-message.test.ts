@@ -71,7 +71,7 @@ test('one message is created, edited at most every 15 s, kept across restarts, a
   }
   const first = await start()
   await pollUntil(first, 1)
-  const { embeds, allowed_mentions } = receiver.requests[0]?.json
+  const { embeds, allowed_mentions } = receiver.requests[0]!.json
   expect(allowed_mentions).toEqual({ parse: [] })
   expect(embeds).toHaveLength(1)
   expect(embeds[0].title).toBe('🟢 survival')
