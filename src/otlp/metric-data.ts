@@ -10,7 +10,7 @@ const unescaped = (text: string): string =>
   text.replace(/\\(.)/g, (_, character: string) => (character === 'n' ? '\n' : character))
 
 const sampleStart = /^(\w+)(?:\{|\s)/
-const label = /(\w+)="((?:[^"\\]|\\.)*)"/g
+const label = /[{,](\w+)="((?:[^"\\]|\\.)*)"/g
 
 interface Sample {
   readonly name: string
@@ -24,7 +24,6 @@ function toSample(line: string): Sample | undefined {
   if (name === undefined) return undefined
   const end = line.lastIndexOf(' ')
   const attributes: Attributes = {}
-  // recheck: the service wrote the line
   for (const [, key = '', value = ''] of line.slice(name.length, end).matchAll(label)) attributes[key] = unescaped(value)
   const text = line.slice(end + 1)
   return { name, attributes, value: text === '+Inf' ? Number.POSITIVE_INFINITY : Number(text) }
