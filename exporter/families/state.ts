@@ -50,7 +50,8 @@ export const state: readonly ServerFamily[] = [
     help: '1 while a maintenance window of the server is open, 0 otherwise; alerts and notifications of the server are muted then.',
     labels: [],
     perPoll: false,
-    read: (_snapshot, add, _group, isMaintained = false) => add(isMaintained),
+    read: ({ lastPollAt }, add, _group, isMaintained = false) =>
+      add(lastPollAt === undefined && !isMaintained ? undefined : isMaintained),
   },
   {
     name: 'minecraft_demo',
