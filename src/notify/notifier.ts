@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { DiscoveryView } from '../discovery/status.ts'
 import { currentFields } from '../game/current-fields.ts'
 import type { Fleet } from '../game/fleet.ts'
-import type { ServerSnapshot } from '../game/snapshot.ts'
+import { isAsleep, ongoingWorldUpgrade, type ServerSnapshot } from '../game/snapshot.ts'
 import { waitUpTo } from '../game/watcher/deadline.ts'
 import { downReason, stateOf, wallOf } from '../live/state.ts'
 import type { Clock } from '../util/clock.ts'
@@ -151,7 +151,10 @@ export class Notifier {
     if (channels.length === 0) return
     const isPoll = lastPollAt !== undefined && lastPollAt !== this.#lastPolls.get(server)
     if (lastPollAt !== undefined) this.#lastPolls.set(server, lastPollAt)
-    const state = stateOf(snapshot)
+    const known = stateOf(snapshot)
+    // A server that is stopped until a player joins, or that upgrades its world, is not an outage.
+    const isDownOnPurpose = isAsleep(snapshot) === true || ongoingWorldUpgrade(snapshot)?.state === 'running'
+    const state = isDownOnPurpose ? { ...known, up: null } : known
     const seen: Observation = {
       ...{ server, group: group ?? null, at: wallOf(snapshot, clock), isPoll, state },
       error: state.up === false ? downReason(snapshot) : null,

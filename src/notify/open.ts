@@ -1,3 +1,4 @@
+import { readdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { lock } from 'proper-lockfile'
 import { createFolder } from '../util/create-folder.ts'
@@ -36,6 +37,8 @@ async function openFolder(dataDir: string | undefined, log: Log) {
       onCompromised: ({ message }) =>
         log.error({ folder, reason: message }, `${folder}: another process may send the same notifications`),
     })
+    // Of a process that was killed while it wrote.
+    for (const name of await readdir(folder)) if (/\.json\.\d+$/.test(name)) await rm(join(folder, name), { force: true })
     return { folder, release: () => release().catch(() => {}) }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtemp, readdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -114,6 +114,17 @@ test('says nothing at the start, of a single failed poll, and of what is unknown
   await poll(3)
   await until(() => receiver.accepted.length === 1)
   expect(receiver.accepted[0]?.json).toMatchObject({ event: 'down', server: 'other' })
+})
+
+test('a server that is stopped until a player joins is not down', async () => {
+  const receiver = await startReceiver()
+  const { poll, scripts } = await startNotifier(webhookOf(receiver.url), { scripts: { a: { ...up }, b: { ...up } } })
+  await poll(3)
+  scripts.a = { status: new SourceError('asleep', 'a proxy answers') }
+  scripts.b = down
+  await poll(4)
+  await until(() => receiver.accepted.length === 1)
+  expect(receiver.accepted[0]?.json.server).toBe('b')
 })
 
 test('an outage within restartGrace is a restart', async () => {
@@ -260,7 +271,10 @@ test('delivers after a restart what was not accepted, with the same id, and does
   await until(() => receiver.requests.length > 0)
   await first.close()
   receiver.answers.length = 0
+  // Of a process that was killed while it wrote.
+  await writeFile(join(first.folder, 'notify', 'ops.json.123'), '')
   const second = await startNotifier(webhookOf(receiver.url), { scripts: { survival: down }, dataDir: first.folder })
+  expect(await readdir(join(first.folder, 'notify'))).toEqual(expect.not.arrayContaining(['ops.json.123']))
   await until(() => receiver.accepted.length === 1)
   await second.poll(3)
   second.scripts.survival = { ...up }
