@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
+import { createNotification } from '../notify/channel-notifier.ts'
 import { eventNames, type NotifiedEvent, type TemplateValues } from '../notify/notification.ts'
-import { createNotification } from '../notify/notifier.ts'
 import { createChannelClient, createContext } from '../notify/sender.ts'
 import { UsageError } from '../util/usage-error.ts'
 import type { Call } from './command.ts'
