@@ -1,4 +1,5 @@
 import type { ServerSnapshot } from '../src/game/snapshot.ts'
+import type { MaintenanceOf } from '../src/util/part-metrics.ts'
 import type { Family } from './families/family.ts'
 import { type CurrentServer, FamilyText } from './family-text.ts'
 import { escapeLabel, type Format, withHeaders } from './text.ts'
@@ -30,11 +31,13 @@ const noLabel = '{'
  * the lines for the next scrape would take more memory than the rest of the servers.
  * @param families of a server, which get the label `server`
  * @param groupOf returns the group of a server; default: none has one
+ * @param maintenanceOf default: no server is in maintenance
  */
 export function createFleetText(
   families: readonly Family[],
   unlabelled?: UnlabelledFamilies,
   groupOf: (server: string) => string | undefined = () => undefined,
+  maintenanceOf: MaintenanceOf = () => null,
 ): FleetText {
   const all = withHeaders([...families, ...(unlabelled?.families ?? [])])
 
@@ -52,7 +55,8 @@ export function createFleetText(
         server.number++
         server.label = `{server="${escapeLabel(snapshot.server, Number.POSITIVE_INFINITY)}"`
         const group = groupOf(snapshot.server)
-        for (const { family, text } of labelled) family.read(snapshot, text.add, group)
+        const isMaintained = maintenanceOf(snapshot.server) !== null
+        for (const { family, text } of labelled) family.read(snapshot, text.add, group, isMaintained)
         const identity = unlabelled?.identity(snapshot)
         server.label = noLabel
         if (identity === undefined || !seen.has(identity)) for (const { family, text } of others) family.read(snapshot, text.add)

@@ -9,12 +9,13 @@ import { acceptsGzip } from '../src/http/replies/accept.ts'
 import { problems } from '../src/http/replies/problem.ts'
 import type { Clock } from '../src/util/clock.ts'
 import type { Histogram } from '../src/util/histogram.ts'
-import type { DataMetrics, LiveMetrics, ReplicaMetrics } from '../src/util/part-metrics.ts'
+import type { ChannelMetrics, DataMetrics, LiveMetrics, ReplicaMetrics } from '../src/util/part-metrics.ts'
 import { createPauses, type Pauses } from '../src/util/pauses.ts'
 import { Type } from '../src/util/schema.ts'
 import { data as dataFamilies } from './families/data.ts'
 import { discovery as discoveryFamilies } from './families/discovery.ts'
 import { live as liveFamilies } from './families/live.ts'
+import { notify as notifyFamilies } from './families/notify.ts'
 import { replica as replicaFamilies } from './families/replica.ts'
 import type { FleetText } from './fleet-text.ts'
 import { histogramText, nameLookupFamily, pollDelayFamily } from './histogram-text.ts'
@@ -152,6 +153,7 @@ export interface MetricsParts {
   readonly pollDelays: Histogram
   readonly data?: DataMetrics
   readonly live?: LiveMetrics
+  readonly channels?: () => readonly ChannelMetrics[]
   readonly replica?: ReplicaOptions
   readonly discovery?: DiscoveryView
   readonly clock: Clock
@@ -167,27 +169,50 @@ export interface ReplicaOptions {
 /** Renders without a scrape: after that the functions are compiled. Otherwise the first scrapes take twice as long. */
 const warmUps = 3
 
-async function warmUp(render: () => Iterable<Buffer>): Promise<void> {
+async function warmUp(render: () => Promise<Iterable<Buffer>>): Promise<void> {
   const pauses = createPauses()
   for (let count = 0; count < warmUps; count++) {
-    for (const _ of render()) if (pauses.isDue()) await pauses.take()
+    for (const _ of await render()) if (pauses.isDue()) await pauses.take()
   }
 }
 
-/** `/metrics`: all watched servers and the service itself. */
-export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts): void {
-  const { fleet, fleetText, service, histogram, nameLookups, pollDelays, data, live, replica, discovery } = parts
+/** Renders the metrics, part by part. */
+export type MetricsRenderer = (format: Format) => Promise<Iterable<Buffer>>
+
+export function createMetricsRenderer(parts: MetricsParts): MetricsRenderer {
+  const { fleet, fleetText, service, histogram, nameLookups, pollDelays, data, live, channels, replica, discovery } = parts
   const writeData = createExposition(dataFamilies, { countsSinceStart: true })
   const writeLive = createExposition(liveFamilies, { countsSinceStart: true })
+  const writeNotify = createExposition(notifyFamilies, { countsSinceStart: true })
   const writeReplica = createExposition(replicaFamilies, { countsSinceStart: true })
   const writeDiscovery = createExposition(discoveryFamilies)
-  const { clock, warmUpAfter } = parts
   const isPolledHere = ({ server }: { readonly server: string }) => replica === undefined || replica.isPolledHere(server)
   function* snapshots() {
     for (const watcher of fleet.watchers) if (isPolledHere(watcher)) yield watcher.snapshot()
   }
+  return async (format) => {
+    const serviceText = await service.text(format)
+    function* all() {
+      yield* fleetText.parts(snapshots(), format)
+      if (data !== undefined) yield Buffer.from(writeData(data, format))
+      if (live !== undefined) yield Buffer.from(writeLive(live, format))
+      if (channels !== undefined) yield Buffer.from(writeNotify(channels(), format))
+      if (replica !== undefined) yield Buffer.from(writeReplica(replica.metrics(), format))
+      if (discovery !== undefined) yield Buffer.from(writeDiscovery(discovery, format))
+      yield Buffer.from(histogram.text(format))
+      yield Buffer.from(histogramText(nameLookupFamily, nameLookups, format))
+      yield Buffer.from(histogramText(pollDelayFamily, pollDelays, format))
+      yield Buffer.from(serviceText + endings[format])
+    }
+    return all()
+  }
+}
+
+/** `/metrics`: all watched servers and the service itself. */
+export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts, render: MetricsRenderer): void {
+  const { clock, warmUpAfter } = parts
   if (warmUpAfter !== undefined) {
-    const cancel = clock.after(warmUpAfter, () => void warmUp(() => fleetText.parts(snapshots(), 'prometheus')))
+    const cancel = clock.after(warmUpAfter, () => void warmUp(() => render('prometheus')))
     app.addHook('onClose', async () => cancel())
   }
   app.get(
@@ -204,19 +229,7 @@ export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts):
     },
     async (request, reply) => {
       const format = chooseFormat(request.headers.accept)
-      const serviceText = await service.text(format)
-      function* all() {
-        yield* fleetText.parts(snapshots(), format)
-        if (data !== undefined) yield Buffer.from(writeData(data, format))
-        if (live !== undefined) yield Buffer.from(writeLive(live, format))
-        if (replica !== undefined) yield Buffer.from(writeReplica(replica.metrics(), format))
-        if (discovery !== undefined) yield Buffer.from(writeDiscovery(discovery, format))
-        yield Buffer.from(histogram.text(format))
-        yield Buffer.from(histogramText(nameLookupFamily, nameLookups, format))
-        yield Buffer.from(histogramText(pollDelayFamily, pollDelays, format))
-        yield Buffer.from(serviceText + endings[format])
-      }
-      return streamMetrics(request, reply, all(), format)
+      return streamMetrics(request, reply, await render(format), format)
     },
   )
 }

@@ -6,12 +6,18 @@ import type { PollSettings } from '../src/game/server-settings.ts'
 import { createBearerCheck } from '../src/http/bearer.ts'
 import type { Clock } from '../src/util/clock.ts'
 import { createHistogram, type Histogram } from '../src/util/histogram.ts'
-import type { DataMetrics, LiveMetrics } from '../src/util/part-metrics.ts'
+import type { ChannelMetrics, DataMetrics, LiveMetrics, MaintenanceOf } from '../src/util/part-metrics.ts'
 import { serverFamilies } from './families/index.ts'
 import { mcMonitor } from './families/mc-monitor.ts'
 import { createFleetText } from './fleet-text.ts'
 import { createHttpHistogram, observeRequests } from './http-histogram.ts'
-import { type ReplicaOptions, registerMetricsRoute } from './metrics-route.ts'
+import {
+  createMetricsRenderer,
+  type MetricsParts,
+  type MetricsRenderer,
+  type ReplicaOptions,
+  registerMetricsRoute,
+} from './metrics-route.ts'
 import { registerProbeRoute } from './probe/probe-route.ts'
 import { registerSdRoute } from './sd-route.ts'
 import { createServiceMetrics } from './service-metrics.ts'
@@ -27,6 +33,10 @@ export interface ExporterOptions {
   readonly data?: DataMetrics
   /** Metrics of the event streams and the history; absent: none are exported. */
   readonly live?: LiveMetrics
+  /** The notification channels; absent: none are configured. */
+  readonly channels?: () => readonly ChannelMetrics[]
+  /** Default: no server is in maintenance. */
+  readonly maintenanceOf?: MaintenanceOf
   /** With several replicas, /metrics covers only the servers that this one polls. */
   readonly replica?: ReplicaOptions
   /** Status of discovery; absent: none of its metrics are exported. */
@@ -47,16 +57,41 @@ export interface ExporterOptions {
 /** The paths of the exporter, which only one of the apps serves. */
 export const exporterPaths: readonly string[] = ['/metrics', '/probe', '/sd']
 
-/** Measures the requests to `app` and serves /metrics, /probe and /sd. */
-export function registerExporter(app: FastifyInstance, options: ExporterOptions): void {
+/**
+ * Measures the requests to `app` and serves /metrics, /probe and /sd.
+ * @returns what renders the metrics, for other exports
+ */
+export function registerExporter(app: FastifyInstance, options: ExporterOptions): MetricsRenderer {
   const { fleet, config, clock, data, live, discovery, routesOn = app, nameLookups = createHistogram() } = options
-  const { pollDelays = createHistogram() } = options
+  const { pollDelays = createHistogram(), maintenanceOf = () => null } = options
   const { metricsToken, compat, probeAllow, probeConcurrency } = config.metrics
   const probeNetwork = createNetwork({ clock, servers: probeConcurrency, onLookup: nameLookups.observe })
   app.addHook('onClose', async () => probeNetwork.close())
   const histogram = createHttpHistogram()
   observeRequests(app, histogram)
   if (routesOn !== app) observeRequests(routesOn, histogram)
+
+  const parts: MetricsParts = {
+    fleet,
+    fleetText: createFleetText(
+      serverFamilies,
+      compat.includes('mc-monitor') ? mcMonitor(fleet) : undefined,
+      (server) => fleet.settingsOf(server)?.group,
+      maintenanceOf,
+    ),
+    service: createServiceMetrics(config.poll.interval),
+    histogram,
+    nameLookups,
+    pollDelays,
+    clock,
+    warmUpAfter: config.poll.interval,
+    ...(data && { data }),
+    ...(live && { live }),
+    ...(options.channels && { channels: options.channels }),
+    ...(options.replica && { replica: options.replica }),
+    ...(discovery && { discovery }),
+  }
+  const render = createMetricsRenderer(parts)
 
   routesOn.register(async (routes) => {
     if (metricsToken !== undefined) {
@@ -67,24 +102,7 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
       })
       routes.addHook('onRequest', async (request) => check(request))
     }
-    registerMetricsRoute(routes, {
-      fleet,
-      fleetText: createFleetText(
-        serverFamilies,
-        compat.includes('mc-monitor') ? mcMonitor(fleet) : undefined,
-        (server) => fleet.settingsOf(server)?.group,
-      ),
-      service: createServiceMetrics(config.poll.interval),
-      histogram,
-      nameLookups,
-      pollDelays,
-      clock,
-      warmUpAfter: config.poll.interval,
-      ...(data && { data }),
-      ...(live && { live }),
-      ...(options.replica && { replica: options.replica }),
-      ...(discovery && { discovery }),
-    })
+    registerMetricsRoute(routes, parts, render)
     registerProbeRoute(routes, {
       fleet,
       clock,
@@ -95,4 +113,5 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
     })
     registerSdRoute(routes, fleet)
   })
+  return render
 }

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { exporterPaths, registerExporter } from '../exporter/register.ts'
 import type { Replica } from './cluster/replica.ts'
@@ -9,7 +10,7 @@ import type { DiscoveryView } from './discovery/status.ts'
 import type { Fleet } from './game/fleet.ts'
 import { openFolder } from './history/folder.ts'
 import { lockFolder } from './history/folder-lock.ts'
-import { openHistory } from './history/history.ts'
+import { type History, openHistory } from './history/history.ts'
 import { registerHistory } from './history/register.ts'
 import { createHttpApp } from './http/app.ts'
 import { createProxyCheck } from './http/clients/trusted-proxies.ts'
@@ -18,6 +19,8 @@ import { registerDocs } from './http/openapi/docs.ts'
 import { createReadiness, type ReadinessOptions } from './http/readiness.ts'
 import { createEventHub, sumEventMetrics } from './live/hub.ts'
 import { registerLive } from './live/register.ts'
+import { Maintenance } from './maintenance/maintenance.ts'
+import { otlpUrl } from './otlp/settings.ts'
 import { createIcons } from './status-api/icon.ts'
 import { registerStatusApi } from './status-api/index.ts'
 import { type Clock, systemClock } from './util/clock.ts'
@@ -42,7 +45,7 @@ export interface AppOptions {
   /** Durations of DNS lookups for the watched servers, for the metrics. */
   readonly nameLookups?: Histogram
   /** Set if several replicas share the servers. */
-  readonly replica?: Pick<Replica, 'isPolledHere' | 'metrics' | 'locks' | 'order'>
+  readonly replica?: Pick<Replica, 'isPolledHere' | 'metrics' | 'locks' | 'order' | 'shared'>
   /** Delays of the starts of polls, for the metrics. */
   readonly pollDelays?: Histogram
 }
@@ -73,6 +76,34 @@ export async function buildApp(options: AppOptions) {
   } catch (error) {
     await created?.close()
     throw error
+  }
+}
+
+/** What status messages of notification channels show of a server. */
+const createDetails =
+  (history: Pick<History, 'uptime' | 'sessions'>, maintenance: Pick<Maintenance, 'next'>) => async (server: string) => {
+    const [{ days }, sessions] = await Promise.all([history.uptime(server, 30), history.sessions(server)])
+    const known = days.reduce((sum, day) => sum + day.known, 0)
+    return {
+      peakToday: days.at(-1)?.players.max ?? null,
+      uptime: known === 0 ? null : days.reduce((sum, { up, known }) => sum + (up ?? 0) * known, 0) / known,
+      joinedAt: (player: string) => sessions.find(({ name, isOnline }) => isOnline && name === player)?.from,
+      nextMaintenance: maintenance.next(server),
+    }
+  }
+
+/** The record number of players of a server, which is read when it is first asked for. */
+function createRecords(history: Pick<History, 'uptime'>): (server: string) => number | null | undefined {
+  const records = new Map<string, number | null | undefined>()
+  return (server) => {
+    if (!records.has(server)) {
+      records.set(server, null)
+      history.uptime(server, 1).then(
+        ({ record }) => records.set(server, record.players ?? undefined),
+        () => records.delete(server),
+      )
+    }
+    return records.get(server)
   }
 }
 
@@ -113,10 +144,18 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
     ...{ clock, log, sharedLocks: replica?.locks },
   })
   app.addHook('onClose', () => data.close())
+  const maintenance = await Maintenance.open({
+    ...{ windows: config.maintenance, clock, log, folder: config.data.dataDir },
+    groupOf: (server) => fleet.settingsOf(server)?.group,
+    ...(replica && { shared: replica.shared.values('maintenance') }),
+  })
+  app.addHook('onClose', () => maintenance.close())
+  const maintenanceOf = (server: string) => maintenance.of(server)
   const found = await openFolder({ ...config.history, dataDir: config.data.dataDir }, log)
   const unlockHistory = found && !found.isReadOnly ? await lockFolder(found.folder, log) : undefined
   const history = await openHistory({
     ...{ fleet, clock, log, days: config.history.historyDays },
+    isMaintained: (server) => maintenanceOf(server) !== null,
     ...(found && (found.isReadOnly || unlockHistory) && found),
     recordsPlayers: config.history.historyPlayers !== 'false',
     // The servers of a provider may become many.
@@ -126,33 +165,58 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
     await history.close()
     if (unlockHistory) await unlockHistory()
   })
+  const notifier =
+    config.notify &&
+    (await (
+      await import('./notify/open.ts')
+    ).openNotifier({
+      ...{ settings: config.notify, fleet, clock, log, dataDir: config.data.dataDir },
+      maintenanceOf,
+      detailsOf: createDetails(history, maintenance),
+      recordOf: createRecords(history),
+      ...(replica && { isPolledHere: replica.isPolledHere, shared: replica.shared }),
+      ...(discovery && { discovery }),
+    }))
+  app.addHook('onClose', async () => notifier?.close())
   const isPublic = config.page.pagePublic !== 'false'
   const maxClients = config.live.eventsLimit
-  const events = createEventHub(fleet, clock, maxClients, { ...(replica && { order: replica.order }) })
-  const pageEvents = createPageEvents({ fleet, clock, isPublic, maxClients, order: replica?.order })
+  const events = createEventHub(fleet, clock, maxClients, { maintenanceOf, ...(replica && { order: replica.order }) })
+  const pageEvents = createPageEvents({ fleet, clock, isPublic, maxClients, maintenanceOf, order: replica?.order })
   const icons = createIcons()
   const unfollow = fleet.onChange(({ replaced = [], removed }) => [...replaced, ...removed].forEach(icons.delete))
   app.addHook('onClose', async () => unfollow())
 
   registerDocs(app, { styles: readStyles('docs.css'), databaseTags: data.tags })
   // First, so that it measures the requests to the routes below.
-  registerExporter(app, {
+  const renderMetrics = registerExporter(app, {
     fleet,
     config: { metrics: config.metrics, poll: config.poll },
     metricsToken: () => tokens.current().metrics,
     clock,
     data: { snapshots: data.store.metrics, scripts: data.runs.metrics },
     live: { events: () => sumEventMetrics([events, pageEvents]), historyBytes: () => history.bytes() },
+    maintenanceOf,
+    ...(notifier && { channels: () => notifier.metrics() }),
     ...(replica && { replica }),
     ...(metricsApp && { routesOn: metricsApp }),
     ...(nameLookups && { nameLookups }),
     ...(pollDelays && { pollDelays }),
     ...(discovery && { discovery }),
   })
+  const otlpTo = otlpUrl(config.otlp)
+  if (otlpTo !== undefined) {
+    const { startOtlp } = await import('./otlp/export.ts')
+    const stopOtlp = startOtlp({
+      ...{ settings: config.otlp, url: otlpTo, instance: `${hostname()}:${config.port || process.pid}`, log },
+      render: () => renderMetrics('prometheus'),
+    })
+    app.addHook('onClose', stopOtlp)
+  }
   registerStatusApi(app, { fleet, clock, icons, ...(discovery && { discovery }) })
   registerLive(app, { fleet, hub: events })
   const playersOff = config.history.historyPlayers === 'false' ? 'HISTORY_PLAYERS' : isPublic ? undefined : 'PAGE_PUBLIC'
-  registerHistory(app, { fleet, history, ...(playersOff && { playersOff }) })
+  const maintenancePart = (server: string, date: string) => maintenance.partOfDay(server, date)
+  registerHistory(app, { fleet, history, maintenancePart, ...(playersOff && { playersOff }) })
   registerPictures(app, {
     ...{ fleet, clock, history, log: app.log },
     icon: async ({ server, fields }) => (await icons.get(server, fields.favicon?.value)).png,
@@ -166,6 +230,9 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
     isPublic,
     events: pageEvents,
     isDemo,
+    maintenanceOf,
+    maintenancePart,
+    failingChannels: () => notifier?.metrics().flatMap(({ channel, problem }) => (problem === undefined ? [] : [channel])) ?? [],
     ...(metricsListen && { metricsListen }),
   })
   registerDataService(app, data)

@@ -18,8 +18,9 @@ export interface Family<T = ServerSnapshot> {
   /**
    * Adds each sample. Not by returning them: creating lists takes longer than writing the text (`npm run bench -- metrics`).
    * @param group of the server on /metrics; undefined if it has none
+   * @param isMaintained whether the server on /metrics is in maintenance
    */
-  read(from: T, add: AddSample, group?: string): void
+  read(from: T, add: AddSample, group?: string, isMaintained?: boolean): void
 }
 
 /** A family of a watched server. */

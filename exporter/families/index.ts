@@ -4,6 +4,7 @@ import { discovery } from './discovery.ts'
 import type { Family, ServerFamily } from './family.ts'
 import { jvm } from './jvm.ts'
 import { live } from './live.ts'
+import { notify } from './notify.ts'
 import { overload } from './overload.ts'
 import { paper } from './paper.ts'
 import { players } from './players.ts'
@@ -30,6 +31,7 @@ export const serverFamilies: readonly ServerFamily[] = [
 export const partFamilies: readonly Pick<Family, 'name' | 'type' | 'labels' | 'help'>[] = [
   ...data,
   ...live,
+  ...notify,
   ...discovery,
   ...replica,
 ]

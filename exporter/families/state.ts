@@ -45,6 +45,15 @@ export const state: readonly ServerFamily[] = [
       add(fields.worldUpgrade?.value.state === 'running' ? fields.worldUpgrade.value.progress : undefined),
   },
   {
+    name: 'minecraft_maintenance',
+    type: 'gauge',
+    help: '1 while a maintenance window of the server is open, 0 otherwise; alerts and notifications of the server are muted then.',
+    labels: [],
+    perPoll: false,
+    read: ({ lastPollAt }, add, _group, isMaintained = false) =>
+      add(lastPollAt === undefined && !isMaintained ? undefined : isMaintained),
+  },
+  {
     name: 'minecraft_demo',
     type: 'gauge',
     help: 'Always 1, present only for the built-in demo server, whose values are all simulated.',

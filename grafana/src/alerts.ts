@@ -3,8 +3,9 @@ import { burnRateAlerts } from './availability.ts'
 import { config } from './config.ts'
 import {
   downOnPurpose,
+  perServer as eachServer,
   hung,
-  perServer,
+  maintained,
   serverLabels,
   tickingOffTarget,
   tickRateRatioBelow,
@@ -31,6 +32,10 @@ const isUp = `and on (${serverLabels}) minecraft_up${selector} == 1`
 const lagging = `(${tickRateRatioBelow(thresholds.laggingBelow, selector)}) unless on (${serverLabels}) ${tickingOffTarget(selector)} unless on (${serverLabels}) (${hung(selector)})`
 const isHung = `${hung(selector)} ${isUp}`
 const isFull = `minecraft_players_online${selector} >= minecraft_players_max${selector} and minecraft_players_max${selector} > 0`
+
+/** One series per server that is not in maintenance. */
+const perServer = (expr: string, labels?: readonly string[]): string =>
+  eachServer(`(${expr}) unless on (${serverLabels}) ${maintained(selector)}`, labels)
 
 /**
  * How long an alert keeps firing once its expression is no longer true. Longer than TickwardenDown takes to fire, so that no alert
@@ -74,7 +79,7 @@ export const alerts: readonly Alert[] = [
     name: 'TickwardenStale',
     severity: 'critical',
     dashboard: serverDashboard,
-    expr: perServer(
+    expr: eachServer(
       `time() - minecraft_last_poll_timestamp_seconds${selector} > on (job, instance) group_left () 5 * tickwarden_poll_interval_seconds unless on (${serverLabels}) minecraft_up${selector} == 0`,
     ),
     for: '1m',
@@ -179,6 +184,18 @@ export const alerts: readonly Alert[] = [
       'For 5 minutes, a server list of {{ $labels.provider }} has not been readable or has had invalid entries. Servers from the last successful read are still watched; new ones are not.',
     action:
       'The log of the service and `discovery` at /api/v1/sources show what is wrong with which file or URL. Fix it; the service reads it again without a restart.',
+  },
+  {
+    name: 'NotificationsFailing',
+    severity: 'warning',
+    dashboard: internalsDashboard,
+    expr: 'increase(tickwarden_notifications_total{outcome=~"failed|dropped"}[1h]) > 0 or tickwarden_notification_channel_up == 0',
+    for: '10m',
+    summary: 'Notifications cannot be sent to {{ $labels.channel }}',
+    description:
+      'For 10 minutes, the last attempt to send a notification through the channel {{ $labels.channel }} has failed, or notifications were given up in the last hour.',
+    action:
+      'The log of the service shows why. `tickwarden notify --test {{ $labels.channel }}` sends a sample. A notification is tried again for 24 hours unless it is refused.',
   },
   {
     name: 'SharedStateUnavailable',

@@ -159,6 +159,21 @@ export const internals = () =>
         height: 6,
       }),
     )
+    .withPanel(
+      timeseries({
+        title: 'Notifications',
+        description: 'Notifications per hour, by channel and outcome: sent, failed (given up) or dropped (too many waited).',
+        unit: 'short',
+        min: 0,
+        queries: [
+          {
+            expr: '3600 * sum by (channel, outcome) (rate(tickwarden_notifications_total[$__rate_interval]))',
+            legend: '{{channel}} {{outcome}}',
+          },
+        ],
+        height: 6,
+      }),
+    )
     .withRow(new RowBuilder('Process'))
     .withPanel(
       timeseries({

@@ -53,6 +53,9 @@ export const tickingOffTarget = (selector = '') =>
 /** Servers that are down intentionally: a server that is asleep starts when a player joins. */
 export const downOnPurpose = (selector = '') => `(minecraft_asleep${selector} == 1 or minecraft_world_upgrade_ratio${selector})`
 
+/** Servers in maintenance, of which nobody is alerted. */
+export const maintained = (selector = '') => `minecraft_maintenance${selector} == 1`
+
 /** Servers that accept connections while their main thread does not answer. */
 export const hung = (selector = '') => `minecraft_main_thread_responsive${selector} == 0`
 

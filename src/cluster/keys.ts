@@ -11,6 +11,11 @@ export interface StateKeys {
   /** Hash: the newest snapshot of each server by fingerprint and name. */
   readonly snapshots: string
   icon(hash: string): string
+  /** Hash: values that replicas of all versions share, by the part that uses them. */
+  values(part: string): string
+  /** List of a queue, and hash of its values. */
+  queue(name: string): string
+  queueValues(name: string): string
   /** Locks are shared by replicas of all versions, because they guard external side effects. */
   lock(name: string): string
   /** The last token issued for a lock. */
@@ -29,6 +34,9 @@ export function createStateKeys(prefix: string): StateKeys {
     stream: `${own}:stream`,
     snapshots: `${own}:snapshots`,
     icon: (hash) => `${own}:icon:${hash}`,
+    values: (part) => `${all}:values:${part}`,
+    queue: (name) => `${all}:queue:${name}`,
+    queueValues: (name) => `${all}:queue-values:${name}`,
     lock: (name) => `${all}:lock:${name}`,
     lockCounter: (name) => `${all}:lock-token:${name}`,
     lockValue: (name) => `${all}:lock-value:${name}`,

@@ -7,7 +7,7 @@ import { waitUpTo } from '../game/watcher/deadline.ts'
 import type { Clock } from '../util/clock.ts'
 import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
-import type { ReplicaMetrics, SnapshotOrder } from '../util/part-metrics.ts'
+import type { ReplicaMetrics, SharedState, SnapshotOrder } from '../util/part-metrics.ts'
 import { createPauses } from '../util/pauses.ts'
 import type { StateAddress } from './address.ts'
 import { createStateConnection } from './connection.ts'
@@ -18,6 +18,8 @@ import { idOf, type Membership, startMembership } from './membership.ts'
 import { createOwnership, type Ownership } from './ownership.ts'
 import { nameOfKey } from './server-fingerprint.ts'
 import type { ClusterSettings } from './settings.ts'
+import { createSharedQueue } from './shared-queue.ts'
+import { createSharedValues } from './shared-values.ts'
 import { createSharedWatcher, type SharedWatcher, type SharedWatcherOptions } from './shared-watcher.ts'
 import { createSnapshotExchange, type SnapshotExchangeOptions } from './snapshot-exchange.ts'
 import { readStream, type StreamEntry, type StreamReader } from './stream-reader.ts'
@@ -32,6 +34,7 @@ export interface Replica {
   isPolledHere(server: string): boolean
   metrics(): ReplicaMetrics
   readonly locks: Locks
+  readonly shared: SharedState
   /** The order of the snapshots that is the same on all replicas. */
   readonly order: SnapshotOrder
   /** Leaves; other replicas take over its servers immediately. */
@@ -316,6 +319,8 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
     completeFrom = nextPosition()
   }
 
+  const locks = createLocks({ connection, keys, clock })
+
   /** Whether the state is that of all replicas that have read the same entries. */
   const isSame = () => diverged.size === 0 && !isLoading
 
@@ -358,7 +363,12 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
       const invalid = exchange.invalid()
       return { servers, unknown, fallback, isStateUp: isUp, invalid, ...(isUp && { members: membership?.members.length ?? 0 }) }
     },
-    locks: createLocks({ connection, keys, clock }),
+    locks,
+    shared: {
+      locks,
+      values: (part) => createSharedValues(connection, keys.values(part)),
+      queue: (name) => createSharedQueue(connection, keys, name),
+    },
     order: {
       position: () => (isSame() && applying !== undefined && applying >= completeFrom ? applying : undefined),
       last: () => reader?.position ?? 0,

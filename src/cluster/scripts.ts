@@ -90,6 +90,20 @@ local position = post(ARGV[2], ARGV[3], ARGV[4], ARGV[5], table.concat(texts, '\
 if #stored > 0 then redis.call('HSET', KEYS[4], unpack(stored)) end
 return position`,
   },
+  /**
+   * KEYS values, queue; ARGV field, its value before, its value after (empty: none), maximum length, then the items. Returns the number of
+   * items for which there was no room; -1: rejected, because the value is another one.
+   */
+  stateEnqueue: {
+    numberOfKeys: 2,
+    lua: `if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return -1 end
+if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[1]) else redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
+local dropped = 0
+for i = 5, #ARGV do
+  if redis.call('LLEN', KEYS[2]) < tonumber(ARGV[4]) then redis.call('RPUSH', KEYS[2], ARGV[i]) else dropped = dropped + 1 end
+end
+return dropped`,
+  },
   /** KEYS lock, counter; ARGV expiry in ms. Returns the token, or 0 if the lock is held. Tokens increase even if the server has lost its data. */
   stateLock: {
     numberOfKeys: 2,
@@ -128,6 +142,7 @@ declare module 'ioredis' {
     stateBeat(...keysAndArguments: readonly (string | number)[]): Result<(string | number)[], Context>
     stateLeave(...keysAndArguments: readonly (string | number)[]): Result<number, Context>
     statePost(...keysAndArguments: readonly (string | number)[]): Result<number, Context>
+    stateEnqueue(values: string, queue: string, ...argv: readonly (string | number)[]): Result<number, Context>
     stateLock(lock: string, counter: string, expiryMs: number): Result<number, Context>
     stateRenew(lock: string, counter: string, token: number, expiryMs: number): Result<number, Context>
     stateUnlock(lock: string, counter: string, token: number): Result<number, Context>

@@ -24,6 +24,7 @@ const titles: Readonly<Record<keyof typeof slices, string>> = {
   clients: 'Limits of clients',
   http: 'HTTP',
   log: 'Log',
+  otlp: 'OpenTelemetry',
   data: 'Data service',
   runs: 'Runs of the data service',
   scripts: 'Update scripts of the data service',

@@ -11,8 +11,10 @@ export function changedSettings(before: Config, after: Config): readonly string[
   }
   const [old, next] = [flat(before), flat(after)]
   const names = (Object.keys(settings) as SettingName[]).filter((name) => !isDeepStrictEqual(old[name], next[name]))
-  return names.map((name) => {
+  const sections = (['notify', 'maintenance'] as const).filter((name) => !isDeepStrictEqual(before[name], after[name]))
+  const flatNames = names.map((name) => {
     const { env, file }: { readonly env: string; readonly file?: string } = settings[name]
     return file ?? env
   })
+  return [...flatNames, ...sections]
 }

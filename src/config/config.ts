@@ -1,6 +1,8 @@
 import type { DatabaseDeclaration } from '../data/databases/declaration.ts'
 import { isDiscoveryOn } from '../discovery/settings.ts'
 import { findShortStaleAfter, minStaleAfter, type PollSettings, type ServerSettings } from '../game/server-settings.ts'
+import type { MaintenanceWindow } from '../maintenance/window.ts'
+import type { NotifySettings } from '../notify/settings.ts'
 import { readSettings, type Texts } from '../settings/read.ts'
 import { checked } from '../settings/setting.ts'
 import { formatHostPort } from '../util/address.ts'
@@ -22,6 +24,10 @@ export interface Config extends Omit<Slices, 'listen' | 'poll'> {
   readonly poll: PollSettings
   /** The databases of the config file. */
   readonly databases: readonly DatabaseDeclaration[]
+  /** Notifications; absent if none are configured. */
+  readonly notify?: NotifySettings
+  /** Planned maintenance. */
+  readonly maintenance: readonly MaintenanceWindow[]
   /** Warnings to log at the start, such as ignored environment variables and settings without effect. */
   readonly warnings: readonly string[]
 }
@@ -71,7 +77,7 @@ function toSlices(values: SettingValues): Slices {
   return Object.fromEntries(entries) as Slices
 }
 
-const noFile: FileContents = { settings: new Map(), servers: [], databases: [] }
+const noFile: FileContents = { settings: new Map(), servers: [], databases: [], notify: undefined, maintenance: [] }
 
 const isAny = (host: string): boolean => host === '0.0.0.0' || host === '::'
 
@@ -134,6 +140,8 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
     ...rest,
     ...(path !== undefined && { file: path }),
     databases: contents?.databases ?? [],
+    ...(contents?.notify && { notify: contents.notify }),
+    maintenance: contents?.maintenance ?? [],
     host: listen.host,
     port: listen.port,
     servers: [toServer(primary, first !== undefined), ...fromFile].filter((server) => server !== undefined),

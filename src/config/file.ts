@@ -1,5 +1,8 @@
 import { existsSync } from 'node:fs'
 import { type DatabaseDeclaration, readDeclarations } from '../data/databases/declaration.ts'
+import { readMaintenance } from '../maintenance/settings.ts'
+import type { MaintenanceWindow } from '../maintenance/window.ts'
+import { type NotifySettings, readNotify } from '../notify/settings.ts'
 import type { Given } from '../settings/read.ts'
 import { readText } from '../settings/read-text.ts'
 import { parseHostPort } from '../util/address.ts'
@@ -15,6 +18,8 @@ export interface FileContents {
   /** Undefined for an entry that could not be read. */
   readonly servers: readonly (ServerEntry | undefined)[]
   readonly databases: readonly DatabaseDeclaration[]
+  readonly notify: NotifySettings | undefined
+  readonly maintenance: readonly MaintenanceWindow[]
 }
 
 /** Splits `listen` into `host` and `port`. */
@@ -59,11 +64,17 @@ export function readConfigFile(path: string, problems: string[]): FileContents |
     problems.push(`${path}: ${expected}`)
     return undefined
   }
-  const found = readTree(tree ?? new Map(), { path, entry: '', keys: fileKeys, others: ['servers', 'databases'] }, problems)
+  const found = readTree(
+    tree ?? new Map(),
+    { path, entry: '', keys: fileKeys, others: ['servers', 'databases', 'notify', 'maintenance'] },
+    problems,
+  )
   const listen = found.get('listen')
   return {
     settings: new Map([...found, ...(listen ? splitListen(listen, problems) : [])]),
     servers: readServers(tree?.get('servers') ?? null, path, problems),
     databases: readDeclarations(tree?.get('databases') ?? null, path, problems),
+    notify: readNotify(tree?.get('notify') ?? null, path, problems),
+    maintenance: readMaintenance(tree?.get('maintenance') ?? null, path, problems),
   }
 }

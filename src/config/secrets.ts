@@ -1,6 +1,8 @@
 import { type ServerSettings, serverSettings } from '../game/server-settings.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
+import { secretsOfNotify } from '../notify/settings.ts'
+import { otlpHeaders } from '../otlp/settings.ts'
 import { secretsOf } from '../secrets/secrets-of.ts'
 import type { Config } from './config.ts'
 import { slices } from './settings.ts'
@@ -19,5 +21,11 @@ const secretsOfServer = (server: ServerSettings): readonly string[] => [
 export function secretsOfConfig(config: Config, servers: readonly ServerSettings[]): readonly string[] {
   const values = config as unknown as Readonly<Record<string, object | undefined>>
   const own = Object.entries(slices).flatMap(([name, table]) => secretsOf(table, values[name] ?? {}))
-  return [...own, ...[...config.servers, ...servers].flatMap(secretsOfServer)]
+  const ofNotify = config.notify === undefined ? [] : secretsOfNotify(config.notify)
+  return [
+    ...own,
+    ...ofNotify,
+    ...Object.values(otlpHeaders(config.otlp)),
+    ...[...config.servers, ...servers].flatMap(secretsOfServer),
+  ]
 }

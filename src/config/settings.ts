@@ -10,6 +10,7 @@ import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
 import { history } from '../history/settings.ts'
 import { clients } from '../http/clients/client-settings.ts'
 import { http, listen, log } from '../http/settings.ts'
+import { otlp } from '../otlp/settings.ts'
 import type { Setting, SliceOf, ValuesOf } from '../settings/setting.ts'
 import { live, page, pictures } from '../web/settings.ts'
 
@@ -30,6 +31,7 @@ export const slices = {
   clients,
   http,
   log,
+  otlp,
 } as const
 export type Slices = { readonly [S in keyof typeof slices]: SliceOf<(typeof slices)[S]> }
 
@@ -50,6 +52,7 @@ export const settings = {
   ...clients,
   ...http,
   ...log,
+  ...otlp,
 } as const
 export type SettingName = keyof typeof settings
 /** The parsed values; undefined for a setting without a value or with a wrong one. */

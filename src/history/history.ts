@@ -30,6 +30,8 @@ export interface HistoryOptions {
   readonly days?: number
   /** Whether the database is used in a thread of its own; default: with more servers than one thread can serve. */
   readonly inThread?: boolean
+  /** Whether a server is in maintenance, of which nothing is recorded: it counts neither as up nor as down. Default: none is. */
+  readonly isMaintained?: (server: string) => boolean
 }
 
 const minute = 60_000
@@ -170,7 +172,9 @@ export class History {
     // Most servers have no source of the players.
     const hasPlayers = this.#recordsPlayers && snapshot.fields.players !== undefined
     const list = hasPlayers ? currentFields(snapshot).players?.value : undefined
-    this.#servers.get(snapshot.server)?.observe(snapshot, list?.complete ? list.players : undefined, this.#now())
+    const recorded = this.#servers.get(snapshot.server)
+    if (this.#options.isMaintained?.(snapshot.server)) recorded?.markUnknown()
+    else recorded?.observe(snapshot, list?.complete ? list.players : undefined, this.#now())
   }
 
   /** Nothing is recorded of a server before it is known what is stored of it. */

@@ -71,12 +71,17 @@ interface RouteDocs {
 interface HistoryRoutesOptions {
   readonly fleet: Fleet
   readonly history: History
+  /** The part of a UTC day in which a server was in maintenance. */
+  readonly maintenancePart: (server: string, date: string) => number
   /** The setting that is false, so that `/players` is not served. */
   readonly playersOff?: string
 }
 
 /** `/history`, `/sessions`, `/players` and `/uptime` of each server. */
-export function registerHistory(app: FastifyInstance, { fleet, history, playersOff }: HistoryRoutesOptions): void {
+export function registerHistory(
+  app: FastifyInstance,
+  { fleet, history, maintenancePart, playersOff }: HistoryRoutesOptions,
+): void {
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   for (const place of serverPlaces(fleet)) {
     const ofHistory = {
@@ -134,7 +139,9 @@ export function registerHistory(app: FastifyInstance, { fleet, history, playersO
       { schema: schemaOf(place, ofUptime, uptimeParameters, UptimeReply) },
       async (request, reply) => {
         const { server } = place.watcher(request)
-        return sendPrepared(request, reply, prepareJson({ server, ...(await history.uptime(server, request.query.days)) }))
+        const { days, ...rest } = await history.uptime(server, request.query.days)
+        const all = days.map(({ players, ...day }) => ({ ...day, maintenance: maintenancePart(server, day.date), players }))
+        return sendPrepared(request, reply, prepareJson({ server, since: rest.since, days: all, record: rest.record }))
       },
     )
   }

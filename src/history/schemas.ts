@@ -44,6 +44,9 @@ export const UptimeReply = Type.Object(
         date: Type.String({ format: 'date', description: 'UTC' }),
         up: numberOrNull('Fraction of the known time in which the server was up; null without a record of the day'),
         known: Type.Number({ description: 'Fraction of the day in which the state of the server was known' }),
+        maintenance: Type.Number({
+          description: 'Fraction of the day in which the server was in maintenance, which is not among `known`',
+        }),
         players: Type.Object({
           mean: numberOrNull('Average number of players'),
           max: numberOrNull('Maximum number of players at once'),
@@ -63,7 +66,15 @@ export const UptimeReply = Type.Object(
       {
         server: 'survival',
         since: 1787493600000,
-        days: [{ date: '2026-11-21', up: 0.998, known: 0.97, players: { mean: 3.2, max: 14, maxAt: 1795269600000 } }],
+        days: [
+          {
+            date: '2026-11-21',
+            up: 0.998,
+            known: 0.97,
+            maintenance: 0.02,
+            players: { mean: 3.2, max: 14, maxAt: 1795269600000 },
+          },
+        ],
         record: { players: 61, at: 1795269600000 },
       },
     ],

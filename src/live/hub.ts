@@ -1,7 +1,7 @@
 import { type Fleet, perServers } from '../game/fleet.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Clock } from '../util/clock.ts'
-import type { SnapshotOrder } from '../util/part-metrics.ts'
+import type { MaintenanceOf, SnapshotOrder } from '../util/part-metrics.ts'
 import { createPauses } from '../util/pauses.ts'
 import { missedBacklog, snapshotBacklog } from './backlog.ts'
 import { createEventBatch, type SendEvents } from './batch.ts'
@@ -58,6 +58,8 @@ const positionsOf = (servers: Iterable<string>): ReadonlyMap<string, number> =>
 const unknownState = stateOf({ server: '', at: 0, fields: {}, sources: [], polls: {} })
 
 export interface EventHubOptions {
+  /** Default: no server is in maintenance. */
+  readonly maintenanceOf?: MaintenanceOf
   /** Converts a snapshot into what is sent; default: the state. */
   readonly toState?: ToState
   /**
@@ -77,7 +79,12 @@ export function createEventHub(
   fleet: Fleet,
   clock: Clock,
   maxClients: number,
-  { toState = stateOf, listsServers = false, order }: EventHubOptions = {},
+  {
+    maintenanceOf = () => null,
+    toState = (snapshot) => stateOf(snapshot, maintenanceOf(snapshot.server)),
+    listsServers = false,
+    order,
+  }: EventHubOptions = {},
 ): EventHub {
   const log = createEventLog(maxRemembered, firstEventId(clock.wall()), order)
   const clients = new Set<EventClient>()

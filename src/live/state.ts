@@ -3,6 +3,7 @@ import type { SourceErrorCode } from '../game/errors.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import { toPlayers } from '../http/to-players.ts'
 import type { Clock } from '../util/clock.ts'
+import type { MaintenanceState } from '../util/part-metrics.ts'
 
 /** Milliseconds with at most 7 significant digits. */
 const milliseconds = (seconds: number | undefined): number | null =>
@@ -15,8 +16,9 @@ const rounded = (value: number | undefined): number | null => (value === undefin
  * The state of a server as sent in events; null where unknown. All other values are null while the server is not up. `latency`,
  * `tickTimeMean` and `tickTimeP99` are milliseconds, `tickRate` is per second. `responsive` is false for a hung server: it is up,
  * but its main thread does not answer.
+ * @param maintenance that it is in
  */
-export function stateOf(snapshot: ServerSnapshot) {
+export function stateOf(snapshot: ServerSnapshot, maintenance: MaintenanceState | null = null) {
   const fields = currentFields(snapshot)
   const players = fields.players?.value
   return {
@@ -34,6 +36,7 @@ export function stateOf(snapshot: ServerSnapshot) {
     frozen: fields.tickFrozen?.value ?? null,
     responsive: (snapshot.up === true ? snapshot.mainThread?.responsive : undefined) ?? null,
     latency: milliseconds(fields.latency?.value),
+    maintenance,
   }
 }
 
@@ -64,4 +67,4 @@ export function difference(before: LiveState, next: LiveState): Partial<LiveStat
 }
 
 const isSame = (a: LiveState[keyof LiveState], b: LiveState[keyof LiveState]): boolean =>
-  a === b || (Array.isArray(a) && Array.isArray(b) && JSON.stringify(a) === JSON.stringify(b))
+  a === b || (typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b))

@@ -1,7 +1,7 @@
 import { readText } from './read-text.ts'
 import { flagOf, type Setting, type SettingTable, type ValuesOf } from './setting.ts'
 
-const maxSecretBytes = 64 * 1024
+export const maxSecretBytes = 64 * 1024
 
 /** The text of a setting, and where it was set. */
 export interface Given {

@@ -1,3 +1,5 @@
+import { lookup } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
 import { version } from './package.ts'
 import { readBody } from './read-body.ts'
 
@@ -9,10 +11,12 @@ export interface HttpReply {
 }
 
 export interface HttpRequest {
-  readonly method?: 'GET' | 'POST'
+  readonly method?: 'GET' | 'POST' | 'PATCH'
   readonly url: URL
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | undefined
+  /** The status is enough: a body that is too long or incomplete is returned as an empty one. Default: false. */
+  readonly isBodyOptional?: boolean
   /** Milliseconds from the first byte sent to the last received, redirects included; default: that of the client. */
   readonly timeoutMs?: number
 }
@@ -25,10 +29,12 @@ export interface HttpClientOptions {
   readonly maxRedirects?: number
   /** Connections to one origin at the same time; default: any number. */
   readonly connections?: number
+  /** Whether an IP address may be connected to, checked after each name lookup; default: all. */
+  readonly allows?: (address: string) => boolean
 }
 
-/** `aborted` by close() or the caller; `redirect`: to another origin, to an invalid URL, or too many. */
-export type HttpFailure = 'aborted' | 'network' | 'redirect' | 'timeout' | 'too_large'
+/** `aborted` by close() or the caller; `address`: one that is not allowed; `redirect`: to another origin, to an invalid URL, or too many. */
+export type HttpFailure = 'aborted' | 'address' | 'network' | 'redirect' | 'timeout' | 'too_large'
 
 /** A request failed. The message is the reason, without URL, headers and body: those may contain secrets. */
 export class HttpError extends Error {
@@ -45,6 +51,19 @@ export class HttpError extends Error {
 }
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+const addressNotAllowed = 'ADDRESS_NOT_ALLOWED'
+
+/** A lookup that fails if it finds an address that is not allowed. */
+const guardLookup =
+  (allows: (address: string) => boolean): LookupFunction =>
+  (host, options, callback) =>
+    lookup(host, { ...options, all: true }, (error, found) => {
+      const isAllowed = error !== null || found.every(({ address }) => allows(address))
+      const failure = isAllowed ? error : Object.assign(new Error('address not allowed'), { code: addressNotAllowed })
+      if (options.all) callback(failure, found)
+      else callback(failure, found[0]?.address ?? '', found[0]?.family)
+    })
 
 function codeOf(error: unknown): string {
   const { cause, message, code } = error as { cause?: { code?: string; message?: string }; message: string; code?: unknown }
@@ -85,7 +104,9 @@ export class HttpClient {
     const stop = AbortSignal.any([this.#closing.signal, late, ...(signal ? [signal] : [])])
     try {
       const response = await this.#follow(request, stop)
-      const body = response.body === null ? Buffer.alloc(0) : await readBody(response.body, maxBytes)
+      const none = Buffer.alloc(0)
+      const reading = response.body === null ? Promise.resolve(none) : readBody(response.body, maxBytes)
+      const body = await (request.isBodyOptional ? reading.then((read) => read ?? none).catch(() => none) : reading)
       if (body === undefined) throw new HttpError('too_large', `the reply has more than ${maxBytes} bytes`)
       return { status: response.status, headers: Object.fromEntries(response.headers), body }
     } catch (cause) {
@@ -93,17 +114,21 @@ export class HttpClient {
       if (signal?.aborted || this.#closing.signal.aborted) throw new HttpError('aborted', 'the request was aborted', { cause })
       if (late.aborted) throw new HttpError('timeout', `no complete reply within ${timeoutMs} ms`, { cause })
       const code = codeOf(cause)
+      if (code === addressNotAllowed) throw new HttpError('address', 'its address is not allowed', { code, cause })
       throw new HttpError('network', `it cannot be fetched (${code})`, { code, cause })
     }
   }
 
   async #follow({ method = 'GET', url, headers, body }: HttpRequest, signal: AbortSignal) {
-    const { connections, maxRedirects = 0, timeoutMs } = this.#options
+    const { connections, maxRedirects = 0, timeoutMs, allows } = this.#options
+    const host = url.hostname.replace(/^\[|\]$/g, '')
+    // An address is not looked up.
+    if (allows !== undefined && isIP(host) > 0 && !allows(host)) throw new HttpError('address', 'its address is not allowed')
     this.#library ??= import('undici').then(({ Agent, fetch }) => ({
       fetch,
       agent: new Agent({
         ...(connections && { connections }),
-        connect: { timeout: timeoutMs },
+        connect: { timeout: timeoutMs, ...(allows && { lookup: guardLookup(allows) }) },
         headersTimeout: 0,
         bodyTimeout: 0,
       }),

@@ -44,6 +44,29 @@ export interface LiveMetrics {
   readonly historyBytes: () => number
 }
 
+/** A notification channel. */
+export interface ChannelMetrics {
+  readonly channel: string
+  /** Notifications since the start: delivered, given up, and dropped because too many waited. */
+  readonly sent: number
+  readonly failed: number
+  readonly dropped: number
+  /** Notifications that wait. */
+  readonly waiting: number
+  /** Why the last attempt failed; absent if it did not. */
+  readonly problem?: string
+}
+
+/** The maintenance that a server is in. */
+export interface MaintenanceState {
+  readonly reason: string
+  /** Unix milliseconds. */
+  readonly until: number
+}
+
+/** Returns the maintenance that a server is in; null if it is in none. */
+export type MaintenanceOf = (server: string) => MaintenanceState | null
+
 /** A replica. */
 export interface ReplicaMetrics {
   /** Servers that this replica polls. */
@@ -58,6 +81,48 @@ export interface ReplicaMetrics {
   readonly invalid?: number
   /** Whether the shared state is available. */
   readonly isStateUp: boolean
+}
+
+/** Values that all replicas share, by name. */
+export interface SharedValues {
+  /** @throws Error if they are not available */
+  all(): Promise<Readonly<Record<string, string>>>
+  /** @throws Error if they are not available */
+  put(name: string, value: string): Promise<void>
+}
+
+/** A queue that all replicas share, with values that are changed together with it. Every method throws an Error if it is not available. */
+export interface SharedQueue {
+  value(field: string): Promise<string | undefined>
+  /**
+   * Replaces a value and adds items, in one step.
+   * @returns how many items there was no room for; undefined if the value is not `before` (empty: none) and nothing has changed
+   */
+  commit(change: {
+    readonly field: string
+    readonly before: string
+    readonly after: string
+    readonly items: readonly string[]
+    readonly maxItems: number
+  }): Promise<number | undefined>
+  oldest(count: number): Promise<readonly string[]>
+  length(): Promise<number>
+  remove(items: readonly string[]): Promise<void>
+}
+
+/** A lock that one of the replicas has. */
+export interface SharedLock {
+  readonly lost: AbortSignal
+  /** Checks whether the lock is still held. To be called before each side effect. */
+  isHeld(): Promise<boolean>
+  release(): Promise<void>
+}
+
+/** What replicas share for a part of the service, besides snapshots. */
+export interface SharedState {
+  values(part: string): SharedValues
+  queue(name: string): SharedQueue
+  readonly locks: { take(name: string): Promise<SharedLock | undefined> }
 }
 
 /** The order in which all replicas apply snapshots, by positions that increase. Events of the same position are the same on all of them. */

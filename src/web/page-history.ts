@@ -20,8 +20,6 @@ const hourMs = 3_600_000
 /** Players of the last seven days that are shown. */
 const maxRegulars = 40
 
-const toCard = ({ from, to, up, players, days }: ServerOverview): CardHistory => ({ from, to, parts: up, players, days })
-
 type Peak = NonNullable<FleetPage['peak']>
 
 /** The history reports its failures itself. */
@@ -40,7 +38,12 @@ async function recordedPeak(history: History, now: number, isClosed: () => boole
 }
 
 /** Reads the past of the servers from their history, and the total peak from their snapshots. */
-export function createPageHistory(fleet: Fleet, history: History, clock: Clock): PageHistory {
+export function createPageHistory(
+  fleet: Fleet,
+  history: History,
+  clock: Clock,
+  maintenancePart: (server: string, date: string) => number = () => 0,
+): PageHistory {
   const online = new Map<string, number>()
   let total = 0
   let peak: Peak | undefined
@@ -74,10 +77,15 @@ export function createPageHistory(fleet: Fleet, history: History, clock: Clock):
     }, ignore)
   }
 
+  const toCard = (server: string, { from, to, up, players, days }: ServerOverview): CardHistory => ({
+    ...{ from, to, parts: up, players },
+    days: days.map((day) => ({ ...day, maintenance: maintenancePart(server, day.date) })),
+  })
+
   return {
     async cards() {
       const read = await history.overview()
-      return (server) => toCard(read(server))
+      return (server) => toCard(server, read(server))
     },
     async details(server, showsPlayers) {
       const [read, { record }, sessions, regulars] = await Promise.all([
@@ -88,7 +96,7 @@ export function createPageHistory(fleet: Fleet, history: History, clock: Clock):
       ])
       const { players, at } = record
       return {
-        history: toCard(read(server)),
+        history: toCard(server, read(server)),
         record: players === null || at === null ? null : { players, at },
         sessions:
           sessions?.map(({ name, id, from, to, isOnline }) => ({

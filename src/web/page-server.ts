@@ -6,17 +6,19 @@ import { createEventHub, type EventHub } from '../live/hub.ts'
 import { downReason, stateOf } from '../live/state.ts'
 import { formatHostPort } from '../util/address.ts'
 import type { Clock } from '../util/clock.ts'
-import type { SnapshotOrder } from '../util/part-metrics.ts'
+import type { MaintenanceOf, SnapshotOrder } from '../util/part-metrics.ts'
 import type { PageServer } from './view/types.ts'
 
 export interface PageServerOptions {
   /** False: without addresses, player names and sources. */
   readonly isPublic: boolean
+  /** Default: no server is in maintenance. */
+  readonly maintenanceOf?: MaintenanceOf
 }
 
 /** What the page shows of a server besides its state; also sent with its events. */
-export function pageState(snapshot: ServerSnapshot, { isPublic }: PageServerOptions) {
-  const state = stateOf(snapshot)
+export function pageState(snapshot: ServerSnapshot, { isPublic, maintenanceOf = () => null }: PageServerOptions) {
+  const state = stateOf(snapshot, maintenanceOf(snapshot.server))
   const fields = currentFields(snapshot)
   const upgrade = ongoingWorldUpgrade(snapshot)
   return {
@@ -39,7 +41,7 @@ export function pageState(snapshot: ServerSnapshot, { isPublic }: PageServerOpti
 }
 
 /** What the page shows of the settings of a server; also sent with its events. */
-export function pageSettings(settings: ServerSettings, { isPublic }: PageServerOptions) {
+export function pageSettings(settings: ServerSettings, { isPublic }: Pick<PageServerOptions, 'isPublic'>) {
   const address = addressOf(settings)
   return { group: settings.group ?? null, address: isPublic && address !== undefined ? formatHostPort(address) : null }
 }
@@ -63,6 +65,7 @@ export interface PageEventsOptions {
   readonly clock: Clock
   /** See `PageServerOptions`. */
   readonly isPublic: boolean
+  readonly maintenanceOf: MaintenanceOf
   /** Maximum number of clients. */
   readonly maxClients: number
   /** See `EventHubOptions`. */
@@ -70,10 +73,10 @@ export interface PageEventsOptions {
 }
 
 /** The events of the page, which have more values than those of the API, or fewer if the page is not public. */
-export const createPageEvents = ({ fleet, clock, isPublic, maxClients, order }: PageEventsOptions): EventHub =>
+export const createPageEvents = ({ fleet, clock, isPublic, maintenanceOf, maxClients, order }: PageEventsOptions): EventHub =>
   createEventHub(fleet, clock, maxClients, {
     toState: (snapshot) => ({
-      ...pageState(snapshot, { isPublic }),
+      ...pageState(snapshot, { isPublic, maintenanceOf }),
       ...pageSettings(fleet.settingsOf(snapshot.server) ?? { name: snapshot.server, sources: {} }, { isPublic }),
     }),
     listsServers: true,

@@ -13,6 +13,7 @@ import type { EventHub } from '../live/hub.ts'
 import { registerLive } from '../live/register.ts'
 import { formatHostPort, type HostPort } from '../util/address.ts'
 import type { Clock } from '../util/clock.ts'
+import type { MaintenanceOf } from '../util/part-metrics.ts'
 import { mapInSlices } from '../util/pauses.ts'
 import { registerAssets } from './assets.ts'
 import { securityHeaders } from './document.ts'
@@ -39,6 +40,10 @@ export interface PageOptions {
   readonly isDemo: boolean
   /** See `createPageEvents`. */
   readonly events: EventHub
+  readonly maintenanceOf: MaintenanceOf
+  readonly maintenancePart: (server: string, date: string) => number
+  /** Returns the notification channels whose last attempt failed. */
+  readonly failingChannels: () => readonly string[]
   /** The address of the metrics, if it is another one. */
   readonly metricsListen?: HostPort
 }
@@ -47,8 +52,8 @@ const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as con
 
 /** `/` and `/servers/{name}`: the status page, complete without JavaScript. Its data is at `/page/`. */
 export function registerPage(app: FastifyInstance, options: PageOptions): void {
-  const { fleet, clock, title, history, isPublic, isDemo, events, metricsListen } = options
-  const past = createPageHistory(fleet, history, clock)
+  const { fleet, clock, title, history, isPublic, isDemo, events, metricsListen, maintenanceOf } = options
+  const past = createPageHistory(fleet, history, clock, options.maintenancePart)
   app.addHook('onClose', async () => past.close())
   const assets = registerAssets(app)
   registerManifest(app, title)
@@ -57,10 +62,14 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   /** @param root relative path from the page to that of all servers */
   const contextOf = (root: string): ViewContext => {
     format ??= createFormat(english.language, 'UTC')
-    return { texts: english, format, now: clock.wall(), root, title, isDemo, isPublic }
+    return {
+      ...{ texts: english, format, now: clock.wall(), root, title, isDemo, isPublic },
+      ...(isPublic && { failingChannels: options.failingChannels() }),
+    }
   }
 
-  const pageServer = (watcher: Watcher): PageServer => toPageServer(settingsOf(fleet, watcher), watcher.snapshot(), { isPublic })
+  const pageServer = (watcher: Watcher): PageServer =>
+    toPageServer(settingsOf(fleet, watcher), watcher.snapshot(), { isPublic, maintenanceOf })
 
   async function fleetPage(): Promise<FleetPage> {
     const servers = await mapInSlices(fleet.watchers, pageServer)

@@ -5,7 +5,7 @@ import { softwareText, viewCard, viewPast } from './view/card.ts'
 import { cleanName } from './view/clean-text.ts'
 import { serverPath, type ViewContext } from './view/context.ts'
 import { healthOf } from './view/health.ts'
-import { viewControls, viewDemoNotice, viewHeader } from './view/layout.ts'
+import { viewControls, viewHeader, viewNotices } from './view/layout.ts'
 import { h, type ViewElement } from './view/node.ts'
 import { viewServerBody, viewServerHead, viewShare } from './view/server.ts'
 import { pageTitle, totalsOf, viewSummary } from './view/summary.ts'
@@ -18,7 +18,7 @@ const firstCards = 12
 /** What both pages have around their content. */
 const bodyOf = (content: readonly ViewElement[], context: ViewContext): readonly ViewElement[] => [
   viewHeader(context),
-  ...viewDemoNotice(context),
+  ...viewNotices(context),
   h('div', { id: 'stale', class: 'stale', role: 'alert', hidden: true }),
   // For the scripts of the page.
   h('main', { id: 'main', 'data-private': context.isPublic === false }, content),

@@ -870,7 +870,7 @@ describe('wrong keys of the config file', () => {
     const keys = Object.values(settings as Record<string, { file?: string; secret?: true }>).flatMap(({ file, secret }) =>
       file === undefined ? [] : [file, ...(secret ? [`${file}File`] : [])],
     )
-    expect(listed.toSorted()).toEqual([...keys, 'databases', 'listen', 'servers'].toSorted())
+    expect(listed.toSorted()).toEqual([...keys, 'databases', 'listen', 'maintenance', 'notify', 'servers'].toSorted())
   })
 
   it.each([

@@ -60,6 +60,7 @@ it('lists every metric that /metrics really has', async () => {
     metrics: () => ({ servers: 1, unknown: 0, members: 2, fallback: 0, isStateUp: true }),
     isPolledHere: () => true,
   }
+  const channels = () => [{ channel: 'ops', sent: 1, failed: 0, dropped: 0, waiting: 0 }]
   const clock = manualClock()
   const script = fixedFleet()
   const servers = Object.keys(script).map((name, index) => ({
@@ -68,7 +69,7 @@ it('lists every metric that /metrics really has', async () => {
     ...(index === 0 && { demo: true as const }),
   }))
   const fleet = scriptedFleet(script, clock, servers)
-  service = await startMetricsService(fleet, { env: { COMPAT: 'mc-monitor' }, data, live, discovery, replica })
+  service = await startMetricsService(fleet, { env: { COMPAT: 'mc-monitor' }, data, live, channels, discovery, replica })
   await Promise.all(fleet.watchers.map((watcher) => watcher.poll()))
   await service.text()
   const found = [...(await service.text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)]

@@ -21,6 +21,11 @@ const others = new Set([
   'UPDATE_GOLDEN',
   'MC_SEVER',
   'NO_COLOR',
+  'OTEL_EXPORTER_OTLP_TIMEOUT',
+  'OTEL_EXPORTER_OTLP_COMPRESSION',
+  'OTEL_EXPORTER_OTLP_CERTIFICATE',
+  'OTEL_SERVICE_NAME',
+  'OTEL_RESOURCE_ATTRIBUTES',
   ...mcMonitorCommands.flatMap(({ flags }) => flags.flatMap(({ env }) => env ?? [])),
 ])
 const metrics = new Set(readPage('docs/metrics.md').codes)

@@ -7,7 +7,7 @@ import type { AddSample } from '../../exporter/families/family.ts'
 import { serverFamilies } from '../../exporter/families/index.ts'
 import { createFleetText } from '../../exporter/fleet-text.ts'
 import { createHttpHistogram } from '../../exporter/http-histogram.ts'
-import { registerMetricsRoute, toChunks } from '../../exporter/metrics-route.ts'
+import { createMetricsRenderer, registerMetricsRoute, toChunks } from '../../exporter/metrics-route.ts'
 import { escapeLabel, familyHeader, sampleLines } from '../../exporter/text.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { createHistogram } from '../../src/util/histogram.ts'
@@ -124,7 +124,8 @@ it('prepares the first scrapes after all servers have been polled, unless it is 
   const start = () => {
     const app = fastify()
     const histograms = { nameLookups: createHistogram(), pollDelays: createHistogram(), histogram: createHttpHistogram() }
-    registerMetricsRoute(app, { fleet, fleetText, ...histograms, service: { text: async () => '' }, clock, warmUpAfter: 5_000 })
+    const parts = { fleet, fleetText, ...histograms, service: { text: async () => '' }, clock, warmUpAfter: 5_000 }
+    registerMetricsRoute(app, parts, createMetricsRenderer(parts))
     return app
   }
   const app = start()

@@ -39,6 +39,7 @@ const withoutData = new Set([
   'Request time, p99',
   'Shared state and server lists',
   'Servers polled',
+  'Notifications',
   'Data snapshots',
   'Update scripts',
   // The generated counters have not grown in a histogram of waiting times.

@@ -54,6 +54,7 @@ import { createProxyCheck } from '../../src/http/clients/trusted-proxies.ts'
 import { parseQuery } from '../../src/http/parameters.ts'
 import { acceptsGzip, negotiate, prefersImages } from '../../src/http/replies/accept.ts'
 import { normaliseTarget } from '../../src/http/request-target.ts'
+import { MetricDataReader } from '../../src/otlp/metric-data.ts'
 import { createMask } from '../../src/secrets/mask.ts'
 import { quoted } from '../../src/settings/read.ts'
 import { parseHost, parseHostPort, parseServerAddress } from '../../src/util/address.ts'
@@ -203,6 +204,22 @@ export const cases: Readonly<Record<string, Growth>> = {
     ['a', ' ', 'a.b', 'abc'],
   ),
   'src/settings/read.ts quoted': text(quoted, fileSize, ['/', '@', 'a', ':', '?', '=', '#', ' ', '\n'], 'a'),
+  'src/otlp/metric-data.ts MetricDataReader': made(
+    (text: string) => {
+      const reader = new MetricDataReader()
+      for (const line of text.split('\n')) reader.add(line)
+      return reader.metrics([0, 0], [0, 0])
+    },
+    fileSize,
+    {
+      samples: (size) => `# HELP a b\n# TYPE a gauge\n${'a{b="c"} 1\n'.repeat(size / 11)}`,
+      families: (size) => listOf((index) => `# TYPE a${index} counter\na${index} 1\n`, 28)(size).join(''),
+      labels: (size) => `# TYPE a gauge\na{${'b="c",'.repeat(size / 6)}} 1\n`,
+      'a long value': (size) => `# TYPE a gauge\na{b="${'\\"'.repeat(size / 2)}"} 1\n`,
+      commas: (size) => `# TYPE a gauge\na{b="${',x'.repeat(size / 2)}\n`,
+      buckets: (size) => `# TYPE a histogram\n${'a_bucket{le="1"} 1\n'.repeat(size / 19)}`,
+    },
+  ),
   'src/util/yaml.ts parseTree': made((source: string) => toPlain(parseTree(source, 'file', []) ?? null), 16_384, yamlTexts),
   'src/config/server-file.ts readServerFile': made((source: string) => readServerFile(source, 'file', []), 65_536, {
     servers: (size) => `servers:\n${listOf((index) => ` - { name: s${index}, address: a${index} }\n`, 36)(size).join('')}`,
@@ -687,6 +704,11 @@ export const exempt: Readonly<Record<string, string>> = {
   'src/config/server-file.ts readServers': calls,
   'src/config/read-server.ts readServer': ownSettings,
   'src/data/databases/declaration.ts readDeclarations': ownFile,
+  'src/maintenance/records.ts readRecords': ownFile,
+  'src/maintenance/settings.ts readMaintenance': ownSettings,
+  'src/notify/quiet-hours.ts parseTimeOfDay': ownSettings,
+  'src/notify/settings.ts readNotify': ownSettings,
+  'src/settings/tree-reader.ts TreeReader': ownSettings,
   'src/data/runs/history.ts readHistory': ownFile,
   'src/data/scripts/kcomebacks/entry.ts readRow': calls,
   'src/data/scripts/kcomebacks/month.ts readMonth': calls,

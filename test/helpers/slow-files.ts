@@ -68,6 +68,8 @@ const names = [
   'live/events',
   'live/hub.model',
   'main',
+  'notify/channels',
+  'notify/kill',
   'status-api/favicon',
   'status-api/favicon.failing',
   'status-api/routes',

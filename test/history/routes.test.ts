@@ -175,7 +175,13 @@ describe('/uptime', () => {
     const { since, days, record } = await readUptime(service, '?days=3')
     expect(since).toBe(1_700_000_001_000)
     expect(days.map(({ date }) => date)).toEqual(['2023-11-13', '2023-11-14', '2023-11-15'])
-    expect(days[0]).toEqual({ date: '2023-11-13', up: null, known: 0, players: { mean: null, max: null, maxAt: null } })
+    expect(days[0]).toEqual({
+      date: '2023-11-13',
+      up: null,
+      known: 0,
+      maintenance: 0,
+      players: { mean: null, max: null, maxAt: null },
+    })
     expect(days[1]!.players).toEqual({ mean: 2, max: 2, maxAt: 1_700_000_001_000 })
     // The server is down from each failed poll on; then it is no longer polled, and soon unknown.
     expect(days[1]!.up).toBeCloseTo(30 / 40.3, 2)

@@ -70,6 +70,7 @@ describe('GET /api/v1/events', () => {
           frozen: false,
           responsive: null,
           latency: 1.5,
+          maintenance: null,
         },
         players: [
           { ID: alice.id, NAME: 'Alice' },
@@ -78,7 +79,15 @@ describe('GET /api/v1/events', () => {
       },
       {
         ...{ server: 'other', at: 1_700_000_001_000, up: false, ...unknown },
-        ...{ tickTimeMean: null, tickTimeP99: null, paused: null, frozen: null, responsive: null, latency: null },
+        ...{
+          tickTimeMean: null,
+          tickTimeP99: null,
+          paused: null,
+          frozen: null,
+          responsive: null,
+          latency: null,
+          maintenance: null,
+        },
       },
     ])
   })

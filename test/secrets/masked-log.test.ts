@@ -37,6 +37,7 @@ it('masks secrets in every part of a line, also of a child logger', () => {
 it('knows every secret setting of the service, also after a reload', async () => {
   const given: Record<string, string> = {
     ...Object.fromEntries(allSettings.flatMap(({ env, secret }) => (secret ? [[env, `secret-of-${env}`]] : []))),
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=secret-of-otlp',
     PORT: '0',
     POLL_INTERVAL: '1h',
     MC_SERVER: '127.0.0.1:1',
@@ -58,6 +59,7 @@ it('knows every secret setting of the service, also after a reload', async () =>
   onTestFinished(() => service.close())
   const secrets = [
     ...Object.values(env).filter((value) => value.startsWith('secret-of-')),
+    'secret-of-otlp',
     'secret-of-via',
     'secret-in-url',
     'secret-in-heads',

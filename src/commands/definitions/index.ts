@@ -7,6 +7,8 @@ export const commands: ReadonlyMap<string, () => Promise<Command>> = new Map(
     status: async () => (await import('./status.ts')).status,
     check: async () => (await import('./check.ts')).check,
     healthcheck: async () => (await import('./healthcheck.ts')).healthcheck,
+    notify: async () => (await import('./notify.ts')).notify,
+    maintenance: async () => (await import('./maintenance.ts')).maintenance,
     'mc-monitor': async () => (await import('./mc-monitor.ts')).mcMonitor,
     demo: async () => (await import('./demo.ts')).demo,
     update: async () => (await import('./update.ts')).update,

@@ -1,4 +1,5 @@
 import { fileOrUrl } from '../../settings/kinds/index.ts'
+import { TreeReader } from '../../settings/tree-reader.ts'
 import type { Tree } from '../../util/yaml.ts'
 import { fieldKinds } from '../store/fields.ts'
 
@@ -33,8 +34,6 @@ export interface DatabaseDeclaration {
 }
 
 const isMap = (tree: Tree | undefined): tree is ReadonlyMap<string, Tree> => tree instanceof Map
-const shown = (tree: Tree | undefined): string =>
-  typeof tree === 'string' ? JSON.stringify(tree.slice(0, 60)) : 'missing or not a single value'
 
 /** Of other routes and databases; as texts, because the databases load more than a configuration needs. */
 export const takenNames: readonly string[] = ['projects', 'kcomebacks', 'run', 'ping', 'status', 'help', 'version', 'debug']
@@ -47,55 +46,9 @@ const parameters = ['limit', 'offset', 'sort', 'order']
 const maxDatabases = 50
 const maxFields = 100
 
-/** Reads a mapping of the file; every mistake is added to the problems. */
-class Reader {
-  readonly place: string
-  readonly #tree: ReadonlyMap<string, Tree>
-  readonly #problems: string[]
-
-  constructor(tree: ReadonlyMap<string, Tree>, place: string, known: readonly string[], problems: string[]) {
-    this.place = place
-    this.#tree = tree
-    this.#problems = problems
-    for (const key of tree.keys())
-      if (!known.includes(key)) this.fail(key, `unknown setting; expected one of ${known.join(', ')}`)
-  }
-
-  fail(key: string, problem: string): void {
-    this.#problems.push(`${this.place}.${key}: ${problem}`)
-  }
-
-  get(key: string): Tree {
-    return this.#tree.get(key) ?? null
-  }
-
-  /** A text that `parse` accepts; undefined if it is missing or wrong. */
-  text<T>(key: string, expected: string, parse: (text: string) => T | undefined, isRequired = false): T | undefined {
-    const given = this.get(key)
-    if (given === null && !isRequired) return undefined
-    const value = typeof given === 'string' ? parse(given) : undefined
-    if (value === undefined) this.fail(key, `it is ${shown(given ?? undefined)}; expected ${expected}`)
-    return value
-  }
-
-  boolean(key: string, otherwise: boolean): boolean {
-    const parse = (text: string) => (text === 'true' ? true : text === 'false' ? false : undefined)
-    return this.text(key, 'true or false', parse) ?? otherwise
-  }
-
-  names(key: string): readonly string[] {
-    const given = this.get(key)
-    const list = typeof given === 'string' ? given.split(',').map((name) => name.trim()) : given
-    if (list === null) return []
-    if (Array.isArray(list) && list.every((item) => typeof item === 'string')) return list as string[]
-    this.fail(key, 'expected a list of names')
-    return []
-  }
-}
-
 const any = (text: string): string => text
 
-function parseDefault(kind: DeclaredKind, tree: Tree, reader: Reader): unknown {
+function parseDefault(kind: DeclaredKind, tree: Tree, reader: TreeReader): unknown {
   if (tree === null) return undefined
   if (kind === 'values') return reader.names('default')
   if (kind === 'boolean') return reader.boolean('default', false)
@@ -113,7 +66,7 @@ function readField(tree: Tree, place: string, problems: string[]): DeclaredField
     problems.push(`${place}: expected its kind, such as { kind: text }`)
     return undefined
   }
-  const reader = new Reader(tree, place, fieldKeys, problems)
+  const reader = new TreeReader(tree, place, fieldKeys, problems)
   const find = (text: string) => declaredKinds.find((name) => name === text)
   const kind = reader.text('kind', `one of ${declaredKinds.join(', ')}`, find, true)
   if (kind === undefined) return undefined
@@ -130,7 +83,7 @@ function readField(tree: Tree, place: string, problems: string[]): DeclaredField
   }
 }
 
-function readFields(reader: Reader, problems: string[]): Readonly<Record<string, DeclaredField>> {
+function readFields(reader: TreeReader, problems: string[]): Readonly<Record<string, DeclaredField>> {
   const given = reader.get('fields')
   if (!isMap(given) || given.size === 0 || given.size > maxFields) {
     reader.fail('fields', `expected 1 to ${maxFields} fields, such as { title: { kind: text } }`)
@@ -160,7 +113,7 @@ function readDeclaration(tree: Tree, place: string, problems: string[]): Databas
     problems.push(`${place}: expected a database, such as { name: books, file: ./books.json, fields: { title: { kind: text } } }`)
     return undefined
   }
-  const reader = new Reader(tree, place, keys, problems)
+  const reader = new TreeReader(tree, place, keys, problems)
   const parseName = (text: string) => (namePattern.test(text) ? text : undefined)
   const name = reader.text('name', 'a name of letters, digits, - and _', parseName, true)
   if (name !== undefined && takenNames.includes(wordOf(name))) reader.fail('name', `"${name}" is taken; choose another name`)

@@ -12,6 +12,8 @@ export interface ViewContext {
   readonly title: string
   /** True if the data are of the built-in demo server. */
   readonly isDemo?: boolean
+  /** Notification channels whose last attempt failed. Default: none. */
+  readonly failingChannels?: readonly string[]
   /** False: without icons, charts and everything else that is only available under /api/v1. Default: true. */
   readonly isPublic?: boolean
 }

@@ -10,6 +10,7 @@ export const healthNames = [
   'limited',
   'unknown',
   'upgrading',
+  'maintenance',
   'asleep',
   'frozen',
   'paused',
@@ -77,6 +78,10 @@ function classify(server: PageServer, texts: Texts, format: Format): readonly [H
       'upgrading',
       texts.reason.upgrading(state.worldUpgradeProgress === null ? '' : format.percent(state.worldUpgradeProgress)),
     ]
+  if (state.maintenance) {
+    const { reason, until } = state.maintenance
+    return ['maintenance', texts.reason.maintenance(reason, format.time(until))]
+  }
   if (state.asleep === true) return ['asleep', texts.reason.asleep]
   if (state.up === null) return ['unknown', server.lastContact === null ? texts.reason.unknown : texts.reason.stale]
   if (!state.up) return ['down', error === null ? texts.reason.downUnknown : why(error)]

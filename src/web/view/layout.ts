@@ -30,9 +30,11 @@ export function viewHeader({ texts, root, title }: ViewContext): ViewElement {
   )
 }
 
-/** The note on every page that the data are simulated. */
-export const viewDemoNotice = ({ texts, isDemo = false }: ViewContext): readonly ViewElement[] =>
-  isDemo ? [h('p', { class: 'demo', role: 'note' }, texts.demo)] : []
+/** The notes on every page: that the data are simulated, and that notifications cannot be sent. */
+export const viewNotices = ({ texts, isDemo = false, failingChannels = [] }: ViewContext): readonly ViewElement[] =>
+  [...(isDemo ? [texts.demo] : []), ...(failingChannels.length > 0 ? [texts.channelsFail(failingChannels.join(', '))] : [])].map(
+    (text) => h('p', { class: 'demo', role: 'note' }, text),
+  )
 
 /** Search, filters and order of the cards; shown only with JavaScript, which it needs. */
 export function viewControls(groups: readonly string[], { texts }: ViewContext): ViewElement {

@@ -17,6 +17,7 @@ export const english = {
     noScript: 'Values as of when this page was loaded. Enable JavaScript for live updates.',
   },
   demo: 'Demo data: no server is configured, so this is a simulated one. Set MC_SERVER=host:port to watch your own.',
+  channelsFail: (names: string) => `Notifications cannot be sent: ${names}. The log of the service shows why.`,
   stale: (time: string) => `The service does not answer. Values are from ${time}.`,
 
   summary: {
@@ -42,6 +43,7 @@ export const english = {
     limited: 'Limited',
     unknown: 'Unknown',
     upgrading: 'Upgrading',
+    maintenance: 'Maintenance',
     asleep: 'Asleep',
     frozen: 'Frozen',
     paused: 'Paused',
@@ -67,6 +69,7 @@ export const english = {
     upgrading: (progress: string) =>
       `starting: the world is being upgraded${progress === '' ? '' : `, ${progress} done`}; players cannot join until then`,
     upgradeFailed: 'the upgrade of the world has failed',
+    maintenance: (reason: string, until: string) => `${reason === '' ? 'maintenance' : reason} until ${until}`,
     asleep: 'stopped; a proxy starts it when a player joins',
     hung: 'accepts connections, but its main thread does not answer',
     lowRate: (rate: string, target: string) => `${rate} of ${target} ticks per second`,
@@ -109,6 +112,7 @@ export const english = {
     noPlayersOfDay: (name: string) => `No player counts of ${name} in the last 24 hours`,
     day: (date: string, percent: string) => `${date}: ${percent} up`,
     dayUnknown: (date: string) => `${date}: not watched`,
+    maintained: (percent: string) => `in maintenance ${percent} of the day`,
     partlyKnown: (percent: string) => `watched ${percent} of the day`,
     part: (from: string, to: string, percent: string) => `${from} to ${to}: ${percent} up`,
     partUnknown: (from: string, to: string) => `${from} to ${to}: no data`,

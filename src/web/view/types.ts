@@ -27,6 +27,8 @@ export interface ServerState {
   readonly worldUpgrade: 'running' | 'failed' | null
   /** 0 to 1; null if unknown. */
   readonly worldUpgradeProgress: number | null
+  /** The maintenance that it is in; `until` is Unix milliseconds. */
+  readonly maintenance?: { readonly reason: string; readonly until: number } | null
 }
 
 export interface ListedPlayer {
@@ -55,7 +57,12 @@ export interface PageServer {
 /** The past of one server for its card. */
 export interface CardHistory {
   /** UTC days, oldest first; the last is today. `up` is the uptime as a part of the known time; null if unknown. */
-  readonly days: readonly { readonly date: string; readonly up: number | null; readonly known: number }[]
+  readonly days: readonly {
+    readonly date: string
+    readonly up: number | null
+    readonly known: number
+    readonly maintenance?: number
+  }[]
   /** The last 24 hours in equal parts, oldest first. */
   readonly parts: readonly (number | null)[]
   readonly players: readonly (number | null)[]

@@ -33,11 +33,12 @@ export function viewDays(name: string, { days }: CardHistory, { texts, format }:
   const { card } = texts
   const count = format.integer(days.length)
   const total = meanUptime(days)
-  const cells = days.map(({ date, up, known }, index) => {
+  const cells = days.map(({ date, up, known, maintenance = 0 }, index) => {
     const day = format.date(date)
     const label = up === null ? card.dayUnknown(day) : card.day(day, format.percent(up))
     const partly = up !== null && known < 0.995 ? `, ${card.partlyKnown(format.percent(known))}` : ''
-    return cell(uptimeLevel(up), label + partly, index === days.length - 1)
+    const maintained = maintenance > 0 ? `, ${card.maintained(format.percent(maintenance))}` : ''
+    return cell(maintenance > known ? 'maintained' : uptimeLevel(up), label + partly + maintained, index === days.length - 1)
   })
   // Days before the first record are not part of the promise.
   const [first] = days.filter(({ known }) => known > 0)

@@ -1,0 +1,22 @@
+import type { SharedQueue } from '../util/part-metrics.ts'
+import type { StateConnection } from './connection.ts'
+import type { StateKeys } from './keys.ts'
+
+/** @param name of the queue */
+export function createSharedQueue(connection: StateConnection, keys: StateKeys, name: string): SharedQueue {
+  const [values, queue] = [keys.queueValues(name), keys.queue(name)]
+  return {
+    value: async (field) => (await connection.run('locks', (redis) => redis.hget(values, field))) ?? undefined,
+    async commit({ field, before = '', after = '', items, maxItems }) {
+      const dropped = await connection.run('locks', (redis) =>
+        redis.stateEnqueue(values, queue, field, before, after, maxItems, ...items),
+      )
+      return dropped < 0 ? undefined : dropped
+    },
+    oldest: (count) => connection.run('locks', (redis) => redis.lrange(queue, 0, count - 1)),
+    length: () => connection.run('locks', (redis) => redis.llen(queue)),
+    async remove(items) {
+      for (const item of items) await connection.run('locks', (redis) => redis.lrem(queue, 1, item))
+    },
+  }
+}

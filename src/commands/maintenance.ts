@@ -1,0 +1,98 @@
+import { resolve } from 'node:path'
+import type { Config } from '../config/config.ts'
+import { isDiscoveryOn } from '../discovery/settings.ts'
+import { addRecords, type MaintenanceRecord, newRecordId } from '../maintenance/records.ts'
+import { closestName } from '../settings/closest-name.ts'
+import { duration } from '../settings/kinds/index.ts'
+import { systemClock } from '../util/clock.ts'
+import { silentLog } from '../util/log.ts'
+import { UsageError } from '../util/usage-error.ts'
+import { serverPatterns } from '../util/wildcard.ts'
+import type { Call } from './command.ts'
+import { flagValue } from './flag-values.ts'
+
+const maxReason = 200
+
+/** Reports names that match no server. Servers of other providers are not known here. */
+function checkServers(names: readonly string[], { servers, discovery, file }: Config): void {
+  if (servers.length === 0 || isDiscoveryOn(discovery, file)) return
+  for (const name of names) {
+    const matches = serverPatterns([name])
+    if (servers.some((server) => matches(server.name, server.group))) continue
+    const known = [...new Set(servers.flatMap((server) => [server.name, ...(server.group === undefined ? [] : [server.group])]))]
+    const closest = closestName(name, known, 2)
+    throw new UsageError(`no server or group is called "${name}"${closest === undefined ? '' : `; did you mean ${closest}?`}`)
+  }
+}
+
+/** Passes a record to the replicas. @throws Error */
+async function share({ cluster }: Config, record: MaintenanceRecord): Promise<void> {
+  const { stateUrl: address, statePassword: password, statePrefix, stateHeartbeat } = cluster
+  if (address === undefined) return
+  const [{ createStateConnection }, { createStateKeys }, { createSharedValues }] = await Promise.all([
+    import('../cluster/connection.ts'),
+    import('../cluster/keys.ts'),
+    import('../cluster/shared-values.ts'),
+  ])
+  const connection = createStateConnection({
+    ...{ address, password, clock: systemClock, log: silentLog, timeoutMs: 5_000, maxBlockMs: stateHeartbeat, maxRetryMs: 500 },
+  })
+  try {
+    const late = Date.now() + 5_000
+    while (!connection.isConnected && Date.now() < late) await new Promise((retry) => setTimeout(retry, 20))
+    await createSharedValues(connection, createStateKeys(statePrefix).values('maintenance')).put(
+      record.id,
+      JSON.stringify(record),
+    )
+  } finally {
+    connection.close()
+  }
+}
+
+/**
+ * `tickwarden maintenance start|end`: adds a record that the running service, or every replica, reads.
+ * @returns the exit code
+ * @throws UsageError
+ */
+export async function runMaintenance(
+  call: Call,
+  config: Config,
+  { log, error }: Pick<Console, 'log' | 'error'>,
+): Promise<number> {
+  const [action, ...servers] = call.args
+  checkServers(servers, config)
+  const lasts = flagValue(call, 'for', duration('1m', '30d'))
+  const { reason } = call.flags
+  const now = Date.now()
+  const id = newRecordId()
+  const record: MaintenanceRecord =
+    action === 'end'
+      ? { id, kind: 'end', servers, at: now }
+      : {
+          id,
+          kind: 'start',
+          servers,
+          from: now,
+          to: now + lasts,
+          reason: typeof reason === 'string' ? reason.slice(0, maxReason) : '',
+        }
+  const { dataDir } = config.data
+  if (dataDir === undefined && config.cluster.stateUrl === undefined) {
+    error('Set DATA_DIR or STATE_URL, through which the service learns of it.')
+    return 4
+  }
+  try {
+    if (dataDir !== undefined) await addRecords(resolve(dataDir), [record], now)
+    await share(config, record)
+  } catch (failure) {
+    error(`It could not be stored: ${(failure as Error).message}`)
+    return 1
+  }
+  const names = servers.join(', ')
+  log(
+    record.kind === 'end'
+      ? `The maintenance of ${names} has ended.`
+      : `${names}: in maintenance until ${new Date(now + lasts).toISOString()}.`,
+  )
+  return 0
+}

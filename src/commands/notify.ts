@@ -1,0 +1,79 @@
+import type { Config } from '../config/config.ts'
+import { createNotification } from '../notify/channel-notifier.ts'
+import { eventNames, type NotifiedEvent, type TemplateValues } from '../notify/notification.ts'
+import { createChannelClient, createContext } from '../notify/sender.ts'
+import { UsageError } from '../util/usage-error.ts'
+import type { Call } from './command.ts'
+
+const allEvents: readonly string[] = [...eventNames, 'restart']
+
+const sampleState = {
+  ...{ up: true, online: 20, max: 20, players: null, version: '1.21.11', software: 'vanilla', motd: 'A Minecraft Server' },
+  ...{ tickRate: 14.2, tickTimeMean: 70.4, tickTimeP99: 104.1, paused: false, frozen: false, responsive: true, latency: 12 },
+  maintenance: null,
+}
+
+function sampleOf(event: NotifiedEvent, server: string, group: string | null, at: number): TemplateValues {
+  const isDown = event === 'down'
+  const unknown = Object.fromEntries(Object.keys(sampleState).map((name) => [name, null])) as unknown as typeof sampleState
+  return {
+    ...{ event, at, server, group, player: 'Steve' },
+    error: isDown ? 'refused' : event === 'trouble' ? 'source rcon fails (auth)' : null,
+    duration: event === 'up' || event === 'restart' ? 48 : null,
+    state: isDown ? { ...unknown, up: false } : sampleState,
+  }
+}
+
+/** What the command prints to. */
+export interface NotifyIo {
+  readonly print: (line: string) => void
+  readonly printError: (line: string) => void
+}
+
+/**
+ * `tickwarden notify --test`: sends a sample to one channel or all, without the outbox.
+ * @returns the exit code
+ * @throws UsageError
+ */
+export async function runNotify(
+  { args, flags }: Pick<Call, 'args' | 'flags'>,
+  config: Config,
+  { print, printError }: NotifyIo,
+): Promise<number> {
+  if (flags.test !== true) throw new UsageError('notify has one use: notify --test [channel] [event]')
+  const { notify, servers } = config
+  if (notify === undefined || notify.channels.length === 0) {
+    printError('No notification channel is configured: list channels below notify in the config file.')
+    return 4
+  }
+  const { channels, allowPrivate, publicUrl } = notify
+  const isEventOnly = args.length === 1 && allEvents.includes(args[0] ?? '') && !channels.some(({ name }) => name === args[0])
+  const [channel, event = 'down'] = isEventOnly ? [undefined, args[0]] : args
+  const chosen = channels.filter(({ name }) => channel === undefined || name === channel)
+  if (chosen.length === 0)
+    throw new UsageError(`unknown channel "${channel}"; the channels are ${channels.map(({ name }) => name).join(', ')}`)
+  if (!allEvents.includes(event)) throw new UsageError(`unknown event "${event}"; the events are ${allEvents.join(', ')}`)
+  const client = createChannelClient(allowPrivate)
+  const now = Date.now()
+  const [{ name: server = 'survival', group = null } = {}] = servers
+  const results = chosen.map(async (settings) => {
+    const { name, type, values } = settings
+    const notification = createNotification(settings, sampleOf(event as NotifiedEvent, server, group, now), now)
+    try {
+      const context = createContext({ type, client, allowPrivate, now: Date.now })
+      await type.send(
+        { notifications: [{ ...notification, text: `Test: ${notification.text}` }], more: 0, at: now, publicUrl },
+        values,
+        context,
+      )
+      print(`${name}: sent`)
+      return true
+    } catch (error) {
+      printError(`${name}: not sent: ${(error as Error).message}`)
+      return false
+    }
+  })
+  const isSent = (await Promise.all(results)).every((result) => result)
+  await client.close()
+  return isSent ? 0 : 1
+}

@@ -1,0 +1,216 @@
+import type { Clock } from '../util/clock.ts'
+import { watchFolder } from '../util/files.ts'
+import { parseJson } from '../util/json.ts'
+import type { Log } from '../util/log.ts'
+import type { MaintenanceState, SharedValues } from '../util/part-metrics.ts'
+import { serverPatterns } from '../util/wildcard.ts'
+import { addRecords, fileName, isKept, type MaintenanceRecord, readRecords, toRecord } from './records.ts'
+import { createOccurrences, type MaintenanceWindow, type Occurrence } from './window.ts'
+
+export interface MaintenanceOptions {
+  readonly windows: readonly MaintenanceWindow[]
+  readonly groupOf: (server: string) => string | undefined
+  readonly clock: Clock
+  readonly log: Log
+  /** Where records are kept; absent: in memory, and in `shared`. */
+  readonly folder?: string | undefined
+  readonly shared?: SharedValues | undefined
+}
+
+const dayMs = 86_400_000
+/** How often records of commands and of other replicas are read, milliseconds; those in a file also when it changes. */
+const syncMs = 2_000
+/** How long the list of open windows is used at most, milliseconds: the clock may be set. */
+const maxValidMs = 60_000
+
+type Matched<T> = T & { readonly matches: ReturnType<typeof serverPatterns> }
+
+/** Which servers are in maintenance: by the configuration, and by commands at run time. */
+export class Maintenance {
+  readonly #options: MaintenanceOptions
+  readonly #windows: readonly ReturnType<typeof createOccurrences>[]
+  readonly #records = new Map<string, MaintenanceRecord>()
+  #starts: readonly Matched<Occurrence & { readonly isPlanned: boolean }>[] = []
+  #ends: readonly Matched<{ readonly at: number }>[] = []
+  #open: readonly Matched<Occurrence>[] = []
+  /** Unix milliseconds between which `#open` is valid. */
+  #validFrom = 0
+  #validUntil = 0
+  #syncing: Promise<void> | undefined
+  #isSyncDue = false
+  #isFailing = false
+  #stop = () => {}
+
+  private constructor(options: MaintenanceOptions) {
+    this.#options = options
+    this.#windows = options.windows.map(createOccurrences)
+  }
+
+  static async open(options: MaintenanceOptions): Promise<Maintenance> {
+    const maintenance = new Maintenance(options)
+    await maintenance.sync()
+    maintenance.#follow()
+    return maintenance
+  }
+
+  /** The maintenance of a server now; null if there is none. */
+  of(server: string): MaintenanceState | null {
+    const now = this.#options.clock.wall()
+    if (now < this.#validFrom || now >= this.#validUntil) this.#findOpen(now)
+    if (this.#open.length === 0) return null
+    const group = this.#options.groupOf(server)
+    let found: MaintenanceState | null = null
+    for (const { matches, reason, from, to } of this.#open)
+      if (matches(server, group) && !this.#isEnded(server, group, from, now) && to > (found?.until ?? 0))
+        found = { reason, until: to }
+    return found
+  }
+
+  /** The next maintenance of the server that is planned in the configuration. */
+  next(server: string): Occurrence | undefined {
+    const now = this.#options.clock.wall()
+    const group = this.#options.groupOf(server)
+    const all = this.#windows.flatMap(({ matches, after }) => (matches(server, group) ? (after(now) ?? []) : []))
+    return all.reduce<Occurrence | undefined>(
+      (first, one) => (first === undefined || one.from < first.from ? one : first),
+      undefined,
+    )
+  }
+
+  /** The part of a day in which the server was in maintenance up to now, 0 to 1. @param date UTC, `2026-11-21` */
+  partOfDay(server: string, date: string): number {
+    if (this.#starts.length === 0 && this.#windows.length === 0) return 0
+    const start = Date.parse(date)
+    return Number((this.#duration(server, start, start + dayMs) / dayMs).toFixed(6))
+  }
+
+  /** Milliseconds of a period, up to now, in which the server was in maintenance. */
+  #duration(server: string, start: number, end: number): number {
+    const group = this.#options.groupOf(server)
+    const now = this.#options.clock.wall()
+    if (now >= this.#validUntil) this.#findOpen(now)
+    const parts = [...this.#starts, ...this.#open]
+      .filter(({ matches, from, to }) => from < end && to > start && matches(server, group))
+      .map(({ from, to }) => {
+        const ended = this.#ends.find(({ matches, at }) => at >= from && at < to && matches(server, group))
+        return { from: Math.max(from, start), to: Math.min(ended?.at ?? to, end, now) }
+      })
+      .sort((a, b) => a.from - b.from)
+    let [total, reached] = [0, start]
+    for (const { from, to } of parts) {
+      total += Math.max(0, to - Math.max(from, reached))
+      reached = Math.max(reached, to)
+    }
+    return total
+  }
+
+  async close(): Promise<void> {
+    this.#stop()
+    await this.#syncing
+  }
+
+  /** Reads what commands and other replicas have added, and passes it on. Never rejects. */
+  sync(): Promise<void> {
+    this.#isSyncDue = true
+    this.#syncing ??= this.#syncWhileDue()
+    return this.#syncing
+  }
+
+  #follow(): void {
+    const { folder, shared, clock } = this.#options
+    if (folder === undefined && shared === undefined) return
+    const watcher = folder === undefined ? undefined : watchFolder(folder, (name) => name === fileName && void this.sync())
+    let cancel = () => {}
+    const schedule = () => {
+      cancel = clock.after(syncMs, () => {
+        schedule()
+        void this.sync()
+      })
+    }
+    schedule()
+    this.#stop = () => {
+      cancel()
+      watcher?.close()
+    }
+  }
+
+  async #syncWhileDue(): Promise<void> {
+    while (this.#isSyncDue) {
+      this.#isSyncDue = false
+      try {
+        await this.#syncOnce()
+        this.#isFailing = false
+      } catch (error) {
+        const { log } = this.#options
+        const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
+        if (!this.#isFailing)
+          log.warn({ reason }, `The maintenance that was started by commands cannot be read or stored (${reason}).`)
+        this.#isFailing = true
+      }
+    }
+    this.#syncing = undefined
+  }
+
+  async #syncOnce(): Promise<void> {
+    const { folder, shared, clock } = this.#options
+    const now = clock.wall()
+    const inFile = folder === undefined ? [] : await readRecords(folder)
+    this.#add(inFile)
+    if (shared !== undefined) {
+      const values = await shared.all()
+      this.#add(Object.values(values).flatMap((text) => parseRecord(text) ?? []))
+      for (const record of this.#records.values())
+        if (values[record.id] === undefined) await shared.put(record.id, JSON.stringify(record))
+    }
+    for (const [id, record] of this.#records) if (!isKept(record, now)) this.#records.delete(id)
+    const known = new Set(inFile.map(({ id }) => id))
+    const missing = [...this.#records.values()].filter(({ id }) => !known.has(id))
+    if (folder !== undefined && missing.length > 0) await addRecords(folder, missing, now)
+  }
+
+  #add(records: readonly MaintenanceRecord[]): void {
+    const size = this.#records.size
+    for (const record of records) if (!this.#records.has(record.id)) this.#records.set(record.id, record)
+    if (this.#records.size === size) return
+    const all = [...this.#records.values()].map((record) => ({ ...record, matches: serverPatterns(record.servers) }))
+    this.#starts = all.flatMap((record) => (record.kind === 'end' ? [] : [{ ...record, isPlanned: record.kind === 'planned' }]))
+    this.#ends = all.filter((record) => record.kind === 'end')
+    this.#validUntil = 0
+  }
+
+  #isEnded(server: string, group: string | undefined, from: number, now: number): boolean {
+    return this.#ends.some(({ at, matches }) => at >= from && at <= now && matches(server, group))
+  }
+
+  #findOpen(now: number): void {
+    const planned = this.#windows.flatMap(({ at, matches }) => {
+      const open = at(now)
+      return open === undefined ? [] : [{ ...open, matches }]
+    })
+    const started = this.#starts.filter(({ isPlanned, from, to }) => !isPlanned && from <= now && now < to)
+    const upcoming = [...this.#windows.map(({ after }) => after(now)), ...this.#starts.filter(({ from }) => from > now)]
+    this.#open = [...planned, ...started]
+    this.#validFrom = now
+    const changes = [...this.#open.map(({ to }) => to), ...upcoming.flatMap((one) => one?.from ?? [])]
+    this.#validUntil = Math.min(now + maxValidMs, ...changes.filter((at) => at > now))
+    const records = planned.map(({ matches, ...occurrence }) => ({
+      ...occurrence,
+      id: `planned ${occurrence.from} ${occurrence.to} ${occurrence.servers.join()}`,
+      kind: 'planned' as const,
+    }))
+    const isNew = records.some(({ id }) => !this.#records.has(id))
+    if (!isNew) return
+    const validUntil = this.#validUntil
+    this.#add(records)
+    this.#validUntil = validUntil
+    void this.sync()
+  }
+}
+
+function parseRecord(text: string): MaintenanceRecord | undefined {
+  try {
+    return toRecord(parseJson(text))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto'
+import type { DiscoveryView } from '../discovery/status.ts'
+import type { Fleet } from '../game/fleet.ts'
+import type { Clock } from '../util/clock.ts'
+import { escapeControlsInLines } from '../util/escape-controls.ts'
+import type { HttpClient } from '../util/http-client.ts'
+import type { Log } from '../util/log.ts'
+import type { MaintenanceOf } from '../util/part-metrics.ts'
+import { serverPatterns } from '../util/wildcard.ts'
+import { cut } from './channels/channel.ts'
+import { type EventName, type Notification, renderTemplate, type TemplateValues, templateOf } from './notification.ts'
+import type { Outbox } from './outbox.ts'
+import { createQuietCheck } from './quiet-hours.ts'
+import { applyRule, createMemory, forgetPending, type Memory, type Observation, type Rule, type Told } from './rules.ts'
+import { Sender } from './sender.ts'
+import type { ChannelSettings, NotifySettings } from './settings.ts'
+import { type ServerDetails, StatusMessage } from './status-message.ts'
+
+export interface NotifierOptions {
+  readonly settings: NotifySettings
+  readonly fleet: Fleet
+  readonly clock: Clock
+  readonly log: Log
+  readonly openOutbox: (channel: ChannelSettings, describeDropped: (count: number) => Notification) => Promise<Outbox>
+  /** The maintenance of a server: nothing is told of one that is in maintenance. */
+  readonly maintenanceOf: MaintenanceOf
+  /** With several replicas, whether this one polls the server: only the one that does tells of it. */
+  readonly isPolledHere?: (server: string) => boolean
+  /** What status messages show besides the state. */
+  readonly detailsOf?: (server: string) => Promise<ServerDetails>
+  /** Record number of players of a server; null while it is being read. */
+  readonly recordOf?: (server: string) => number | null | undefined
+  readonly discovery?: DiscoveryView
+}
+
+const noDetails: ServerDetails = { peakToday: null, uptime: null, joinedAt: () => undefined }
+const maxText = 1_000
+
+/** What one channel knows of one server. */
+interface Followed {
+  readonly memory: Memory
+  told: Told | undefined
+  isLoaded: boolean
+  /** While what has been told is read or stored. */
+  isBusy: boolean
+}
+
+export function createNotification(
+  settings: Pick<ChannelSettings, 'templates'>,
+  values: TemplateValues,
+  now: number,
+): Notification {
+  const { event, at, server, group, error, duration, state } = values
+  const text = cut(escapeControlsInLines(renderTemplate(templateOf(values, settings.templates), values)), maxText)
+  return { id: randomUUID(), at, event, server, group, text, error, duration, state, queuedAt: Math.round(now) }
+}
+
+/** One channel: what it has been told of each server, and its messages. */
+export class ChannelNotifier {
+  readonly settings: ChannelSettings
+  readonly outbox: Outbox
+  readonly sender: Sender
+  readonly statusMessage: StatusMessage | undefined
+  /** Whether the channel is about a server. */
+  readonly matches = new Map<string, boolean>()
+  readonly #options: NotifierOptions
+  readonly #followed = new Map<string, Followed>()
+  readonly #rule: Rule
+  readonly #isServer: ReturnType<typeof serverPatterns>
+  readonly #isGroup: ReturnType<typeof serverPatterns>
+
+  constructor(settings: ChannelSettings, outbox: Outbox, client: HttpClient, options: NotifierOptions) {
+    const { clock, log, settings: all } = options
+    const { allowPrivate, publicUrl, quietHours } = all
+    this.settings = settings
+    this.outbox = outbox
+    this.#options = options
+    this.#isServer = serverPatterns(settings.servers)
+    this.#isGroup = serverPatterns(settings.groups)
+    const isQuietAt = quietHours && createQuietCheck(quietHours)
+    const isQuiet = (event: EventName) =>
+      isQuietAt !== undefined && !quietHours?.except.includes(event) && isQuietAt(clock.wall())
+    this.#rule = { channel: settings, settings: all, isQuiet }
+    this.sender = new Sender({ settings, outbox, client, allowPrivate, publicUrl, clock, log })
+    const { fleet, maintenanceOf, detailsOf = async () => noDetails } = options
+    this.statusMessage = settings.statusMessage
+      ? new StatusMessage({
+          ...{ settings, outbox, fleet, maintenanceOf, detailsOf, clock, log },
+          context: this.sender.context,
+          isAbout: (server, group) => this.isAbout(server, group),
+        })
+      : undefined
+  }
+
+  isAbout(server: string, group: string | undefined): boolean {
+    const known = this.matches.get(server)
+    if (known !== undefined) return known
+    const hasGroup = this.settings.groups.length === 0 || (group !== undefined && this.#isGroup(group, undefined))
+    const isAbout = hasGroup && this.#isServer(server, group)
+    this.matches.set(server, isAbout)
+    return isAbout
+  }
+
+  observe(seen: Observation): void {
+    const { isPolledHere = () => true, maintenanceOf } = this.#options
+    const { server, state } = seen
+    const followed = this.#followed.get(server) ?? { memory: createMemory(), told: undefined, isLoaded: false, isBusy: false }
+    this.#followed.set(server, followed)
+    if (followed.isBusy) return
+    // Another replica may tell something in the meantime.
+    if (!isPolledHere(server)) followed.isLoaded = false
+    if (!isPolledHere(server) || maintenanceOf(server) !== null) {
+      forgetPending(followed.memory, state)
+      return
+    }
+    if (!followed.isLoaded) void this.#load(followed, seen)
+    else if (followed.told !== undefined || state.up !== null) this.#apply(followed, seen)
+  }
+
+  tellTrouble(values: TemplateValues): void {
+    if (!this.settings.events.includes('trouble') || this.#rule.isQuiet('trouble')) return
+    void this.#commit('', undefined, undefined, [this.#toNotification(values)])
+  }
+
+  forget(server: string): void {
+    this.#followed.delete(server)
+    void this.#commit(server, undefined, undefined, [])
+  }
+
+  #apply(followed: Followed, seen: Observation): void {
+    const { told, drafts } = applyRule(this.#rule, followed.told, followed.memory, seen)
+    if (told === followed.told) return
+    const notifications = drafts.map((draft) => this.#toNotification(draft))
+    const before = followed.told
+    followed.told = told
+    followed.isBusy = true
+    void this.#commit(seen.server, before, told, notifications).then((isStored) => {
+      followed.isBusy = false
+      if (!isStored) followed.isLoaded = false
+    })
+  }
+
+  #toNotification(values: TemplateValues): Notification {
+    return createNotification(this.settings, values, this.#options.clock.wall())
+  }
+
+  async #load(followed: Followed, seen: Observation): Promise<void> {
+    followed.isBusy = true
+    try {
+      followed.told = await this.outbox.told(seen.server)
+      followed.isLoaded = true
+    } catch {
+      // Tried again at the next poll.
+    }
+    followed.isBusy = false
+    if (followed.isLoaded) this.observe(seen)
+  }
+
+  /** Never rejects. @returns whether it was stored */
+  async #commit(
+    server: string,
+    before: Told | undefined,
+    told: Told | undefined,
+    notifications: readonly Notification[],
+  ): Promise<boolean> {
+    try {
+      const isStored = await this.outbox.commit(server, before, told, notifications)
+      if (notifications.length > 0) this.sender.wake()
+      return isStored
+    } catch {
+      return false
+    }
+  }
+}

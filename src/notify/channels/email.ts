@@ -1,0 +1,60 @@
+import { isIP } from 'node:net'
+import { text, url } from '../../settings/kinds/index.ts'
+import { type ChannelType, cut, DeliveryError, linesOf } from './channel.ts'
+
+const timeoutMs = 10_000
+const maxText = 100_000
+
+/** A mail through an SMTP server. Its Message-ID stays the same when it is sent again. */
+export const email: ChannelType = {
+  type: 'email',
+  joins: true,
+  keys: {
+    url: {
+      kind: url('smtps:', 'smtp:'),
+      ...{ isSecret: true, isRequired: true },
+      meaning:
+        'the mail server: smtps://user:password@mail.example.org (port 465), or smtp:// (port 587, with STARTTLS if offered)',
+    },
+    password: { kind: text, isSecret: true, meaning: 'the password, if it is not in the URL' },
+    from: { kind: text, isRequired: true, meaning: 'address of the sender' },
+    to: { kind: text, isRequired: true, meaning: 'addresses of the recipients, separated by commas' },
+  },
+  async send(delivery, { url = '', password, from = '', to = '' }, context) {
+    const { createTransport } = await import('nodemailer')
+    const { protocol, hostname, port, username, password: inUrl } = new URL(url)
+    const host = hostname.replace(/^\[|\]$/g, '')
+    const isSecure = protocol === 'smtps:'
+    const transport = createTransport({
+      host: await context.resolve(host),
+      port: Number(port) || (isSecure ? 465 : 587),
+      secure: isSecure,
+      ...(isIP(host) === 0 && { tls: { servername: host } }),
+      ...(username !== '' && {
+        auth: { user: decodeURIComponent(username), pass: password ?? decodeURIComponent(inUrl) },
+        // A password is never sent in the clear, except on this machine.
+        requireTLS: !isSecure && host !== 'localhost' && !host.startsWith('127.'),
+      }),
+      ...{ connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs },
+      ...{ disableFileAccess: true, disableUrlAccess: true },
+    })
+    const [first] = delivery.notifications
+    const others = delivery.notifications.length + delivery.more - 1
+    try {
+      await transport.sendMail({
+        ...{ from, to, messageId: `<${first?.id}@tickwarden>` },
+        subject: cut(`${first?.text ?? ''}${others > 0 ? ` (and ${others} more)` : ''}`, 200),
+        text: linesOf(delivery, maxText),
+      })
+    } catch (error) {
+      const { responseCode, code, message } = error as { responseCode?: number; code?: string; message: string }
+      // 5xx of SMTP is permanent, 4xx temporary.
+      const isTemporary = responseCode === undefined ? code !== 'EAUTH' && code !== 'EENVELOPE' : responseCode < 500
+      throw new DeliveryError(responseCode === undefined ? (code ?? message) : `the mail server answers ${responseCode}`, {
+        isTemporary,
+      })
+    } finally {
+      transport.close()
+    }
+  },
+}

@@ -1,0 +1,44 @@
+import { text, url } from '../../settings/kinds/index.ts'
+import { severityOf } from '../notification.ts'
+import { type ChannelType, cut, linesOf } from './channel.ts'
+
+/** ntfy turns a message of more than 4,096 bytes into an attachment; a character has at most three bytes. */
+const maxText = 4_096 / 3
+
+const looks = {
+  bad: { priority: '4', tags: 'rotating_light' },
+  warning: { priority: '3', tags: 'warning' },
+  good: { priority: '3', tags: 'white_check_mark' },
+  info: { priority: '2', tags: 'information_source' },
+} as const
+
+/** Headers are ASCII; ntfy decodes RFC 2047. */
+const header = (value: string): string =>
+  /^[\x20-\x7e]*$/.test(value) ? value : `=?UTF-8?B?${Buffer.from(value).toString('base64')}?=`
+
+export const ntfy: ChannelType = {
+  type: 'ntfy',
+  joins: true,
+  keys: {
+    url: {
+      kind: url('https:', 'http:'),
+      isSecret: true,
+      isRequired: true,
+      meaning: 'URL of the topic, such as https://ntfy.sh/topic',
+    },
+    token: { kind: text, isSecret: true, meaning: 'access token' },
+  },
+  send(delivery, { url = '', token }, context) {
+    const [first] = delivery.notifications
+    const isSingle = delivery.notifications.length === 1 && delivery.more === 0
+    const title = isSingle ? (first?.server ?? 'Tickwarden') : `${delivery.notifications.length + delivery.more} notifications`
+    const { priority, tags } = looks[severityOf(first?.event ?? 'trouble')]
+    return context.request({
+      ...{ method: 'POST', url: new URL(url), body: linesOf(delivery, maxText) },
+      headers: {
+        ...{ 'content-type': 'text/plain; charset=utf-8', title: header(cut(title, 100)), priority, tags },
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      },
+    })
+  },
+}

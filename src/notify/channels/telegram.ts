@@ -1,0 +1,29 @@
+import { baseUrl, text } from '../../settings/kinds/index.ts'
+import { type ChannelType, jsonHeaders, linesOf } from './channel.ts'
+
+const maxText = 4_096
+
+export const telegram: ChannelType = {
+  type: 'telegram',
+  joins: true,
+  keys: {
+    token: {
+      kind: {
+        expected: 'the token of a bot, such as 123456:ABC-DEF',
+        parse: (given) => (/^\d+:[\w-]+$/.test(given) ? given : undefined),
+      },
+      ...{ isSecret: true, isRequired: true },
+      meaning: 'token of the bot',
+    },
+    chat: { kind: text, isRequired: true, meaning: 'id of the chat, or @name of a channel' },
+    url: { kind: baseUrl('https:', 'http:'), meaning: 'URL of a Bot API server of your own; default: https://api.telegram.org' },
+  },
+  send: (delivery, { token, chat, url = 'https://api.telegram.org' }, context) =>
+    context.request({
+      ...{ method: 'POST', url: new URL(`${url.replace(/\/$/, '')}/bot${token}/sendMessage`), headers: jsonHeaders },
+      // Without parse_mode: names and MOTDs are sent as they are.
+      body: JSON.stringify({ chat_id: chat, text: linesOf(delivery, maxText), link_preview_options: { is_disabled: true } }),
+    }),
+  retryAfterMs: (body) =>
+    Number((body as { readonly parameters?: { readonly retry_after?: unknown } }).parameters?.retry_after) * 1_000,
+}

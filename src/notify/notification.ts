@@ -1,0 +1,104 @@
+import type { LiveState } from '../live/state.ts'
+
+/** The events that a channel can be told, with the default text of each. */
+export const templates = {
+  down: '{server} is down: {error}',
+  up: '{server} is up again after {duration}',
+  hung: '{server} is hung: it accepts connections, but its main thread does not answer',
+  lagging: '{server} lags: {tickRate} ticks per second',
+  full: '{server} is full: {online} of {max} players',
+  empty: '{server} is empty',
+  join: '{player} joined {server}',
+  leave: '{player} left {server}',
+  version: '{server} now runs {version}',
+  record: '{server} has a new record: {online} players at once',
+  trouble: '{server}: {error}',
+} as const
+
+/** The name of an event that a channel can be told. */
+export type EventName = keyof typeof templates
+export const eventNames = Object.keys(templates) as readonly EventName[]
+/** A restart is told to channels that are told `down` or `up`. */
+export type NotifiedEvent = EventName | 'restart'
+
+/** Default texts of other cases. */
+const restarted = '{server} restarted in {duration}'
+const respondsAgain = '{server} responds again after {duration}'
+
+/** What is told of one event. Stored until it is delivered. */
+export interface Notification {
+  /** The same at every attempt. */
+  readonly id: string
+  /** Unix milliseconds of the change. */
+  readonly at: number
+  readonly event: NotifiedEvent
+  /** Null if the event is not about a server. */
+  readonly server: string | null
+  readonly group: string | null
+  readonly text: string
+  readonly error: string | null
+  /** Seconds for which the state lasted that has ended; null if unknown. */
+  readonly duration: number | null
+  readonly state: LiveState | null
+  /** Unix milliseconds at which it was queued. */
+  readonly queuedAt: number
+}
+
+/** How bad an event is, for colours and priorities. */
+export function severityOf(event: NotifiedEvent): 'bad' | 'warning' | 'good' | 'info' {
+  if (event === 'down' || event === 'hung') return 'bad'
+  if (event === 'lagging' || event === 'full' || event === 'trouble') return 'warning'
+  return event === 'up' || event === 'restart' ? 'good' : 'info'
+}
+
+/** `48 s`, `5 min`, `2 h 5 min`, `3 d 4 h`. */
+export function formatDuration(seconds: number): string {
+  if (seconds < 90) return `${Math.round(seconds)} s`
+  const minutes = Math.round(seconds / 60)
+  if (minutes < 90) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
+  return hours % 24 === 0 ? `${hours / 24} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`
+}
+
+/** What a template can contain. */
+export interface TemplateValues extends Pick<Notification, 'at' | 'event' | 'server' | 'group' | 'error' | 'duration' | 'state'> {
+  readonly player?: string
+  /** The problem that `up` ends; default: `down`. */
+  readonly endOf?: string
+}
+
+type Variable = (values: TemplateValues) => string | number | null | undefined
+
+/** The variables of a template. */
+export const variables = {
+  server: ({ server }) => server ?? 'Tickwarden',
+  group: ({ group }) => group,
+  event: ({ event }) => event,
+  error: ({ error }) => error ?? 'unknown',
+  duration: ({ duration }) => (duration === null ? 'an unknown time' : formatDuration(duration)),
+  time: ({ at }) => new Date(at).toISOString(),
+  player: ({ player }) => player,
+  online: ({ state }) => state?.online,
+  max: ({ state }) => state?.max,
+  version: ({ state }) => state?.version,
+  motd: ({ state }) => state?.motd,
+  tickRate: ({ state }) => state?.tickRate && Number(state.tickRate.toFixed(1)),
+} satisfies Readonly<Record<string, Variable>>
+
+const placeholder = /\{(\w+)\}/g
+
+/** The names in braces that are not variables. */
+export const unknownVariables = (template: string): readonly string[] =>
+  [...template.matchAll(placeholder)].flatMap(([, name = '']) => (Object.hasOwn(variables, name) ? [] : [name]))
+
+/** @param templates of the channel; the other events have their default text */
+export function templateOf({ event, endOf }: TemplateValues, own: Readonly<Partial<Record<NotifiedEvent, string>>>): string {
+  const otherwise = event === 'restart' ? restarted : event === 'up' && endOf === 'hung' ? respondsAgain : templates[event]
+  return own[event] ?? otherwise
+}
+
+export const renderTemplate = (template: string, values: TemplateValues): string =>
+  template.replace(placeholder, (_, name: string) =>
+    String((variables as Readonly<Record<string, Variable>>)[name]?.(values) ?? ''),
+  )

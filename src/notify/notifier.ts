@@ -1,0 +1,159 @@
+import type { DiscoveryView } from '../discovery/status.ts'
+import { currentFields } from '../game/current-fields.ts'
+import { isAsleep, ongoingWorldUpgrade, type ServerSnapshot } from '../game/snapshot.ts'
+import { waitUpTo } from '../game/watcher/deadline.ts'
+import { downReason, stateOf, wallOf } from '../live/state.ts'
+import type { HttpClient } from '../util/http-client.ts'
+import type { ChannelMetrics } from '../util/part-metrics.ts'
+import { ChannelNotifier, createNotification, type NotifierOptions } from './channel-notifier.ts'
+import type { Observation } from './rules.ts'
+import { createChannelClient } from './sender.ts'
+
+const discoveryCheckMs = 5_000
+/** How often senders look for notifications of other replicas, milliseconds. */
+const wakeMs = 2_000
+/** Maximum time in which attempts in progress end when the service stops, milliseconds. */
+const maxCloseMs = 1_000
+
+/** Tells channels what happens to the servers. */
+export class Notifier {
+  readonly #options: NotifierOptions
+  readonly #channels: readonly ChannelNotifier[]
+  readonly #client: HttpClient
+  readonly #stops: (() => void)[] = []
+  /** Unix milliseconds of the last poll of each server. */
+  readonly #lastPolls = new Map<string, number>()
+
+  private constructor(options: NotifierOptions, client: HttpClient, channels: readonly ChannelNotifier[]) {
+    this.#options = options
+    this.#client = client
+    this.#channels = channels
+    const { fleet } = options
+    this.#stops.push(
+      () => {},
+      fleet.subscribe((snapshot) => this.#observe(snapshot)),
+      fleet.onChange(({ replaced = [], removed }) => {
+        for (const server of [...replaced, ...removed]) {
+          this.#lastPolls.delete(server)
+          for (const channel of channels) channel.forget(server)
+        }
+        for (const channel of channels) channel.matches.clear()
+      }),
+    )
+    if (options.discovery !== undefined) this.#checkDiscovery(options.discovery)
+    this.#wakeSenders()
+  }
+
+  static async open(options: NotifierOptions): Promise<Notifier> {
+    const client = createChannelClient(options.settings.allowPrivate)
+    const channels: ChannelNotifier[] = []
+    for (const settings of options.settings.channels) {
+      const { clock } = options
+      const describeDropped = (count: number) => {
+        const sender = channels.find((channel) => channel.settings === settings)?.sender
+        if (sender !== undefined) sender.counts.dropped += count
+        const dropped = {
+          ...noServer,
+          at: Math.round(clock.wall()),
+          error: `${count} more notifications were dropped because the channel failed`,
+        }
+        return createNotification({ templates: {} }, dropped, clock.wall())
+      }
+      channels.push(new ChannelNotifier(settings, await options.openOutbox(settings, describeDropped), client, options))
+    }
+    return new Notifier(options, client, channels)
+  }
+
+  /** Other replicas add notifications too, and one that sends may die. */
+  #wakeSenders(): void {
+    const cancel = this.#options.clock.after(wakeMs, () => this.#wakeSenders())
+    this.#stops[0] = cancel
+    for (const { sender } of this.#channels) sender.wake()
+  }
+
+  /** The channels, for the metrics and the page. */
+  metrics(): readonly ChannelMetrics[] {
+    return this.#channels.map(({ settings, sender, outbox, statusMessage }) => {
+      const problem = sender.problem ?? statusMessage?.problem
+      return {
+        ...{ channel: settings.name, ...sender.counts, waiting: outbox.length },
+        ...(problem !== undefined && { problem }),
+      }
+    })
+  }
+
+  async close(): Promise<void> {
+    for (const stop of this.#stops) stop()
+    const { clock } = this.#options
+    const senders = Promise.all(this.#channels.flatMap(({ sender, statusMessage }) => [sender.close(), statusMessage?.close()]))
+    await waitUpTo(
+      senders.then(() => {}),
+      maxCloseMs,
+      clock,
+    )
+    await this.#client.close()
+    await Promise.all(this.#channels.map(({ outbox }) => outbox.close()))
+  }
+
+  #observe(snapshot: ServerSnapshot): void {
+    const { server, lastPollAt } = snapshot
+    const { fleet, clock, recordOf } = this.#options
+    const group = fleet.settingsOf(server)?.group
+    const channels = this.#channels.filter((channel) => channel.settings.events.length > 0 && channel.isAbout(server, group))
+    if (channels.length === 0) return
+    const isPoll = lastPollAt !== undefined && lastPollAt !== this.#lastPolls.get(server)
+    if (lastPollAt !== undefined) this.#lastPolls.set(server, lastPollAt)
+    const known = stateOf(snapshot)
+    // A server that is stopped until a player joins, or that upgrades its world, is not an outage.
+    const isDownOnPurpose = isAsleep(snapshot) === true || ongoingWorldUpgrade(snapshot)?.state === 'running'
+    const state = isDownOnPurpose ? { ...known, up: null } : known
+    const seen: Observation = {
+      ...{ server, group: group ?? null, at: wallOf(snapshot, clock), isPoll, state },
+      error: state.up === false ? downReason(snapshot) : null,
+      ...{ tickRatio: tickRatioOf(snapshot), trouble: troubleOf(snapshot), record: () => recordOf?.(server) },
+    }
+    for (const channel of channels) channel.observe(seen)
+  }
+
+  /** Lists of servers that cannot be read are told like a source that fails, without a server. */
+  #checkDiscovery(discovery: DiscoveryView): void {
+    const { clock, settings } = this.#options
+    const failing = new Map<string, { readonly since: number; isTold: boolean }>()
+    let cancel = () => {}
+    const check = () => {
+      cancel = clock.after(discoveryCheckMs, check)
+      for (const { provider, name, state, error } of discovery.status()) {
+        const list = `${provider} ${name}`
+        if (state !== 'failed') failing.delete(list)
+        else if (!failing.has(list)) failing.set(list, { since: clock.wall(), isTold: false })
+        const problem = failing.get(list)
+        if (problem === undefined || problem.isTold || clock.wall() - problem.since < settings.troubleAfter) continue
+        problem.isTold = true
+        const values = {
+          ...noServer,
+          at: Math.round(problem.since),
+          error: `the list of servers ${list} cannot be read: ${error}`,
+        }
+        for (const channel of this.#channels) channel.tellTrouble(values)
+      }
+    }
+    check()
+    this.#stops.push(() => cancel())
+  }
+}
+
+const noServer = { event: 'trouble', server: null, group: null, duration: null, state: null } as const
+
+/** Undefined if unknown, or if the server does not tick at its target on purpose. */
+function tickRatioOf(snapshot: ServerSnapshot): number | undefined {
+  const { tickRate, tickRateTarget, tickPaused, tickFrozen, tickSprinting } = currentFields(snapshot)
+  if (tickRate === undefined || tickPaused?.value || tickFrozen?.value || tickSprinting?.value) return undefined
+  return tickRate.value / (tickRateTarget?.value || 20)
+}
+
+function troubleOf({ sources, up }: ServerSnapshot): string | null {
+  const failing = up === true ? sources.filter(({ state }) => state === 'failed') : []
+  return failing.length === 0
+    ? null
+    : `${failing.map(({ source, error }) => `source ${source} fails (${error?.code ?? 'failed'})`).join(', ')}`
+}

@@ -1,0 +1,84 @@
+import { readdir, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { lock } from 'proper-lockfile'
+import { createFolder } from '../util/create-folder.ts'
+import type { Log } from '../util/log.ts'
+import type { SharedState } from '../util/part-metrics.ts'
+import type { NotifierOptions } from './channel-notifier.ts'
+import { Notifier } from './notifier.ts'
+import { FileOutbox } from './outbox.ts'
+import { SharedOutbox } from './shared-outbox.ts'
+
+export interface OpenNotifierOptions extends Omit<NotifierOptions, 'openOutbox'> {
+  /** DATA_DIR; absent: notifications are kept in memory only. */
+  readonly dataDir?: string | undefined
+  /** With several replicas: what they share instead of the folder. */
+  readonly shared?: SharedState | undefined
+}
+
+/** A lock that has not been renewed for this long belongs to a process that was killed. Milliseconds. */
+const staleMs = 3_000
+
+/**
+ * Creates and locks the folder of the notifications, waiting for a process that ends.
+ * @returns undefined if there is no usable folder, which is logged
+ */
+async function openFolder(dataDir: string | undefined, log: Log) {
+  const lost = 'notifications that wait are lost when the service stops'
+  if (dataDir === undefined) {
+    log.warn(`No data folder is set, so ${lost}; set DATA_DIR to keep them.`)
+    return undefined
+  }
+  const folder = join(resolve(dataDir), 'notify')
+  try {
+    await createFolder(folder, 0o700)
+    const release = await lock(folder, {
+      ...{ lockfilePath: join(folder, '.lock'), stale: staleMs, update: staleMs / 3 },
+      retries: { retries: 16, factor: 1, minTimeout: 250, maxTimeout: 250 },
+      onCompromised: ({ message }) =>
+        log.error({ folder, reason: message }, `${folder}: another process may send the same notifications`),
+    })
+    // Of a process that was killed while it wrote.
+    for (const name of await readdir(folder)) if (/\.json\.\d+$/.test(name)) await rm(join(folder, name), { force: true })
+    return { folder, release: () => release().catch(() => {}) }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ELOCKED')
+      throw new Error(`${folder} is used by another process, which would send the same notifications; set another DATA_DIR`)
+    log.warn({ folder, reason: code ?? message }, `${folder} cannot be used (${code ?? message}), so ${lost}`)
+    return undefined
+  }
+}
+
+/**
+ * Starts to tell the channels. Notifications of an earlier process are delivered.
+ * @throws Error if another process uses the folder
+ */
+export async function openNotifier({
+  dataDir,
+  shared,
+  ...options
+}: OpenNotifierOptions): Promise<Pick<Notifier, 'close' | 'metrics'>> {
+  const { log } = options
+  const place = shared === undefined ? await openFolder(dataDir, log) : undefined
+  const notifier = await Notifier.open({
+    ...options,
+    openOutbox: async ({ name }, describeDropped) =>
+      shared === undefined
+        ? FileOutbox.open({ folder: place?.folder, channel: name, log, describeDropped })
+        : new SharedOutbox({
+            channel: name,
+            queue: shared.queue(`notify:${name}`),
+            values: shared.values('notify'),
+            takeLock: () => shared.locks.take(`notify:${name}`),
+            onDropped: describeDropped,
+          }),
+  })
+  return {
+    metrics: () => notifier.metrics(),
+    async close() {
+      await notifier.close()
+      await place?.release()
+    },
+  }
+}

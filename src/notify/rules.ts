@@ -1,0 +1,244 @@
+import { playerChanges } from '../live/player-changes.ts'
+import type { LiveState } from '../live/state.ts'
+import type { EventName, NotifiedEvent, TemplateValues } from './notification.ts'
+import type { ChannelSettings, NotifySettings } from './settings.ts'
+
+/** What a poll, or an event since then, has shown of a server. */
+export interface Observation {
+  readonly server: string
+  readonly group: string | null
+  /** Unix milliseconds. */
+  readonly at: number
+  /** Whether a poll has ended since the last observation. */
+  readonly isPoll: boolean
+  readonly state: LiveState
+  /** Why it is down. */
+  readonly error: string | null
+  /** Tick rate relative to the target; undefined if unknown or if the server does not tick on purpose. */
+  readonly tickRatio: number | undefined
+  /** Why a source fails although the server is up; null if none does. */
+  readonly trouble: string | null
+  /** Returns the record number of players before; undefined if none is known, null while it is being read. */
+  readonly record: () => number | null | undefined
+}
+
+const problems = ['down', 'hung', 'lagging', 'full', 'empty', 'trouble'] as const
+type Problem = (typeof problems)[number]
+
+/**
+ * What a channel has been told about a server. Stored, so that each change is told once and none is lost by a restart. A problem that
+ * lasts has the time at which it began, Unix milliseconds; null if it had already begun when the server was first observed.
+ */
+export interface Told extends Readonly<Partial<Record<Problem, number | null>>> {
+  readonly version?: string
+  readonly record?: number
+  /** When the server went up or down last; absent if unknown. */
+  readonly since?: number
+  /** When anything was told last. */
+  readonly toldAt?: number
+}
+
+/** A change that is not told yet. */
+interface Pending {
+  /** Unix milliseconds of the first observation. */
+  readonly at: number
+  polls: number
+}
+
+/** What a channel remembers of a server between observations. Lost by a restart. */
+export interface Memory {
+  pending: Partial<Record<Problem | 'version' | 'record', Pending>>
+  players: LiveState['players']
+}
+
+export const createMemory = (): Memory => ({ pending: {}, players: null })
+
+/** An event to tell. */
+export type Draft = TemplateValues & { readonly server: string }
+
+export interface Rule {
+  readonly channel: Pick<ChannelSettings, 'events' | 'after' | 'for' | 'repeat' | 'minPause'>
+  readonly settings: Pick<NotifySettings, 'restartGrace' | 'laggingBelow' | 'laggingFor' | 'troubleAfter'>
+  /** Whether the event must not be told now. */
+  readonly isQuiet: (event: EventName) => boolean
+}
+
+/** Whether a server has a problem; undefined if unknown. Nothing is told of what is unknown. */
+function hasProblem(
+  problem: Problem,
+  { state, tickRatio, trouble }: Observation,
+  { laggingBelow }: Rule['settings'],
+): boolean | undefined {
+  const { up, responsive, online, max } = state
+  if (problem === 'down') return up === null ? undefined : !up
+  if (up !== true) return undefined
+  switch (problem) {
+    case 'hung':
+      return responsive === null ? undefined : !responsive
+    case 'lagging':
+      return tickRatio === undefined || responsive === false ? undefined : tickRatio < laggingBelow
+    case 'full':
+      return online === null || max === null || max === 0 ? undefined : online >= max
+    case 'empty':
+      return online === null ? undefined : online === 0
+    default:
+      return trouble !== null
+  }
+}
+
+/** How long a problem must last before it is told, milliseconds. */
+function minDuration(problem: Problem, { channel, settings }: Rule): number {
+  if (problem === 'down') return Math.max(channel.for, settings.restartGrace)
+  if (problem === 'lagging') return Math.max(channel.for, settings.laggingFor)
+  return problem === 'trouble' ? Math.max(channel.for, settings.troubleAfter) : channel.for
+}
+
+const toSeconds = (ms: number): number => Math.max(0, Math.round(ms / 1_000))
+
+/**
+ * Compares what an observation shows with what a channel has been told. Each change must be shown by `after` consecutive polls and last for
+ * some time; what is quiet or too soon is told later, if it still holds then.
+ * @param told undefined at the first observation of the server, of which nothing is told
+ * @param memory is changed
+ * @returns what the channel will have been told, and the events to tell it; the same `told` if nothing has changed
+ */
+export function applyRule(
+  rule: Rule,
+  told: Told | undefined,
+  memory: Memory,
+  seen: Observation,
+): { readonly told: Told; readonly drafts: readonly Draft[] } {
+  const { channel, settings } = rule
+  const drafts: Draft[] = []
+  let next: Told = told ?? {}
+  const isFirst = told === undefined
+  const canTell = (event: EventName) =>
+    !rule.isQuiet(event) && (next.toldAt === undefined || drafts.length > 0 || seen.at - next.toldAt >= channel.minPause)
+
+  const tell = (event: NotifiedEvent, at: number, duration: number | null, more: Partial<Draft> = {}): void => {
+    const { server, group, state } = seen
+    drafts.push({ event, at, server, group, state, duration, error: null, ...more })
+    next = { ...next, toldAt: seen.at }
+  }
+
+  /** Counts the polls that show a change. Returns when it began, once there are enough of them. */
+  const confirm = (name: keyof Memory['pending'], lastsMs: number): number | undefined => {
+    const pending = memory.pending[name] ?? { at: seen.at, polls: 0 }
+    memory.pending[name] = pending
+    if (seen.isPoll) pending.polls++
+    return pending.polls >= channel.after && seen.at - pending.at >= lastsMs ? pending.at : undefined
+  }
+
+  const set = (problem: Problem, at: number | null | undefined): void => {
+    delete memory.pending[problem]
+    const { [problem]: _, ...rest } = next
+    next = at === undefined ? rest : { ...rest, [problem]: at }
+  }
+
+  const wants = (...events: readonly EventName[]) => events.some((event) => channel.events.includes(event))
+
+  function follow(problem: Problem): void {
+    const holds = hasProblem(problem, seen, settings)
+    const began = next[problem]
+    const isTold = began !== undefined
+    const endsInUp = problem === 'down' || problem === 'hung'
+    if (holds === undefined) {
+      delete memory.pending[problem]
+      // Whoever is told that the server is down needs not be told of its other problems.
+      if (problem !== 'down' && problem !== 'empty' && seen.state.up === false && isTold && 'down' in next)
+        set(problem, undefined)
+      return
+    }
+    if (isFirst) {
+      if (holds) set(problem, null)
+      return
+    }
+    if (holds === isTold) {
+      const pending = memory.pending[problem]
+      delete memory.pending[problem]
+      if (problem === 'down' && !holds && pending !== undefined && pending.polls >= channel.after) {
+        const lasted = seen.at - pending.at
+        if (lasted <= settings.restartGrace && wants('down', 'up') && canTell('up')) tell('restart', seen.at, toSeconds(lasted))
+        next = { ...next, since: seen.at }
+      }
+      const isDue = channel.repeat > 0 && seen.at - (next.toldAt ?? 0) >= channel.repeat
+      if (holds && isDue && wants(problem) && canTell(problem))
+        tell(problem, began ?? seen.at, began == null ? null : toSeconds(seen.at - began), problemError(problem))
+      return
+    }
+    const at = confirm(problem, holds ? minDuration(problem, rule) : 0)
+    if (at === undefined) return
+    const event = holds ? problem : endsInUp ? 'up' : undefined
+    const isWanted = event !== undefined && wants(event)
+    if (isWanted && !canTell(event)) return
+    const start = holds ? next.since : began
+    set(problem, holds ? at : undefined)
+    const error = holds ? problemError(problem) : { endOf: problem }
+    if (isWanted) tell(event, at, endsInUp && start != null ? toSeconds(at - start) : null, error)
+    if (problem === 'down') next = { ...next, since: at }
+  }
+
+  const problemError = (problem: Problem): Partial<Draft> => ({
+    error: problem === 'down' ? seen.error : problem === 'trouble' ? seen.trouble : null,
+  })
+
+  for (const problem of problems) {
+    const isNeeded = wants(problem) || ((problem === 'down' || problem === 'hung') && wants('up', 'down'))
+    if (isNeeded) follow(problem)
+  }
+  if (wants('version')) followVersion()
+  if (wants('record')) followRecord()
+  if (wants('join', 'leave')) followPlayers()
+  return { told: next, drafts }
+
+  function followVersion(): void {
+    const { version } = seen.state
+    if (version === null || version === next.version) {
+      delete memory.pending.version
+      return
+    }
+    const isKnown = next.version !== undefined
+    const at = isKnown ? confirm('version', 0) : seen.at
+    if (at === undefined || (isKnown && !canTell('version'))) return
+    delete memory.pending.version
+    next = { ...next, version }
+    if (isKnown) tell('version', at, null)
+  }
+
+  function followRecord(): void {
+    const { online } = seen.state
+    if (online === null) return
+    const isKnown = next.record !== undefined
+    if (isKnown && online <= (next.record ?? 0)) {
+      delete memory.pending.record
+      return
+    }
+    const at = isKnown ? confirm('record', 0) : seen.at
+    if (at === undefined || (isKnown && !canTell('record'))) return
+    const before = isKnown ? undefined : seen.record()
+    if (before === null) return
+    delete memory.pending.record
+    next = { ...next, record: Math.max(online, before ?? 0) }
+    if (isKnown) tell('record', at, null)
+  }
+
+  function followPlayers(): void {
+    const { players } = seen.state
+    if (players === null) return
+    const before = memory.players
+    memory.players = players
+    if (before === null || isFirst) return
+    const { joined, left } = playerChanges(before, players)
+    for (const [event, list] of [
+      ['leave', left],
+      ['join', joined],
+    ] as const)
+      for (const { NAME } of list) if (wants(event) && canTell(event)) tell(event, seen.at, null, { player: NAME })
+  }
+}
+
+/** What a server in maintenance, or one that is polled elsewhere, leaves in the memory: the next change is counted from then on. */
+export function forgetPending(memory: Memory, state: LiveState): void {
+  memory.pending = {}
+  memory.players = state.players ?? memory.players
+}

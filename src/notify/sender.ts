@@ -1,0 +1,230 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { backoffMs, withJitter } from '../util/backoff.ts'
+import type { Clock } from '../util/clock.ts'
+import { HttpClient, type HttpError, type HttpReply, type HttpRequest } from '../util/http-client.ts'
+import { parseJson } from '../util/json.ts'
+import type { Log } from '../util/log.ts'
+import { type ChannelContext, type ChannelType, DeliveryError, maxShown } from './channels/channel.ts'
+import type { Outbox } from './outbox.ts'
+import { isPublicAddress } from './public-address.ts'
+import type { ChannelSettings } from './settings.ts'
+
+/** Notifications within so many milliseconds become one message. */
+const joinMs = 5_000
+const maxAgeMs = 24 * 3_600_000
+const backoff = { firstMs: 1_000, maxMs: 300_000 } as const
+/** The longest pause that a receiver can ask for, milliseconds. */
+const maxPauseMs = 3_600_000
+const timeoutMs = 10_000
+const maxReplyBytes = 256 * 1024
+/** Read at once: more than become one message, so that those that are not shown are counted. */
+const maxRead = 1_000
+
+export const createChannelClient = (allowPrivate: boolean): HttpClient =>
+  new HttpClient({ timeoutMs, maxBytes: maxReplyBytes, ...(!allowPrivate && { allows: isPublicAddress }) })
+
+/** The pause that a reply asks for, milliseconds; undefined if it asks for none. */
+function pauseOf({ headers, body, status }: HttpReply, type: ChannelType, now: number): number | undefined {
+  const isLimited = status === 429
+  const isUsedUp = headers['x-ratelimit-remaining'] === '0'
+  const after = headers['retry-after']
+  const date = after === undefined ? Number.NaN : /^\d+(\.\d+)?$/.test(after) ? Number(after) * 1_000 : Date.parse(after) - now
+  const { 'x-ratelimit-reset-after': resetAfter, 'x-ratelimit-reset': resetAt } = headers
+  const resetMs = resetAfter === undefined ? Number(resetAt ?? Number.NaN) * 1_000 - now : Number(resetAfter) * 1_000
+  const reset = isLimited || isUsedUp ? resetMs : Number.NaN
+  let inBody = Number.NaN
+  try {
+    inBody = isLimited ? (type.retryAfterMs?.(parseJson(body.toString())) ?? Number.NaN) : Number.NaN
+  } catch {}
+  const pauses = [date, reset, inBody].filter((pause) => pause > 0)
+  return pauses.length === 0 ? undefined : Math.min(maxPauseMs, Math.max(...pauses))
+}
+
+const notAllowed = () => new DeliveryError('its address is private; set notify.allowPrivate to allow it', { isTemporary: false })
+
+/** Sends the requests of a channel. A reply that asks for a pause is reported to `onPause` although it was successful. */
+export function createContext(
+  {
+    type,
+    client,
+    allowPrivate,
+    now,
+  }: { readonly type: ChannelType; readonly client: HttpClient; readonly allowPrivate: boolean; readonly now: () => number },
+  onPause: (ms: number) => void = () => {},
+): ChannelContext {
+  return {
+    async request(request: HttpRequest) {
+      let reply: HttpReply
+      try {
+        reply = await client.request({ ...request, isBodyOptional: true })
+      } catch (error) {
+        const { kind, message } = error as HttpError
+        if (kind === 'address') throw notAllowed()
+        throw new DeliveryError(message)
+      }
+      const { status } = reply
+      const retryAfterMs = pauseOf(reply, type, now())
+      if (status >= 200 && status < 300) {
+        if (retryAfterMs !== undefined) onPause(retryAfterMs)
+        return reply
+      }
+      const isTemporary = status === 408 || status === 429 || status >= 500
+      throw new DeliveryError(`it answers ${status}`, { isTemporary, retryAfterMs, status })
+    },
+    async resolve(host) {
+      if (allowPrivate) return host
+      const found =
+        isIP(host) > 0
+          ? [{ address: host }]
+          : await lookup(host, { all: true }).catch((error: NodeJS.ErrnoException) => {
+              throw new DeliveryError(`the name cannot be resolved (${error.code})`)
+            })
+      if (!found.every(({ address }) => isPublicAddress(address))) throw notAllowed()
+      return found[0]?.address ?? host
+    },
+  }
+}
+
+export interface SenderOptions {
+  readonly settings: Pick<ChannelSettings, 'name' | 'type' | 'values'>
+  readonly outbox: Outbox
+  readonly client: HttpClient
+  readonly allowPrivate: boolean
+  readonly publicUrl?: string | undefined
+  readonly clock: Clock
+  readonly log: Log
+  readonly random?: () => number
+  /** Milliseconds within which notifications become one message; default 5 s. */
+  readonly joinWithinMs?: number
+}
+
+/** Counts since the start. */
+export interface ChannelCounts {
+  sent: number
+  failed: number
+  dropped: number
+}
+
+/** Delivers the notifications of one channel one after the other, so that their order is kept and no other channel waits for it. */
+export class Sender {
+  readonly counts: ChannelCounts = { sent: 0, failed: 0, dropped: 0 }
+  /** Why the last attempt failed; undefined if it did not. */
+  problem: string | undefined
+  readonly #options: SenderOptions
+  readonly #context: ChannelContext
+  #running: Promise<void> | undefined
+  #isDue = false
+  #isClosed = false
+  #failures = 0
+  /** Monotonic milliseconds before which nothing is sent. */
+  #pausedUntil = 0
+  #endWait = () => {}
+
+  constructor(options: SenderOptions) {
+    this.#options = options
+    const { settings, client, allowPrivate, clock } = options
+    this.#context = createContext({ type: settings.type, client, allowPrivate, now: () => clock.wall() }, (ms) => {
+      this.#pausedUntil = clock.now() + ms
+    })
+  }
+
+  get context(): ChannelContext {
+    return this.#context
+  }
+
+  /** Sends what waits. To be called after notifications have been added. */
+  wake(): void {
+    this.#isDue = true
+    this.#running ??= this.#run()
+  }
+
+  /** Ends the pause; an attempt that has begun is finished or aborted by the caller's client. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#endWait()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { log, settings } = this.#options
+    while (this.#isDue && !this.#isClosed) {
+      this.#isDue = false
+      try {
+        while (!this.#isClosed && (await this.#sendNext()));
+      } catch (error) {
+        // The outbox is not available: it wakes the sender when it is.
+        log.debug({ err: error, channel: settings.name }, 'the notifications cannot be read')
+      }
+    }
+    this.#running = undefined
+  }
+
+  /** Returns whether there may be more to send. */
+  async #sendNext(): Promise<boolean> {
+    const { outbox, settings, clock, publicUrl, joinWithinMs = joinMs } = this.#options
+    const { joins } = settings.type
+    const [first] = await outbox.oldest(1)
+    if (first === undefined) return false
+    if (joins) await this.#wait(Math.min(joinWithinMs, first.queuedAt + joinWithinMs - clock.wall()))
+    await this.#wait(this.#pausedUntil - clock.now())
+    if (this.#isClosed) return false
+    const waiting = await outbox.oldest(joins ? maxRead : 1)
+    if (waiting[0]?.id !== first.id) return waiting.length > 0
+    const end = waiting.findIndex(({ queuedAt }) => Math.abs(queuedAt - first.queuedAt) > joinWithinMs)
+    const all = end === -1 ? waiting : waiting.slice(0, end)
+    const notifications = all.slice(0, maxShown)
+    try {
+      await settings.type.send(
+        { notifications, more: all.length - notifications.length, at: clock.wall(), publicUrl },
+        settings.values,
+        this.#context,
+      )
+      this.#failures = 0
+      this.problem = undefined
+      this.counts.sent += all.length
+    } catch (error) {
+      if (this.#isClosed) return false
+      if (!(await this.#fail(error as Error, first.queuedAt, all.length))) return true
+    }
+    await outbox.remove(all)
+    return true
+  }
+
+  /** Returns whether the message is given up. */
+  async #fail(error: Error, queuedAt: number, count: number): Promise<boolean> {
+    const { settings, clock, log, random = Math.random } = this.#options
+    const { name: channel } = settings
+    const { isTemporary = true, retryAfterMs } = error as Partial<DeliveryError>
+    const isTooOld = clock.wall() - queuedAt >= maxAgeMs
+    const isNew = this.problem === undefined
+    this.problem = error.message
+    if (!isTemporary || isTooOld) {
+      this.#failures = 0
+      this.counts.failed += count
+      const reason = isTooOld ? `for 24 hours: ${error.message}` : error.message
+      log.error(
+        { channel, count },
+        `${channel}: ${count === 1 ? 'a notification is' : `${count} notifications are`} given up (${reason})`,
+      )
+      return true
+    }
+    this.#failures++
+    const pause = withJitter(backoffMs(this.#failures, backoff), 0.2, random)
+    if (isNew)
+      log.warn({ channel }, `${channel}: a notification cannot be sent (${error.message}); it is tried again for 24 hours`)
+    await this.#wait(Math.max(pause, retryAfterMs ?? 0))
+    return false
+  }
+
+  async #wait(ms: number): Promise<void> {
+    if (ms <= 0 || this.#isClosed) return
+    await new Promise<void>((resolve) => {
+      const cancel = this.#options.clock.after(ms, resolve)
+      this.#endWait = () => {
+        cancel()
+        resolve()
+      }
+    })
+  }
+}

@@ -1,0 +1,98 @@
+import { isRecord } from '../util/is-record.ts'
+import { parseJson } from '../util/json.ts'
+import type { SharedLock, SharedQueue, SharedValues } from '../util/part-metrics.ts'
+import type { Notification } from './notification.ts'
+import { isNotification, maxQueued, type Outbox } from './outbox.ts'
+import type { Told } from './rules.ts'
+
+export interface SharedOutboxOptions {
+  readonly channel: string
+  readonly queue: SharedQueue
+  readonly values: SharedValues
+  /** Takes the lock of the replica that sends; undefined if another one has it. */
+  readonly takeLock: () => Promise<SharedLock | undefined>
+  readonly onDropped: (count: number) => void
+}
+
+/**
+ * The outbox of one channel in the shared state. Of several replicas that tell the same change, the first is accepted; one of them sends, and
+ * another continues when it dies.
+ */
+export class SharedOutbox implements Outbox {
+  readonly #options: SharedOutboxOptions
+  /** The stored texts of the notifications that were read last, by id. */
+  #read = new Map<string, string>()
+  #lock: SharedLock | undefined
+  #length = 0
+
+  constructor(options: SharedOutboxOptions) {
+    this.#options = options
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  async told(server: string): Promise<Told | undefined> {
+    const text = await this.#options.queue.value(server)
+    const told = text === undefined ? undefined : parseJson(text)
+    return isRecord(told) ? (told as Told) : undefined
+  }
+
+  async commit(
+    server: string,
+    before: Told | undefined,
+    told: Told | undefined,
+    notifications: readonly Notification[],
+  ): Promise<boolean> {
+    const text = (value: Told | undefined) => (value === undefined ? '' : JSON.stringify(value))
+    const items = notifications.map((notification) => JSON.stringify(notification))
+    const { queue, onDropped } = this.#options
+    const dropped = await queue.commit({ field: server, before: text(before), after: text(told), items, maxItems: maxQueued })
+    if (dropped !== undefined && dropped > 0) onDropped(dropped)
+    return dropped !== undefined
+  }
+
+  async oldest(count: number): Promise<readonly Notification[]> {
+    const { queue } = this.#options
+    this.#length = await queue.length()
+    if (this.#length === 0) return []
+    if (!(await this.isSender())) return []
+    const items = (await queue.oldest(count)).map((text) => [text, parseItem(text)] as const)
+    await queue.remove(items.flatMap(([text, item]) => (item === undefined ? [text] : [])))
+    this.#read = new Map(items.flatMap(([text, item]) => (item === undefined ? [] : [[item.id, text]])))
+    return items.flatMap(([, item]) => item ?? [])
+  }
+
+  async remove(notifications: readonly Notification[]): Promise<void> {
+    await this.#options.queue.remove(notifications.flatMap(({ id }) => this.#read.get(id) ?? []))
+    this.#length = Math.max(0, this.#length - notifications.length)
+  }
+
+  async value(): Promise<string | undefined> {
+    return (await this.#options.values.all())[this.#options.channel]
+  }
+
+  async setValue(value: string): Promise<void> {
+    await this.#options.values.put(this.#options.channel, value)
+  }
+
+  async isSender(): Promise<boolean> {
+    if (this.#lock === undefined || this.#lock.lost.aborted || !(await this.#lock.isHeld()))
+      this.#lock = await this.#options.takeLock()
+    return this.#lock !== undefined
+  }
+
+  async close(): Promise<void> {
+    await this.#lock?.release()
+  }
+}
+
+function parseItem(text: string): Notification | undefined {
+  try {
+    const item = parseJson(text)
+    return isNotification(item) ? item : undefined
+  } catch {
+    return undefined
+  }
+}

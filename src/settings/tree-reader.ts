@@ -1,0 +1,84 @@
+import type { Tree } from '../util/yaml.ts'
+import type { Kind } from './kinds/kind.ts'
+import { maxSecretBytes } from './read.ts'
+import { readText } from './read-text.ts'
+
+const shown = (tree: Tree | undefined): string =>
+  typeof tree === 'string' ? JSON.stringify(tree.slice(0, 60)) : 'missing or not a single value'
+
+/** Reads a mapping of the file; every mistake is added to the problems. */
+export class TreeReader {
+  readonly place: string
+  readonly #tree: ReadonlyMap<string, Tree>
+  readonly #problems: string[]
+
+  constructor(tree: ReadonlyMap<string, Tree>, place: string, known: readonly string[], problems: string[]) {
+    this.place = place
+    this.#tree = tree
+    this.#problems = problems
+    for (const key of tree.keys())
+      if (!known.includes(key)) this.fail(key, `unknown setting; expected one of ${known.join(', ')}`)
+  }
+
+  fail(key: string, problem: string): void {
+    this.#problems.push(`${this.place}.${key}: ${problem}`)
+  }
+
+  get(key: string): Tree {
+    return this.#tree.get(key) ?? null
+  }
+
+  /** A text that `parse` accepts; undefined if it is missing or wrong. */
+  text<T>(key: string, expected: string, parse: (text: string) => T | undefined, isRequired = false): T | undefined {
+    const given = this.get(key)
+    if (given === null && !isRequired) return undefined
+    const value = typeof given === 'string' ? parse(given) : undefined
+    if (value === undefined) this.fail(key, `it is ${shown(given ?? undefined)}; expected ${expected}`)
+    return value
+  }
+
+  /** A text of this kind; undefined if it is missing or wrong. */
+  value<T>(key: string, kind: Kind<T>, isRequired = false): T | undefined {
+    return this.text(key, kind.expected, kind.parse, isRequired)
+  }
+
+  /** A secret, or the content of the file with the path in `<key>File`. It is not shown if it is wrong. */
+  secret(key: string, kind: Kind<string>, isRequired = false): string | undefined {
+    const [given, path] = [this.get(key), this.get(`${key}File`)]
+    if (given !== null && path !== null) this.fail(key, `${key} and ${key}File are both set; remove one of them`)
+    if (given === null && path === null) {
+      if (isRequired)
+        this.fail(key, `it is missing; expected ${kind.expected}, or ${key}File with the path of a file that contains it`)
+      return undefined
+    }
+    let text = typeof given === 'string' ? given : undefined
+    if (given === null && typeof path === 'string') {
+      try {
+        text = readText(path, maxSecretBytes).trim()
+      } catch (error) {
+        this.fail(
+          `${key}File`,
+          `it is "${path}", which cannot be read (${(error as Error).message}); expected a file that contains the secret`,
+        )
+        return undefined
+      }
+    }
+    const value = text === undefined ? undefined : kind.parse(text)
+    if (value === undefined) this.fail(key, `the value (not shown) is not valid; expected ${kind.expected}`)
+    return value
+  }
+
+  boolean(key: string, otherwise: boolean): boolean {
+    const parse = (text: string) => (text === 'true' ? true : text === 'false' ? false : undefined)
+    return this.text(key, 'true or false', parse) ?? otherwise
+  }
+
+  names(key: string): readonly string[] {
+    const given = this.get(key)
+    const list = typeof given === 'string' ? given.split(',').map((name) => name.trim()) : given
+    if (list === null) return []
+    if (Array.isArray(list) && list.every((item) => typeof item === 'string')) return list as string[]
+    this.fail(key, 'expected a list of names')
+    return []
+  }
+}
