@@ -2,10 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensure } from '../../test/tools/ensure.mjs'
 import { routeTable } from './api-tables.ts'
+import { chartValueTable } from './chart-values.ts'
 import { commandSections } from './command-line.ts'
 import { errorCodeSections } from './error-codes.ts'
 import { layerDiagram } from './layer-diagram.ts'
-import { packageWithLinks, repositoryPage } from './maintainer.ts'
+import { chartVersion, packageWithLinks, repositoryPage } from './maintainer.ts'
 import { metricsTable } from './metrics-table.ts'
 import { serverSoftwareTable } from './server-software.ts'
 import { readSelfDescription, type SelfDescription } from './service.ts'
@@ -42,6 +43,8 @@ const parts: Readonly<Record<string, Readonly<Record<string, Make>>>> = {
   'docs/update-scripts.md': { scripts: scriptTable },
   'docs/troubleshooting.md': { 'error codes': errorCodeSections },
   '.github/ISSUE_TEMPLATE/config.yml': { advisory: () => `    url: ${repositoryPage()}/security/advisories/new` },
+  'charts/tickwarden/Chart.yaml': { version: chartVersion },
+  'charts/tickwarden/README.md': { values: chartValueTable },
   'docs/contributing/README.md': { diagram: layerDiagram },
 }
 

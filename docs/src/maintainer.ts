@@ -11,6 +11,13 @@ export function packageWithLinks(): string {
   return `${JSON.stringify({ ...settings, ...links }, null, 2)}\n`
 }
 
+/** The version and links of the Helm chart, which is released with the service. */
+export function chartVersion(): string {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const page = repositoryPage()
+  return [`version: ${version}`, `appVersion: ${version}`, `home: ${page}`, `sources: [${page}]`].join('\n')
+}
+
 /** The page of the repository: https://github.com/OWNER/tickwarden. */
 export function repositoryPage(): string {
   const { repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))

@@ -25,6 +25,8 @@ export interface HttpClientOptions {
   readonly maxRedirects?: number
   /** Connections to one origin at the same time; default: any number. */
   readonly connections?: number
+  /** Certificates of the authorities that are trusted, in PEM format; default: those of Node.js. */
+  readonly ca?: string
 }
 
 /** `aborted` by close() or the caller; `redirect`: to another origin, to an invalid URL, or too many. */
@@ -98,12 +100,12 @@ export class HttpClient {
   }
 
   async #follow({ method = 'GET', url, headers, body }: HttpRequest, signal: AbortSignal) {
-    const { connections, maxRedirects = 0, timeoutMs } = this.#options
+    const { connections, maxRedirects = 0, timeoutMs, ca } = this.#options
     this.#library ??= import('undici').then(({ Agent, fetch }) => ({
       fetch,
       agent: new Agent({
         ...(connections && { connections }),
-        connect: { timeout: timeoutMs },
+        connect: { timeout: timeoutMs, ...(ca && { ca }) },
         headersTimeout: 0,
         bodyTimeout: 0,
       }),
