@@ -54,7 +54,7 @@ function settingRow(setting: Setting<unknown>): readonly string[] {
   return [
     environmentOf(setting).map(code).join(', '),
     keys.map(code).join(', '),
-    withCode(setting.meaning),
+    withCode(setting.meaning) + (setting.deprecated === undefined ? '' : ` (deprecated: ${setting.deprecated})`),
     withCode(fallbackOf(setting)),
   ]
 }
