@@ -155,7 +155,7 @@ describe.skipIf(!isPossible)('the image', () => {
     expect(failed).toBe(1)
   })
 
-  it('is made for another processor on this one', () => {
+  it('is made for another processor on this one', { timeout: 900_000 }, () => {
     const stage = ['--isolation', 'chroot', '--network', 'host', '--build-arg', `NODE_IMAGE=${base}`, '--target', 'build']
     build('bud', ...stage, '--build-arg', 'TARGETARCH=arm64', '--tag', 'stage', '.')
     const other = build('from', 'stage')
