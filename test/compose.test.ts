@@ -1,28 +1,41 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { allSettings } from '../src/config/settings.ts'
-import { environmentOf } from '../src/settings/setting.ts'
+import { loadConfig } from '../src/config/config.ts'
 import { ensure } from './tools/ensure.mjs'
 
 const root = join(import.meta.dirname, '..')
 
 interface Service {
-  readonly environment?: Readonly<Record<string, string | null>>
+  readonly image?: string
+  readonly env_file?: unknown
+  readonly environment?: Readonly<Record<string, string>>
+  readonly read_only?: boolean
+  readonly cap_drop?: readonly string[]
+  readonly security_opt?: readonly string[]
   readonly volumes?: readonly string[]
   readonly healthcheck?: { readonly test: readonly string[] }
   readonly restart?: string
   readonly profiles?: readonly string[]
 }
-const compose = parse(readFileSync(join(root, 'compose.yaml'), 'utf8')) as {
+interface ComposeFile {
   readonly services: Readonly<Record<string, Service>>
   readonly volumes: Readonly<Record<string, unknown>>
 }
+const read = (path: string): ComposeFile => parse(readFileSync(join(root, path), 'utf8'))
+const compose = read('compose.yaml')
+const itzg = read('examples/compose.itzg.yaml')
 const { tickwarden, alertmanager } = compose.services
+const restricted = {
+  read_only: true,
+  cap_drop: ['ALL'],
+  security_opt: ['no-new-privileges:true'],
+  restart: 'unless-stopped',
+}
 
 describe('compose.yaml', () => {
   it('fits the schema of the Compose Specification', async () => {
@@ -34,17 +47,15 @@ describe('compose.yaml', () => {
     // The schema's definitions have identifiers of an older draft, which are not referenced.
     ajv.removeKeyword('id')
     const validate = ajv.compile(schema)
-    expect([validate(compose), validate.errors]).toEqual([true, null])
+    // The schema is older than optional files of variables; with them, a list of paths is the same to it.
+    const older = (file: ComposeFile) => JSON.parse(JSON.stringify(file).replace(/\{"path":("[^"]+"),"required":false\}/g, '$1'))
+    for (const file of [compose, itzg]) expect([validate(older(file)), validate.errors]).toEqual([true, null])
     expect(validate({ services: { tickwarden: { restarts: 'always' } } })).toBe(false)
   })
 
-  it('passes every setting from the environment, except those that belong to the container', () => {
-    const names = allSettings.flatMap(environmentOf)
-    const { HOST, PORT, HISTORY_DIR, ...passed } = tickwarden?.environment ?? {}
-    expect({ HOST, PORT, HISTORY_DIR }).toEqual({ HOST: '0.0.0.0', PORT: '8080', HISTORY_DIR: '/history' })
-    expect(passed).toEqual(
-      Object.fromEntries(names.filter((name) => !['HOST', 'PORT', 'HISTORY_DIR'].includes(name)).map((name) => [name, null])),
-    )
+  it('reads every setting from .env, if it exists, except those that belong to the container', () => {
+    expect(tickwarden?.env_file).toEqual([{ path: '.env', required: false }])
+    expect(tickwarden?.environment).toEqual({ HOST: '0.0.0.0', PORT: '8080', HISTORY_DIR: '/history' })
   })
 
   it('keeps data and history in named volumes, and mounts the folder of tickwarden.yaml', () => {
@@ -55,11 +66,39 @@ describe('compose.yaml', () => {
     expect(named.map((volume) => volume.split(':')[0]).sort()).toEqual(Object.keys(compose.volumes).sort())
   })
 
-  it('checks and restarts every service; Alertmanager has a profile', () => {
-    for (const [name, { healthcheck, restart }] of Object.entries(compose.services)) {
-      expect([name, healthcheck?.test[0], restart]).toEqual([name, 'CMD', 'unless-stopped'])
+  it('pins, restricts, checks and restarts every service; Alertmanager has a profile', () => {
+    for (const [name, service] of Object.entries(compose.services)) {
+      expect(service, name).toMatchObject({ ...restricted, healthcheck: { test: expect.arrayContaining(['CMD']) } })
+      expect(service.image ?? 'built:1', name).toMatch(/:v?\d[\w.]*$/)
     }
     expect(alertmanager?.profiles).toEqual(['alerts'])
+  })
+})
+
+describe('examples/compose.itzg.yaml', () => {
+  const { minecraft, tickwarden } = itzg.services
+
+  it('wires RCON, the management protocol and the folder of the server', () => {
+    expect(tickwarden).toMatchObject(restricted)
+    const passwords = mkdtempSync(join(tmpdir(), 'itzg-'))
+    writeFileSync(join(passwords, 'rcon'), 'password')
+    const secret = 'a'.repeat(40)
+    const environment = Object.entries(tickwarden?.environment ?? {}).map(([name, value]) => [
+      name,
+      value
+        .replace(/^\$\{MANAGEMENT_SECRET:.*\}$/, secret)
+        .replace('/run/secrets', passwords)
+        .replace(/^\/minecraft$/, passwords),
+    ])
+    const { servers } = loadConfig({ env: Object.fromEntries(environment) })
+    expect(servers[0]?.sources).toMatchObject({
+      status: { address: { host: 'minecraft', port: 25565 } },
+      rcon: { address: { host: 'minecraft', port: 25575 }, password: 'password' },
+      management: { secret },
+    })
+    expect(tickwarden?.environment?.MC_MANAGEMENT).toBe(`ws://minecraft:${minecraft?.environment?.MANAGEMENT_SERVER_PORT}`)
+    expect(tickwarden?.volumes).toContain(`minecraft:${tickwarden?.environment?.MC_DIRECTORY}:ro`)
+    expect(minecraft?.volumes).toEqual(['minecraft:/data'])
   })
 })
 

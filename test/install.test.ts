@@ -1,6 +1,16 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -83,6 +93,26 @@ describe.skipIf(!isPossible)('the packed tarball, installed in an empty folder',
       expect(await runNpm(version, into, ...command)).not.toMatch(/EBADENGINE|deprecated/)
     },
   )
+
+  it('is below 3 MB, and has what a user needs next to the program', () => {
+    expect(statSync(tarball).size).toBeLessThan(3_000_000)
+    const installed = join(folder, 'node_modules', 'tickwarden')
+    const files = readdirSync(installed, { recursive: true, encoding: 'utf8' })
+    for (const path of [
+      ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'LICENSE', 'src/data/sample/projects.json'],
+      ...['grafana/dashboards/server.json', 'grafana/alerts/tickwarden.rules.yaml', 'examples/tickwarden.service'],
+    ])
+      expect(files).toContain(path)
+    const readme = readFileSync(join(installed, 'README.md'), 'utf8')
+    for (const [, picture = ''] of readme.matchAll(/!\[[^\]]*\]\((docs[^)]*)\)/g)) expect(files).toContain(picture)
+    expect(JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))).toMatchObject({
+      repository: { type: 'git' },
+      homepage: expect.stringMatching(/^https:/),
+      bugs: { url: expect.stringMatching(/^https:/) },
+      funding: expect.stringMatching(/^https:/),
+      keywords: expect.arrayContaining(['minecraft', 'prometheus-exporter']),
+    })
+  })
 
   it.each(versions)('serves API, page, pictures, history and data on %s', async (version) => {
     const [output, child] = await start(folder, binaryOf(version), ['--port', '0'], /http:\/\/127\.0\.0\.1:[1-9]\d*/)

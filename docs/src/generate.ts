@@ -2,14 +2,15 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensure } from '../../test/tools/ensure.mjs'
 import { routeTable } from './api-tables.ts'
+import { chartValueTable } from './chart-values.ts'
 import { commandSections } from './command-line.ts'
 import { errorCodeSections } from './error-codes.ts'
 import { layerDiagram } from './layer-diagram.ts'
+import { chartVersion, packageWithLinks, repositoryPage } from './maintainer.ts'
 import { metricsTable } from './metrics-table.ts'
 import { serverSoftwareTable } from './server-software.ts'
 import { readSelfDescription, type SelfDescription } from './service.ts'
 import {
-  composeSettings,
   databaseTable,
   fieldTable,
   providerTable,
@@ -27,7 +28,6 @@ type Make = (service: SelfDescription) => string
 /** The text between `<!-- generated: NAME -->` and `<!-- end -->`, or the same as comments of YAML, by file and name. */
 const parts: Readonly<Record<string, Readonly<Record<string, Make>>>> = {
   'docs/settings.md': { 'server settings': serverSettingTable, 'service settings': serviceSettingTable },
-  'compose.yaml': { settings: composeSettings },
   'docs/sources.md': { sources: sourceTable },
   'docs/discovery.md': { providers: providerTable },
   'docs/fields.md': { fields: fieldTable },
@@ -42,6 +42,9 @@ const parts: Readonly<Record<string, Readonly<Record<string, Make>>>> = {
   'docs/data-service.md': { databases: databaseTable },
   'docs/update-scripts.md': { scripts: scriptTable },
   'docs/troubleshooting.md': { 'error codes': errorCodeSections },
+  '.github/ISSUE_TEMPLATE/config.yml': { advisory: () => `    url: ${repositoryPage()}/security/advisories/new` },
+  'charts/tickwarden/Chart.yaml': { version: chartVersion },
+  'charts/tickwarden/README.md': { values: chartValueTable },
   'docs/contributing/README.md': { diagram: layerDiagram },
 }
 
@@ -60,7 +63,7 @@ export async function generatePages(): Promise<Readonly<Record<string, string>>>
   await ensure('test/tools')
   const [service, commands] = await Promise.all([readSelfDescription(), commandSections()])
   const all: typeof parts = { ...parts, 'docs/command-line.md': { commands: () => commands } }
-  return Object.fromEntries(
+  const pages = Object.fromEntries(
     Object.entries(all).map(([path, made]) => [
       path,
       Object.entries(made).reduce(
@@ -69,6 +72,7 @@ export async function generatePages(): Promise<Readonly<Record<string, string>>>
       ),
     ]),
   )
+  return { ...pages, 'package.json': packageWithLinks() }
 }
 
 if (process.argv[1] === import.meta.filename) {

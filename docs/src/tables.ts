@@ -44,17 +44,6 @@ export const sourceTable = (): string =>
 /** The settings of scripts without values. */
 const withoutSettings = (): ScriptSettings => scriptSettings(loadConfig({ env: {}, file: '/dev/null', watches: false }))
 
-/** Settings whose values in `compose.yaml` belong to the container. */
-const ofContainer = ['HOST', 'PORT', 'HISTORY_DIR']
-
-/** Every other setting, as a variable that is passed on. */
-export const composeSettings = (): string =>
-  allSettings
-    .flatMap(environmentOf)
-    .filter((name) => !ofContainer.includes(name))
-    .map((name) => `      ${name}:`)
-    .join('\n')
-
 const fallbackOf = ({ default: text, otherwise }: Setting<unknown>): string => text ?? otherwise ?? 'none'
 
 /** Addresses as code, so that they do not become links. */
@@ -65,7 +54,7 @@ function settingRow(setting: Setting<unknown>): readonly string[] {
   return [
     environmentOf(setting).map(code).join(', '),
     keys.map(code).join(', '),
-    withCode(setting.meaning),
+    withCode(setting.meaning) + (setting.deprecated === undefined ? '' : ` (deprecated: ${setting.deprecated})`),
     withCode(fallbackOf(setting)),
   ]
 }

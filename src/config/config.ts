@@ -1,9 +1,15 @@
 import type { DatabaseDeclaration } from '../data/databases/declaration.ts'
 import { isDiscoveryOn } from '../discovery/settings.ts'
-import { findShortStaleAfter, minStaleAfter, type PollSettings, type ServerSettings } from '../game/server-settings.ts'
+import {
+  findShortStaleAfter,
+  minStaleAfter,
+  type PollSettings,
+  type ServerSettings,
+  serverSettings,
+} from '../game/server-settings.ts'
 import type { MaintenanceWindow } from '../maintenance/window.ts'
 import type { NotifySettings } from '../notify/settings.ts'
-import { readSettings, type Texts } from '../settings/read.ts'
+import { findDeprecated, readSettings, type Texts } from '../settings/read.ts'
 import { checked } from '../settings/setting.ts'
 import { formatHostPort } from '../util/address.ts'
 import { checkVariables, configVariable, withEnvFile } from './environment.ts'
@@ -108,7 +114,7 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
   const isReadable = contents !== undefined && (first !== undefined || contents.servers.length === 0)
   const primary = readServer({ flags, env, file: first?.settings ?? new Map() }, problems)
   if (isReadable) problems.push(...findConflicts(primary, first?.place))
-  warnings.push(...findUnproxied(primary))
+  warnings.push(...findUnproxied(primary), ...findDeprecated(settings, set), ...findDeprecated(serverSettings, primary.own.given))
   const needsServer = first === undefined && !isDiscoveryOn(values, path) && values.dataOnly !== 'true'
   // An entry of the file without a server has been reported already.
   if (isReadable && watches && first === undefined) {

@@ -16,7 +16,7 @@ interface TargetGroup {
 /** Labels with the name of the server, by precedence; the last one is that of Tickwarden's own /sd. */
 const nameLabels = ['name', 'server', '__meta_tickwarden_name'] as const
 /** `__tickwarden_rcon_password` is the setting `rcon.password` of the server. */
-const settingPrefix = '__tickwarden_'
+export const settingPrefix = '__tickwarden_'
 /** Limits the memory that an endless or unrelated list can take. */
 const maxTargets = 100_000
 

@@ -95,3 +95,10 @@ export function readSettings<T extends SettingTable>(table: T, places: Places, p
   })
   return { values: Object.fromEntries(values) as ValuesOf<T>, given }
 }
+
+/** Warnings about the deprecated settings of a table that are set. */
+export const findDeprecated = (table: SettingTable, given: ReadonlyMap<string, Given>): readonly string[] =>
+  [...given].flatMap(([name, { from }]) => {
+    const instead = table[name]?.deprecated
+    return instead === undefined ? [] : [`${from} is deprecated and will be removed; ${instead}.`]
+  })

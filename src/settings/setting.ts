@@ -15,6 +15,8 @@ export interface Setting<T> {
   readonly secret?: true
   /** Name of the setting in the same table without which this one has no effect. */
   readonly needs?: string
+  /** What to use instead, for at least one minor version before the setting is removed; a start with it logs a warning. */
+  readonly deprecated?: string
 }
 
 /** Defines a setting. Preserves the type of `default`, because a setting with a default always has a value. */

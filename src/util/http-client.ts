@@ -31,6 +31,8 @@ export interface HttpClientOptions {
   readonly connections?: number
   /** Whether an IP address may be connected to, checked after each name lookup; default: all. */
   readonly allows?: (address: string) => boolean
+  /** Certificates of the authorities that are trusted, in PEM format; default: those of Node.js. */
+  readonly ca?: string
 }
 
 /** `aborted` by close() or the caller; `address`: one that is not allowed; `redirect`: to another origin, to an invalid URL, or too many. */
@@ -120,7 +122,7 @@ export class HttpClient {
   }
 
   async #follow({ method = 'GET', url, headers, body }: HttpRequest, signal: AbortSignal) {
-    const { connections, maxRedirects = 0, timeoutMs, allows } = this.#options
+    const { connections, maxRedirects = 0, timeoutMs, allows, ca } = this.#options
     const host = url.hostname.replace(/^\[|\]$/g, '')
     // An address is not looked up.
     if (allows !== undefined && isIP(host) > 0 && !allows(host)) throw new HttpError('address', 'its address is not allowed')
@@ -128,7 +130,7 @@ export class HttpClient {
       fetch,
       agent: new Agent({
         ...(connections && { connections }),
-        connect: { timeout: timeoutMs, ...(allows && { lookup: guardLookup(allows) }) },
+          connect: { timeout: timeoutMs, ...(allows && { lookup: guardLookup(allows) }), ...(ca && { ca }) },
         headersTimeout: 0,
         bodyTimeout: 0,
       }),

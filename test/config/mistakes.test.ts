@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
+import { text } from '../../src/settings/kinds/index.ts'
+import { findDeprecated, type Given, readSettings } from '../../src/settings/read.ts'
 import { configProblems } from '../helpers/config-problems.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tickwarden-mistakes-'))
@@ -188,4 +190,19 @@ describe('edition in an entry', () => {
   ])('is refused: %s', (entry, problem) => {
     expect(inFile(`servers: [{ name: a, ${entry} }]`)).toEqual([problem])
   })
+})
+
+it('warns of deprecated settings, from wherever they are set', () => {
+  const table = {
+    old: { env: 'OLD_NAME', file: 'oldName', kind: text, meaning: 'old', deprecated: 'use NEW_NAME instead' },
+    kept: { env: 'NEW_NAME', kind: text, meaning: 'new' },
+  }
+  const warningsFor = (env: Readonly<Record<string, string>>, file = new Map<string, Given>()) =>
+    findDeprecated(table, readSettings(table, { flags: {}, env, file }, []).given)
+  expect(warningsFor({ NEW_NAME: 'a' })).toEqual([])
+  expect(warningsFor({ OLD_NAME: 'a' })).toEqual(['OLD_NAME is deprecated and will be removed; use NEW_NAME instead.'])
+  const inFile = { from: 'tickwarden.yaml: oldName', inFile: true, text: 'a' }
+  expect(warningsFor({}, new Map([['oldName', inFile]]))).toEqual([
+    'tickwarden.yaml: oldName is deprecated and will be removed; use NEW_NAME instead.',
+  ])
 })

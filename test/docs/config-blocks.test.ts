@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Ajv } from 'ajv'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { loadConfig } from '../../src/config/config.ts'
@@ -22,6 +23,7 @@ const named = (found: readonly Block[]) => found.map((block) => [placeOf(block),
 const tickwarden = yaml.filter((block) => has('servers')(block) || has('databases')(block))
 const prometheus = yaml.filter(has('scrape_configs'))
 const compose = yaml.filter(has('services'))
+const chart = yaml.filter(({ page }) => page.startsWith('charts/'))
 const nginx = blocks.filter(({ language }) => language === 'nginx')
 
 /** A file with this text in a temporary folder. */
@@ -32,8 +34,8 @@ function write(name: string, text: string): string {
 }
 
 it('every YAML block is of a kind that is checked, and each kind occurs', () => {
-  expect(yaml.length).toBe(tickwarden.length + prometheus.length + compose.length)
-  for (const kind of [tickwarden, prometheus, compose, nginx]) expect(kind.length).toBeGreaterThan(0)
+  expect(yaml.length).toBe(tickwarden.length + prometheus.length + compose.length + chart.length)
+  for (const kind of [tickwarden, prometheus, compose, chart, nginx]) expect(kind.length).toBeGreaterThan(0)
 })
 
 describe('settings of Tickwarden', () => {
@@ -90,3 +92,10 @@ it.each(named(blocks.filter(({ language, follows }) => language === 'json' && fo
     expect(() => JSON.parse(text)).not.toThrow()
   },
 )
+
+it.each(named(chart))('%s are values of the Helm chart', (_place, { text }) => {
+  const validate = new Ajv({ strict: false }).compile(
+    JSON.parse(readFileSync(join(root, 'charts/tickwarden/values.schema.json'), 'utf8')),
+  )
+  expect([validate(parse(text)), validate.errors]).toEqual([true, null])
+})

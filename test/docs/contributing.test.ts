@@ -71,10 +71,10 @@ describe('the files that a guide names are those of every sibling:', () => {
     expect(read('src/discovery/index.ts')).toContain(`'./providers/${module}.ts'`)
   })
 
-  it('discovery providers are modules of the one list, whose settings are in compose.yaml', () => {
+  it('discovery providers are modules of the one list, whose settings are in the page of settings', () => {
     expect(readdirSync(join(root, 'src/discovery/providers'))).toHaveLength(providers.length)
     const settings = providers.flatMap(({ settings }) => Object.values<{ readonly env: string }>(settings))
-    for (const { env } of settings) expect(read('compose.yaml')).toContain(env)
+    for (const { env } of settings) expect(read('docs/settings.md')).toContain(env)
   })
 
   it.each(databases.map(({ name }) => name as keyof typeof plural))('database %s', (name) => {
@@ -120,7 +120,6 @@ it('a metric in the list of families is served and documented, as described in i
   expect(metricsTable('')).toMatch(/^\| `minecraft_toys` +\| gauge +\| `server`, `color` +\| Toys +\|$/m)
 })
 
-// test/compose.test.ts compares compose.yaml.
 it.each(allSettings)('the setting $env is in --help and in the page of settings, as described in its guide', (setting) => {
   expect(settingsHelp()).toContain(`  ${setting.env} `)
   for (const name of environmentOf(setting)) expect(read('docs/settings.md')).toContain(`\`${name}\``)

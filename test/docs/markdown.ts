@@ -31,13 +31,14 @@ export interface MarkdownPage {
   readonly anchors: ReadonlySet<string>
 }
 
-const folders = ['docs', 'exporter', 'config', 'grafana/provisioning', 'src/web/fonts']
+const folders = ['charts', 'docs', 'exporter', 'config', 'grafana/provisioning', 'src/web/fonts']
 
 /** The paths of all Markdown files of the project. */
 export const pagePaths: readonly string[] = [
   'README.md',
   'CHANGELOG.md',
   'CONTRIBUTING.md',
+  'SECURITY.md',
   ...folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.md'))

@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const names = [
   '*/*.browser',
   'bench',
+  'chart',
   'cluster/connection',
   'cluster/different-lists',
   'cluster/faults',
@@ -64,6 +65,7 @@ const names = [
   'http/openapi/docs',
   'http/openapi/openapi',
   'http/other-methods',
+  'image',
   'install',
   'live/events',
   'live/hub.model',

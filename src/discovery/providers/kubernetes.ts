@@ -1,0 +1,190 @@
+import { join } from 'node:path'
+import { duration, type Kind, list, text, url } from '../../settings/kinds/index.ts'
+import { readFileUpTo } from '../../util/files.ts'
+import { HttpClient } from '../../util/http-client.ts'
+import { isRecord } from '../../util/is-record.ts'
+import { fetchJson, toTarget } from '../fetch-json.ts'
+import { createPolledList, providerOf } from '../polled-list.ts'
+import { DiscoveryError, defineProvider, type ProviderContext } from '../provider.ts'
+import { createTargetGroupReader, parseList, settingPrefix } from '../target-groups.ts'
+
+/** Timeout of one page of the list, milliseconds. */
+const timeoutMs = 10_000
+/** Of all pages together. */
+const maxBytes = 32 * 1024 * 1024
+/** Services in one page, as kubectl requests them. */
+const pageSize = 500
+/** Certificates and tokens of service accounts have a few kilobytes. */
+const maxAccountBytes = 1024 * 1024
+/** `tickwarden/rcon.address` is the setting `rcon.address` of the server. */
+const annotationPrefix = 'tickwarden/'
+
+const selector: Kind<string> = {
+  example: 'app.kubernetes.io/name=minecraft',
+  expected: 'a label selector, such as app=minecraft or "app in (survival, lobby)"',
+  parse: (given) => (/^[\w./!=(), -]+$/.test(given.trim()) ? given.trim() : undefined),
+}
+const namespace: Kind<string> = {
+  example: 'games',
+  expected: 'the name of a namespace, or * for all',
+  parse: (given) => (/^(\*|[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)$/.test(given) ? given : undefined),
+}
+
+interface Port {
+  readonly name: string | undefined
+  readonly port: number
+  readonly protocol: string
+}
+
+function toPort(value: unknown): Port | undefined {
+  if (!isRecord(value) || typeof value.port !== 'number') return undefined
+  const { name, port, protocol } = value
+  return { port, name: typeof name === 'string' ? name : undefined, protocol: protocol === 'UDP' ? 'UDP' : 'TCP' }
+}
+
+const isGame = ({ name = '', port, protocol }: Port): boolean =>
+  /^(minecraft|bedrock|game)\b/.test(name) || port === (protocol === 'UDP' ? 19132 : 25565)
+
+/** The port of the game: by its name or number, else the only one; undefined if it cannot be known. */
+function gamePort(values: unknown): Port | undefined {
+  const ports = Array.isArray(values) ? values.flatMap((value) => toPort(value) ?? []) : []
+  return ports.find(isGame) ?? (ports.length === 1 ? ports[0] : undefined)
+}
+
+/** A target group with one target, from a Service of the API, version v1; without a name it is refused as a target. */
+function toGroup(service: unknown, isNamespaceInName: boolean) {
+  const { metadata, spec }: Record<string, unknown> = isRecord(service) ? service : {}
+  if (!isRecord(metadata) || typeof metadata.name !== 'string' || typeof metadata.namespace !== 'string')
+    return { targets: [''], labels: {} }
+  const { name, namespace, annotations } = metadata
+  const settings = Object.entries(isRecord(annotations) ? annotations : {}).flatMap(([key, value]) =>
+    key.startsWith(annotationPrefix) && typeof value === 'string' ? [[key.slice(annotationPrefix.length), value] as const] : [],
+  )
+  const own = Object.fromEntries(settings.filter(([key]) => key === 'name' || key === 'group' || key === 'address'))
+  const others = settings.filter(([key]) => !(key in own))
+  const port = gamePort(isRecord(spec) ? spec.ports : undefined)
+  const host = `${name}.${namespace}.svc`
+  const address = port === undefined ? host : `${port.protocol === 'UDP' ? 'bedrock://' : ''}${host}:${port.port}`
+  return {
+    targets: [own.address ?? address],
+    labels: {
+      name: own.name ?? (isNamespaceInName ? `${name}.${namespace}` : name),
+      ...(own.group !== undefined && { group: own.group }),
+      ...Object.fromEntries(others.map(([key, value]) => [settingPrefix + key.replaceAll('.', '_'), value])),
+    },
+  }
+}
+
+/** Reads a file of the service account again for each list, because Kubernetes renews tokens. */
+async function readAccountFile(folder: string, name: string): Promise<string> {
+  const path = join(folder, name)
+  try {
+    return (await readFileUpTo(path, maxAccountBytes)).toString('utf8').trim()
+  } catch (error) {
+    const { code = (error as Error).name } = error as NodeJS.ErrnoException
+    throw new DiscoveryError(`the file ${name} of the service account cannot be read (${code})`)
+  }
+}
+
+interface ApiServer {
+  readonly url: string
+  readonly account: string
+  readonly labels: string
+}
+
+/** All services of a namespace with the labels, in pages. '' is the own namespace, which the service account knows. */
+async function listServices(
+  { url, account, labels }: ApiServer,
+  given: string,
+  { measure, signal }: Pick<ProviderContext, 'measure'> & { readonly signal: AbortSignal },
+): Promise<readonly unknown[]> {
+  const [token, ca] = await Promise.all([readAccountFile(account, 'token'), readAccountFile(account, 'ca.crt')])
+  const name = given === '' ? await readAccountFile(account, 'namespace') : given
+  const path = name === '*' ? '/api/v1/services' : `/api/v1/namespaces/${encodeURIComponent(name)}/services`
+  const client = new HttpClient({ timeoutMs, maxBytes, ca })
+  const close = () => void client.close()
+  signal.addEventListener('abort', close)
+  const services: unknown[] = []
+  try {
+    for (let [next, size]: [string | undefined, number] = ['', 0]; next !== undefined; ) {
+      const query = new URLSearchParams({ labelSelector: labels, limit: String(pageSize), ...(next && { continue: next }) })
+      const body = await fetchJson(toTarget(`${url.replace(/\/$/, '')}${path}?${query}`, token), {
+        client,
+        timeoutMs,
+        headers: {},
+      })
+      size += body.length
+      if (size > maxBytes) throw new DiscoveryError(`the list has more than ${maxBytes} bytes`)
+      const page = measure(`${url}${path}`, () => parseList(body))
+      if (!isRecord(page) || !Array.isArray(page.items)) throw new DiscoveryError('the reply is not a list of services')
+      services.push(...page.items)
+      const more = isRecord(page.metadata) ? page.metadata.continue : undefined
+      next = typeof more === 'string' && more !== '' && page.items.length > 0 ? more : undefined
+    }
+    return services
+  } finally {
+    signal.removeEventListener('abort', close)
+    close()
+  }
+}
+
+export const kubernetes = defineProvider({
+  name: 'kubernetes',
+  title: 'Services of Kubernetes, by label',
+  meaning: 'Each Service is a server; see below for the annotations.',
+  settings: {
+    discoveryKubernetes: {
+      env: 'DISCOVERY_KUBERNETES',
+      file: 'discovery.kubernetes',
+      kind: selector,
+      meaning: 'label selector of the Services of Kubernetes that are watched',
+    },
+    discoveryKubernetesNamespaces: {
+      env: 'DISCOVERY_KUBERNETES_NAMESPACES',
+      file: 'discovery.kubernetesNamespaces',
+      kind: list(namespace),
+      otherwise: 'the own namespace',
+      meaning: 'namespaces of these Services; * for all',
+    },
+    discoveryKubernetesInterval: {
+      env: 'DISCOVERY_KUBERNETES_INTERVAL',
+      file: 'discovery.kubernetesInterval',
+      kind: duration('1s', '1d'),
+      default: '30s',
+      meaning: 'time between two readings of these Services',
+    },
+    discoveryKubernetesUrl: {
+      env: 'DISCOVERY_KUBERNETES_URL',
+      file: 'discovery.kubernetesUrl',
+      kind: url('https:', 'http:'),
+      default: 'https://kubernetes.default.svc',
+      meaning: 'URL of the API server of Kubernetes',
+    },
+    discoveryKubernetesAccount: {
+      env: 'DISCOVERY_KUBERNETES_ACCOUNT',
+      file: 'discovery.kubernetesAccount',
+      kind: text,
+      default: '/var/run/secrets/kubernetes.io/serviceaccount',
+      meaning: 'folder with token, ca.crt and namespace of the service account',
+    },
+  },
+  start(values, { clock, changed, measure, readServer }) {
+    const { discoveryKubernetes: labels = '', discoveryKubernetesInterval: interval } = values
+    const api = { url: values.discoveryKubernetesUrl, account: values.discoveryKubernetesAccount, labels }
+    const { discoveryKubernetesNamespaces: namespaces = [''] } = values
+    const isNamespaceInName = namespaces.length > 1 || namespaces[0] === '*'
+    const closing = new AbortController()
+    const lists = namespaces.map((namespace) => {
+      const name = ['services', namespace === '*' ? 'all namespaces' : namespace].filter((part) => part !== '').join(' in ')
+      const parse = createTargetGroupReader({ readServer })
+      return createPolledList({
+        ...{ name, place: `Kubernetes, ${name}`, clock, changed, interval, signal: closing.signal },
+        async read() {
+          const services = await listServices(api, namespace, { measure, signal: closing.signal })
+          return parse(services.map((service) => toGroup(service, isNamespaceInName)))
+        },
+      })
+    })
+    return { ...providerOf(lists), close: () => closing.abort() }
+  },
+})
