@@ -6,6 +6,7 @@ export const commands: ReadonlyMap<string, () => Promise<Command>> = new Map(
     serve: async () => (await import('./serve.ts')).serve,
     status: async () => (await import('./status.ts')).status,
     check: async () => (await import('./check.ts')).check,
+    init: async () => (await import('./init.ts')).init,
     healthcheck: async () => (await import('./healthcheck.ts')).healthcheck,
     'mc-monitor': async () => (await import('./mc-monitor.ts')).mcMonitor,
     demo: async () => (await import('./demo.ts')).demo,
