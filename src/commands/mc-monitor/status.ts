@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { formatHostPort, type ServerAddress } from '../../util/address.ts'
 import { escapeControls } from '../../util/escape-controls.ts'
 import type { GoValues } from './flags.ts'
+import { logLine } from './log-line.ts'
 import { notReady, type Ping, ping } from './ping.ts'
 
 /** Attempts until one succeeds. @throws AggregateError with the error of each */
@@ -20,7 +21,7 @@ async function retried<T>(values: GoValues, stop: AbortSignal, attempt: () => Pr
 }
 
 function jsonOf(host: string, port: number, { version, online, max, fields }: Ping): string {
-  const sample = fields.players?.players.map(({ name, id }) => ({ name, id: id ?? '' })) ?? null
+  const sample = fields.players?.players.map(({ name, id }) => ({ name, id: id ?? '' })) ?? []
   const style = { bold: false, italic: false, underlined: false, strikethrough: false, obfuscated: false }
   return JSON.stringify({
     host,
@@ -34,7 +35,8 @@ function jsonOf(host: string, port: number, { version, online, max, fields }: Pi
   })
 }
 
-const printed = (text: string): string => escapeControls(text)
+/** As mc-monitor prints it, but without other control characters than line ends, which a terminal could execute. */
+const printed = (text: string): string => text.split('\n').map(escapeControls).join('\n')
 
 export async function runJavaStatus(values: GoValues, stop: AbortSignal): Promise<number> {
   const [host, port] = [values.text('host'), values.number('port')]
@@ -84,9 +86,7 @@ export async function runBedrockStatus(values: GoValues, stop: AbortSignal): Pro
   } catch (error) {
     const last = error instanceof AggregateError ? (error.errors as Error[]).at(-1) : (error as Error)
     const reason = `failed to query bedrock server ${shown}: ${last?.message}`
-    process.stdout.write(
-      `${new Date().toISOString()}\tFATAL\tFailed to ping Bedrock server\t${JSON.stringify({ error: reason })}\n`,
-    )
+    process.stdout.write(`${logLine('FATAL', 'Failed to ping Bedrock server', { error: reason })}\n`)
     return 1
   }
 }
