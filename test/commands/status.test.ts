@@ -128,6 +128,10 @@ describe('tickwarden status', () => {
     const output = join(mkdtempSync(join(tmpdir(), 'tickwarden-status-')), 'minecraft.prom')
     const { code, out } = await run(['--prometheus', '--output', output, java, '127.0.0.1:1', '--timeout', '20s'])
     expect([code, out]).toEqual([1, ''])
+    const nowhere = join(output, 'none')
+    await expect(run(['--prometheus', '--output', nowhere, java])).rejects.toThrow(
+      `--output: ${nowhere} cannot be written (ENOTDIR)`,
+    )
     const text = readFileSync(output, 'utf8')
     expect(text).toContain(`minecraft_up{server="${java}"} 1\nminecraft_up{server="127.0.0.1:1"} 0\n`)
   })
@@ -167,6 +171,16 @@ describe('tickwarden status', () => {
     child.stdout.once('data', () => child.stdout.destroy())
     const [code] = await once(child, 'close')
     expect([code, err]).toEqual([0, ''])
+  })
+
+  it('prints no control sequence of an argument', async () => {
+    const child = spawn(process.execPath, [main, 'status', '--x\x1b[2J'])
+    let err = ''
+    child.stderr.on('data', (chunk) => {
+      err += chunk
+    })
+    const [code] = await once(child, 'close')
+    expect([code, err]).toEqual([2, expect.stringContaining("unknown option '--x\\u001b[2J'")])
   })
 
   it.each([

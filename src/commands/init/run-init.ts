@@ -8,6 +8,7 @@ import { duration, hostPort } from '../../settings/kinds/index.ts'
 import type { Texts } from '../../settings/read.ts'
 import { readText } from '../../settings/read-text.ts'
 import { formatHostPort, formatServerAddress } from '../../util/address.ts'
+import { escapeControls } from '../../util/escape-controls.ts'
 import { commandName } from '../../util/package.ts'
 import { UsageError } from '../../util/usage-error.ts'
 import { pollAll } from '../check/poll-all.ts'
@@ -79,7 +80,11 @@ async function addRcon(
     if (!call.flags['enable-rcon'] && !(await ask?.mayEnableRcon(file))) return server
     const backup = await enableRcon(folder, usedPorts)
     if (backup !== undefined)
-      print(`RCON is on in ${file} (backup: ${backup}). Restart this Minecraft server; keep its RCON port behind the firewall.`)
+      print(
+        escapeControls(
+          `RCON is on in ${file} (backup: ${backup}). Restart this Minecraft server; keep its RCON port behind the firewall.`,
+        ),
+      )
     return server
   }
   if (ask === undefined || server.settings.MC_RCON !== undefined || server.settings.MC_SERVER?.startsWith('bedrock://'))

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { formatHostPort, type ServerAddress } from '../../util/address.ts'
-import { escapeControls } from '../../util/escape-controls.ts'
+import { escapeControlsInLines as printed } from '../../util/escape-controls.ts'
 import type { GoValues } from './flags.ts'
 import { logLine } from './log-line.ts'
 import { notReady, type Ping, ping } from './ping.ts'
@@ -35,9 +35,6 @@ function jsonOf(host: string, port: number, { version, online, max, fields }: Pi
   })
 }
 
-/** As mc-monitor prints it, but without other control characters than line ends, which a terminal could execute. */
-const printed = (text: string): string => text.split('\n').map(escapeControls).join('\n')
-
 export async function runJavaStatus(values: GoValues, stop: AbortSignal): Promise<number> {
   const [host, port] = [values.text('host'), values.number('port')]
   const address: ServerAddress = { edition: 'java', host, port }
@@ -49,7 +46,7 @@ export async function runJavaStatus(values: GoValues, stop: AbortSignal): Promis
     const result = await retried(values, stop, async () => {
       const result = await ping(address, { timeoutMs, ...(proxyProtocol && { proxyProtocol }) }, stop)
       if (result.max === 0 && !values.isSet('skip-readiness-check')) {
-        if (!isLegacy) process.stderr.write(`${notReady} ${host}:${port}`)
+        if (!isLegacy) process.stderr.write(printed(`${notReady} ${host}:${port}`))
         throw new Error(notReady)
       }
       return result
@@ -68,7 +65,7 @@ export async function runJavaStatus(values: GoValues, stop: AbortSignal): Promis
     const reason = isLegacy
       ? `All attempts fail:${errors.map(({ message }, index) => `\n#${index + 1}: ${printed(message)}`).join('')}`
       : printed(errors.at(-1)?.message ?? '')
-    process.stderr.write(`failed to ping ${host}:${port} : ${reason}`)
+    process.stderr.write(printed(`failed to ping ${host}:${port} : ${reason}`))
     return 1
   }
 }
