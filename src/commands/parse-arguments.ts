@@ -1,5 +1,4 @@
 import { parseArgs } from 'node:util'
-import { closestName } from '../settings/closest-name.ts'
 import type { Setting } from '../settings/setting.ts'
 import { UsageError } from '../util/usage-error.ts'
 import type { Call, Command, Flag } from './command.ts'
@@ -11,12 +10,13 @@ type SettingFlags = ReadonlyMap<string, Setting<unknown>>
 const common: readonly Flag[] = [{ name: 'help', value: 'topic', meaning: 'print the help' }]
 
 /** The message for an unknown flag, without its value, which may be a secret. */
-function unknownFlag(name: string, flags: readonly Flag[], settings: SettingFlags): string {
+async function unknownFlag(name: string, flags: readonly Flag[], settings: SettingFlags): Promise<string> {
   const secret = [...settings].find(([flag, { secret }]) => secret && flag === `${name}-file`)?.[1]
   if (secret !== undefined) {
     const file = `${secret.env}_FILE (--${name}-file)`
     return `--${name} is not an option, because other users of this machine can read flags; set ${secret.env}, or set ${file} to a file that contains it`
   }
+  const { closestName } = await import('../settings/closest-name.ts')
   const meant = closestName(name, [...flags.map((flag) => flag.name), ...settings.keys()], 2)
   return `unknown option '--${name}'${meant === undefined ? '' : `; did you mean --${meant}?`}`
 }
@@ -72,7 +72,7 @@ export async function parseArguments(command: Command, argv: readonly string[]):
     const setting = settings.get(name)
     if (setting === undefined && !flags.some((flag) => flag.name === name))
       throw new UsageError(
-        rawName.startsWith('--') ? unknownFlag(name, flags, settings) : `unknown option '${rawName.slice(0, 2)}'`,
+        rawName.startsWith('--') ? await unknownFlag(name, flags, settings) : `unknown option '${rawName.slice(0, 2)}'`,
       )
     if (isSwitch(name)) {
       if (value !== undefined) throw new UsageError(`option '--${name}' takes no value`)

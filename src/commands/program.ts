@@ -1,4 +1,5 @@
 import { parseServerAddress } from '../util/address.ts'
+import { escapeControlsInLines } from '../util/escape-controls.ts'
 import { UsageError } from '../util/usage-error.ts'
 import type { Call, Command } from './command.ts'
 import { commands, loadCommands } from './definitions/index.ts'
@@ -97,7 +98,8 @@ for (const stream of [process.stdout, process.stderr])
 try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
-  const { message } = error as Error
+  // A message may quote an argument or a reply with the control sequences of a terminal.
+  const message = escapeControlsInLines((error as Error).message)
   if (error instanceof UsageError) {
     console.error(message.includes('\n') ? message : `error: ${message}\n${advice}`)
     process.exitCode = wrongUsage

@@ -24,9 +24,13 @@ const requestStatus = (host: string, port: number, path: string, signal: AbortSi
 export async function runHealthcheck(call: Call): Promise<number> {
   const timeoutMs = flagValue(call, 'timeout', duration('50ms', '10m'))
   if (call.args.length > 0) {
-    const { runStatus } = await import('./status/run-status.ts')
+    const [{ runStatus }, { status: command }] = await Promise.all([
+      import('./status/run-status.ts'),
+      import('./definitions/status.ts'),
+    ])
     const ignored = { write: () => true }
-    return await runStatus({ ...call, flags: { ...call.flags, players: true } }, { stdout: ignored, stderr: process.stderr })
+    const flags = { ...call.flags, players: true as const }
+    return await runStatus({ ...call, command, flags }, { stdout: ignored, stderr: process.stderr })
   }
   const config = configOf(call, { watches: false })
   const path = `${config.http.basePath.replace(/\/$/, '')}${call.flags.ready ? '/readyz' : '/healthz'}`

@@ -130,7 +130,7 @@ export class HttpClient {
       fetch,
       agent: new Agent({
         ...(connections && { connections }),
-          connect: { timeout: timeoutMs, ...(allows && { lookup: guardLookup(allows) }), ...(ca && { ca }) },
+        connect: { timeout: timeoutMs, ...(allows && { lookup: guardLookup(allows) }), ...(ca && { ca }) },
         headersTimeout: 0,
         bodyTimeout: 0,
       }),

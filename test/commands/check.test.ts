@@ -1,13 +1,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { runCheck } from '../../src/commands/check/run-check.ts'
 import { check } from '../../src/commands/definitions/check.ts'
 import { parseArguments } from '../../src/commands/parse-arguments.ts'
 import { startDemoServer } from '../../src/demo/demo-server.ts'
 import { formatHostPort } from '../../src/util/address.ts'
-import { hostileServer } from '../helpers/hostile-servers.ts'
+import { hostile, hostileServer } from '../helpers/hostile-servers.ts'
 
 async function run(args: readonly string[]) {
   let out = ''
@@ -69,4 +69,12 @@ it('loads every snapshot, and names rejected entries with position and reason', 
   } finally {
     await rm(folder, { recursive: true })
   }
+})
+
+describe.concurrent('tickwarden check of a server that', () => {
+  it.each(Object.entries(hostile))('%s ends with code 1 and one line per source', async (_name, { behave }) => {
+    await using server = await hostileServer(behave)
+    const { code, out } = await run([`127.0.0.1:${server.port}`, '--poll-timeout', '500ms'])
+    expect({ code, out }).toEqual({ code: 1, out: expect.stringMatching(/^Server\n {2}✗ Status \([^\n]+\n$/) })
+  })
 })

@@ -1,9 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import net from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { runMcMonitor } from '../../src/commands/mc-monitor/run-mc-monitor.ts'
+import { startBedrockDemoServer } from '../../src/demo/bedrock.ts'
 import { type DemoServer, startDemoServer } from '../../src/demo/demo-server.ts'
+import { systemClock } from '../../src/util/clock.ts'
+import { hostileServer } from '../helpers/hostile-servers.ts'
+import { encodeStatus } from '../helpers/status-packets.ts'
 import { until } from '../helpers/until.ts'
 
 const main = join(import.meta.dirname, '../../dist/src/main.js')
@@ -68,7 +74,7 @@ it('serves the gauges, and ends at SIGTERM', async () => {
   const address = `${demo.address.host}:${demo.address.port}`
   const running = start(['export-for-prometheus', '-servers', `${address},127.0.0.1:1`], { EXPORT_PORT: '0' })
   await until(() => running.out().includes('exporting metrics'))
-  const port = /"address":":(\d+)"/.exec(running.out())?.[1]
+  const port = /"address": ":(\d+)"/.exec(running.out())?.[1]
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
   const labels = `server_edition="java",server_host="127.0.0.1",server_port="${demo.address.port}",server_version="1.21.11"`
   expect(text).toContain(`minecraft_status_healthy{${labels}} 1\n`)
@@ -101,4 +107,92 @@ it('sends measurements to Telegraf', async () => {
     await running.ended
     telegraf.close()
   }
+})
+
+interface Recorded {
+  readonly server: string
+  readonly args: readonly string[]
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** What mc-monitor, built from its source, printed for the servers of the next test; ports and times are replaced. */
+const recorded = JSON.parse(readFileSync(join(import.meta.dirname, '../fixtures/mc-monitor/outputs.json'), 'utf8')) as {
+  readonly commands: readonly Recorded[]
+}
+
+const withStatus = (json: object) =>
+  hostileServer(
+    (socket) =>
+      void socket.once('data', () => {
+        socket.write(encodeStatus(JSON.stringify(json)))
+        socket.on('data', (ping: Buffer) => void socket.write(ping))
+      }),
+  )
+
+/** Runs a command in this process. */
+async function runHere(args: readonly string[], stop = new AbortController().signal) {
+  const texts = { stdout: '', stderr: '' }
+  const spies = (['stdout', 'stderr'] as const).map((name) =>
+    vi.spyOn(process[name], 'write').mockImplementation((text) => {
+      texts[name] += text
+      return true
+    }),
+  )
+  try {
+    const code = await runMcMonitor(args, stop)
+    return { code, out: texts.stdout, err: texts.stderr }
+  } finally {
+    for (const spy of spies) spy.mockRestore()
+  }
+}
+
+it('prints what mc-monitor prints', async () => {
+  const version = { name: '1.21.11', protocol: 774 }
+  const sample = [{ name: 'Alice', id: 'ec561538-f3fd-461d-aff5-086b22154bce' }]
+  const gold = { text: 'A ', bold: true, color: 'gold', extra: [{ text: 'server', color: 'red' }] }
+  await using up = await withStatus({
+    version: { ...version, name: 'Paper 1.21.11' },
+    players: { max: 20, online: 2, sample },
+    description: gold,
+    favicon: 'data:image/png;base64,AAAA',
+  })
+  await using plain = await withStatus({ version, players: { max: 20, online: 0 }, description: '§6Gold\nline' })
+  await using starting = await withStatus({ version, players: { max: 0, online: 0 }, description: 'x' })
+  await using garbage = await hostileServer(
+    (socket) => void socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
+  )
+  await using closing = await hostileServer((socket) => void socket.destroy())
+  const bedrock = await startBedrockDemoServer({ host: '127.0.0.1', port: 0, players: 3, seed: 1, clock: systemClock })
+  const ports = Object.entries({ up, plain, starting, garbage, closing, bedrock: bedrock.address })
+  const cleaned = (text: string) =>
+    ports
+      .reduce((all, [name, { port }]) => all.replaceAll(String(port), `<${name}>`), text)
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+  // Differences on purpose: its sentences about errors are its own, and it prints only the first part of a text of several parts,
+  // and null for a sample of players that was not sent.
+  const comparable = (text: string) =>
+    text
+      .replace(/(failed to ping \S+ : (?:All attempts fail:\n#1: )?|failed to query bedrock server \S+: )[^"]*/, '$1...')
+      .replace('"Sample":null', '"Sample":[]')
+      .replace(/motd='(?:A |§6§lA [^']*)'/, 'motd=...')
+      .replace(/"description":.*"favicon"/, (found) => (found.includes('server') ? '"description":...' : found))
+  try {
+    for (const { server, args, code, out, err } of recorded.commands) {
+      const own = args.map((arg) => ports.reduce((all, [name, { port }]) => all.replaceAll(`<${name}>`, String(port)), arg))
+      const result = await runHere(own.map((arg) => (arg === '1s' ? '20s' : arg)))
+      const printed = server === 'usage' ? `${result.err.split('\n')[0]}\n` : result.err
+      expect({ args, code: result.code, out: comparable(cleaned(result.out)), err: comparable(cleaned(printed)) }).toEqual({
+        ...{ args, code, out: comparable(out), err: comparable(err) },
+      })
+    }
+  } finally {
+    await bedrock.close()
+  }
+})
+
+it('refuses collect-otel, and names what to use instead', async () => {
+  const { code, err } = await runHere(['collect-otel', '-servers', '127.0.0.1:1'])
+  expect([code, err]).toEqual([1, expect.stringContaining('export-for-prometheus')])
 })

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,13 +15,18 @@ import { systemClock } from '../../src/util/clock.ts'
 import { hostile, hostileServer } from '../helpers/hostile-servers.ts'
 import { encodeStatus } from '../helpers/status-packets.ts'
 
+const main = join(import.meta.dirname, '../../dist/src/main.js')
+
 interface Ran {
   readonly code: number
   readonly out: string
   readonly err: string
 }
 
-async function run(args: readonly string[], { colors, stop }: { colors?: number; stop?: AbortSignal } = {}): Promise<Ran> {
+async function run(
+  args: readonly string[],
+  { colors, stop, written }: { colors?: number; stop?: AbortSignal; written?: () => void } = {},
+): Promise<Ran> {
   const call: Call = {
     ...(await parseArguments(status, args)),
     ...{ command: status, loadCommands: async () => [] },
@@ -31,6 +38,7 @@ async function run(args: readonly string[], { colors, stop }: { colors?: number;
     stdout: {
       write(text: string | Uint8Array) {
         out += text
+        written?.()
         return true
       },
       ...terminal,
@@ -120,6 +128,10 @@ describe('tickwarden status', () => {
     const output = join(mkdtempSync(join(tmpdir(), 'tickwarden-status-')), 'minecraft.prom')
     const { code, out } = await run(['--prometheus', '--output', output, java, '127.0.0.1:1', '--timeout', '20s'])
     expect([code, out]).toEqual([1, ''])
+    const nowhere = join(output, 'none')
+    await expect(run(['--prometheus', '--output', nowhere, java])).rejects.toThrow(
+      `--output: ${nowhere} cannot be written (ENOTDIR)`,
+    )
     const text = readFileSync(output, 'utf8')
     expect(text).toContain(`minecraft_up{server="${java}"} 1\nminecraft_up{server="127.0.0.1:1"} 0\n`)
   })
@@ -142,12 +154,33 @@ describe('tickwarden status', () => {
 
   it('repeats with --watch until it is stopped', async () => {
     const stop = new AbortController()
-    const running = run(['--watch', '--interval', '100ms', '--players', java], { stop: stop.signal })
-    const before = stop.signal.aborted
-    setTimeout(() => stop.abort(), 1_000)
-    const { code, out } = await running
-    expect([before, code]).toEqual([false, 0])
-    expect(out.split('\n').length).toBeGreaterThan(2)
+    let count = 0
+    const written = () => {
+      if (++count === 3) stop.abort()
+    }
+    const { code, out } = await run(['--watch', '--interval', '100ms', '--players', java], { stop: stop.signal, written })
+    expect([code, out]).toEqual([0, expect.stringMatching(/^(?:\d+\n){3}$/)])
+  })
+
+  it('ends quietly if the reader of its output has gone', async () => {
+    const child = spawn(process.execPath, [main, 'status', '--watch', '--interval', '100ms', '--json', java])
+    let err = ''
+    child.stderr.on('data', (chunk) => {
+      err += chunk
+    })
+    child.stdout.once('data', () => child.stdout.destroy())
+    const [code] = await once(child, 'close')
+    expect([code, err]).toEqual([0, ''])
+  })
+
+  it('prints no control sequence of an argument', async () => {
+    const child = spawn(process.execPath, [main, 'status', '--x\x1b[2J'])
+    let err = ''
+    child.stderr.on('data', (chunk) => {
+      err += chunk
+    })
+    const [code] = await once(child, 'close')
+    expect([code, err]).toEqual([2, expect.stringContaining("unknown option '--x\\u001b[2J'")])
   })
 
   it.each([

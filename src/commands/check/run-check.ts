@@ -3,100 +3,18 @@ import { type EffectiveSetting, effectiveSettings } from '../../config/effective
 import { parseServerFile, readServerValues } from '../../config/parse-servers.ts'
 import { createDiscovery } from '../../discovery/discovery.ts'
 import { isDiscoveryOn } from '../../discovery/settings.ts'
-import { type FieldName, fieldDescriptions, fieldNames } from '../../game/fields.ts'
-import { createFleet } from '../../game/fleet.ts'
-import { createNetwork } from '../../game/network.ts'
-import type { ServerSettings } from '../../game/server-settings.ts'
-import type { ServerSnapshot, SourceState } from '../../game/snapshot.ts'
-import { createSources } from '../../game/sources/create-sources.ts'
-import { descriptorOf } from '../../game/sources/descriptor-of.ts'
 import { waitUpTo } from '../../game/watcher/deadline.ts'
 import { libraryClock as clock } from '../../library/clock.ts'
 import { escapeControls } from '../../util/escape-controls.ts'
-import { createLimiter } from '../../util/limiter.ts'
 import { silentLog } from '../../util/log.ts'
 import type { Call } from '../command.ts'
 import { configOf, inputOf } from '../load-config.ts'
+import { failed, ok, pollAll } from './poll-all.ts'
 
-/** Maximum number of servers that are polled at the same time. */
-const maxRunning = 100
 /** Maximum time that is waited for lists of servers, milliseconds. */
 const maxDiscoveryMs = 10_000
-/** Maximum length of a value that is printed. */
-const maxValueLength = 60
 /** Maximum number of entries of a database that are printed with what is wrong. */
 const maxNotes = 20
-
-const [ok, failed] = ['✓', '✗']
-
-/** A value as one short text; long and complex ones are only named. */
-function shown(name: FieldName, value: unknown): string {
-  const { label, unit } = fieldDescriptions[name]
-  const bare = label.replace(/^(the|whether) /, '')
-  if (typeof value === 'boolean') return `${bare}: ${value ? 'yes' : 'no'}`
-  if (typeof value === 'number') return `${bare} ${Number(value.toPrecision(4))}${unit === 'seconds' ? ' s' : ''}`
-  if (typeof value === 'string' && value.length <= maxValueLength && value !== '') return `${bare} ${value.replaceAll('\n', ' ')}`
-  return bare
-}
-
-/** What was read by one source: at most six values. */
-function describeRead({ fields }: ServerSnapshot, source: SourceState['source']): string {
-  const names = fieldNames.filter((name) => fields[name]?.source === source && name !== 'rawStatus' && name !== 'formattedMotd')
-  const texts = [...new Set(names.map((name) => shown(name, fields[name]?.value)))]
-  const more = texts.length > 6 ? ` and ${texts.length - 6} more` : ''
-  return texts.length === 0 ? 'answers' : `${texts.slice(0, 6).join(', ')}${more}`
-}
-
-function describeSource(snapshot: ServerSnapshot, state: SourceState): string {
-  const title = descriptorOf(state.source).title
-  const isOk = state.state === 'ok'
-  const text = isOk ? describeRead(snapshot, state.source) : (state.error?.message ?? 'no reply within the timeout')
-  return escapeControls(`  ${isOk ? ok : failed} ${title} (${state.target}): ${text}`)
-}
-
-/** Polls each server once, and prints its sources as soon as they are known. @returns whether every source works */
-async function pollAll(
-  servers: readonly ServerSettings[],
-  config: Config,
-  call: Call,
-  print: (text: string) => void,
-): Promise<boolean> {
-  const network = createNetwork({ clock, servers: servers.length })
-  const { poll } = config
-  const fleet = createFleet({ servers: [], poll, clock, log: silentLog, network, createSources })
-  const limit = createLimiter(() => maxRunning)
-  let isOk = true
-  const closeAll: (() => void)[] = []
-  call.stop.addEventListener('abort', () => {
-    for (const close of closeAll) close()
-  })
-  try {
-    await Promise.all(
-      servers.map((server) =>
-        limit(async () => {
-          if (call.stop.aborted) return
-          const watcher = fleet.probe(server, poll.timeout, { network })
-          closeAll.push(() => watcher.close())
-          try {
-            const snapshot = await watcher.poll()
-            const isServerOk = snapshot.sources.length > 0 && snapshot.sources.every(({ state }) => state === 'ok')
-            isOk &&= isServerOk
-            const sources = snapshot.sources.map((state) => describeSource(snapshot, state))
-            const none = `  ${failed} no source: nothing was found in its directory`
-            print([escapeControls(server.name), ...(sources.length === 0 ? [none] : sources)].join('\n'))
-          } finally {
-            watcher.close()
-          }
-        }),
-      ),
-    )
-  } finally {
-    fleet.close()
-    network.close()
-  }
-  call.stop.throwIfAborted()
-  return isOk
-}
 
 /** The servers of the configuration and of every list. */
 async function findServers(config: Config, print: (text: string) => void) {
@@ -186,6 +104,6 @@ export async function runCheck(
     print(`${areListsOk ? '!' : failed} No server is configured${demo}.`)
     return isOk ? 0 : 1
   }
-  const isPolled = await pollAll(servers, config, call, print)
+  const isPolled = await pollAll(servers, { poll: config.poll, stop: call.stop, print })
   return isOk && isPolled ? 0 : 1
 }

@@ -6,6 +6,7 @@ export const commands: ReadonlyMap<string, () => Promise<Command>> = new Map(
     serve: async () => (await import('./serve.ts')).serve,
     status: async () => (await import('./status.ts')).status,
     check: async () => (await import('./check.ts')).check,
+    init: async () => (await import('./init.ts')).init,
     healthcheck: async () => (await import('./healthcheck.ts')).healthcheck,
     notify: async () => (await import('./notify.ts')).notify,
     maintenance: async () => (await import('./maintenance.ts')).maintenance,

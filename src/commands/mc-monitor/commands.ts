@@ -65,6 +65,30 @@ export const mcMonitorCommands: readonly McMonitorCommand[] = [
     ],
   },
   {
+    name: 'collect-otel',
+    group: 'monitoring',
+    summary: 'not supported; use export-for-prometheus',
+    flags: [
+      servers('EXPORT_SERVERS'),
+      bedrockServers,
+      { name: 'interval', type: 'duration', default: '10s', env: 'EXPORT_INTERVAL', meaning: 'has no effect' },
+      {
+        name: 'otel-collector-endpoint',
+        type: 'string',
+        default: 'localhost:4317',
+        env: 'EXPORT_OTEL_COLLECTOR_ENDPOINT',
+        meaning: 'has no effect',
+      },
+      {
+        name: 'otel-collector-timeout',
+        type: 'duration',
+        default: '35s',
+        env: 'EXPORT_OTEL_COLLECTOR_TIMEOUT',
+        meaning: 'has no effect',
+      },
+    ],
+  },
+  {
     name: 'export-for-prometheus',
     group: 'monitoring',
     summary: 'serve metrics for Prometheus',

@@ -4,13 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { formatHostPort, parseHostPort, type ServerAddress } from '../../util/address.ts'
 import { measurementLine } from '../status/telegraf.ts'
 import type { GoValues } from './flags.ts'
+import { logLine } from './log-line.ts'
 import { notReady, type Ping, ping } from './ping.ts'
 
 const defaultPorts = { java: 25565, bedrock: 19132 } as const
 const noServers = 'requires at least one server\n'
 
-const log = (message: string, values: object): void =>
-  void process.stdout.write(`${new Date().toISOString()}\tINFO\t${message}\t${JSON.stringify(values)}\n`)
+const log = (message: string, values: Readonly<Record<string, string | readonly string[]>>): void =>
+  void process.stdout.write(`${logLine('INFO', message, values)}\n`)
 
 /** The addresses of both lists. @throws Error that names a wrong one */
 function addressesOf(values: GoValues): readonly ServerAddress[] {
@@ -50,9 +51,19 @@ function metricsText(results: readonly { readonly address: ServerAddress; readon
       const text = Object.entries(labels).map(([label, value]) => `${label}="${escapeLabel(String(value))}"`)
       return [`${name}{${text.join(',')}} ${value}\n`]
     })
-    return samples.length === 0 ? '' : `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${[...new Set(samples)].join('')}`
+    return samples.length === 0 ? '' : `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${[...new Set(samples)].sort().join('')}`
   })
   return lines.join('')
+}
+
+/** mc-monitor's own bridge to OpenTelemetry. @throws Error always, with what to use instead */
+export async function collectOtel(values: GoValues): Promise<number> {
+  if (addressesOf(values).length > 0)
+    throw new Error(
+      'collect-otel is not supported, because it needs packages of 45 MB; let the Prometheus receiver of the OpenTelemetry Collector scrape export-for-prometheus',
+    )
+  process.stderr.write(noServers)
+  return 2
 }
 
 /** Serves `/metrics` until it is stopped; each request reads every server. */
@@ -123,7 +134,11 @@ export async function gatherForTelegraf(values: GoValues, stop: AbortSignal): Pr
     process.stderr.write(addresses.length === 0 ? noServers : 'requires TelegrafAddress\n')
     return 2
   }
-  log('starting monitoring', { servers: addresses.map(formatHostPort), telegrafAddress: formatHostPort(telegraf) })
+  log('gather\tstarting monitoring', {
+    servers: addresses.map(formatHostPort),
+    interval: values.text('interval'),
+    telegrafAddress: formatHostPort(telegraf),
+  })
   const gather = async (address: ServerAddress) => {
     const started = performance.now()
     const { host, port } = address

@@ -2,12 +2,13 @@ import { environment } from '../../config/config.ts'
 import { version } from '../../util/package.ts'
 import { type McMonitorCommand, mcMonitorCommands, topFlags } from './commands.ts'
 import { EnvironmentError, FlagError, type GoValues, goUsage, parseGoFlags } from './flags.ts'
-import { exportForPrometheus, gatherForTelegraf } from './monitoring.ts'
+import { collectOtel, exportForPrometheus, gatherForTelegraf } from './monitoring.ts'
 import { runBedrockStatus, runJavaStatus } from './status.ts'
 
 const runners: Readonly<Record<string, (values: GoValues, stop: AbortSignal) => Promise<number>>> = {
   status: runJavaStatus,
   'status-bedrock': runBedrockStatus,
+  'collect-otel': collectOtel,
   'export-for-prometheus': exportForPrometheus,
   'gather-for-telegraf': gatherForTelegraf,
 }

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { formatHostPort, type ServerAddress } from '../../util/address.ts'
-import { escapeControls } from '../../util/escape-controls.ts'
+import { escapeControlsInLines as printed } from '../../util/escape-controls.ts'
 import type { GoValues } from './flags.ts'
+import { logLine } from './log-line.ts'
 import { notReady, type Ping, ping } from './ping.ts'
 
 /** Attempts until one succeeds. @throws AggregateError with the error of each */
@@ -20,7 +21,7 @@ async function retried<T>(values: GoValues, stop: AbortSignal, attempt: () => Pr
 }
 
 function jsonOf(host: string, port: number, { version, online, max, fields }: Ping): string {
-  const sample = fields.players?.players.map(({ name, id }) => ({ name, id: id ?? '' })) ?? null
+  const sample = fields.players?.players.map(({ name, id }) => ({ name, id: id ?? '' })) ?? []
   const style = { bold: false, italic: false, underlined: false, strikethrough: false, obfuscated: false }
   return JSON.stringify({
     host,
@@ -34,8 +35,6 @@ function jsonOf(host: string, port: number, { version, online, max, fields }: Pi
   })
 }
 
-const printed = (text: string): string => escapeControls(text)
-
 export async function runJavaStatus(values: GoValues, stop: AbortSignal): Promise<number> {
   const [host, port] = [values.text('host'), values.number('port')]
   const address: ServerAddress = { edition: 'java', host, port }
@@ -47,7 +46,7 @@ export async function runJavaStatus(values: GoValues, stop: AbortSignal): Promis
     const result = await retried(values, stop, async () => {
       const result = await ping(address, { timeoutMs, ...(proxyProtocol && { proxyProtocol }) }, stop)
       if (result.max === 0 && !values.isSet('skip-readiness-check')) {
-        if (!isLegacy) process.stderr.write(`${notReady} ${host}:${port}`)
+        if (!isLegacy) process.stderr.write(printed(`${notReady} ${host}:${port}`))
         throw new Error(notReady)
       }
       return result
@@ -66,7 +65,7 @@ export async function runJavaStatus(values: GoValues, stop: AbortSignal): Promis
     const reason = isLegacy
       ? `All attempts fail:${errors.map(({ message }, index) => `\n#${index + 1}: ${printed(message)}`).join('')}`
       : printed(errors.at(-1)?.message ?? '')
-    process.stderr.write(`failed to ping ${host}:${port} : ${reason}`)
+    process.stderr.write(printed(`failed to ping ${host}:${port} : ${reason}`))
     return 1
   }
 }
@@ -84,9 +83,7 @@ export async function runBedrockStatus(values: GoValues, stop: AbortSignal): Pro
   } catch (error) {
     const last = error instanceof AggregateError ? (error.errors as Error[]).at(-1) : (error as Error)
     const reason = `failed to query bedrock server ${shown}: ${last?.message}`
-    process.stdout.write(
-      `${new Date().toISOString()}\tFATAL\tFailed to ping Bedrock server\t${JSON.stringify({ error: reason })}\n`,
-    )
+    process.stdout.write(`${logLine('FATAL', 'Failed to ping Bedrock server', { error: reason })}\n`)
     return 1
   }
 }

@@ -16,7 +16,7 @@ import { UsageError } from '../../util/usage-error.ts'
 import type { Look } from './look.ts'
 
 /** The secrets in the environment of the sources that the flags switch on. */
-function secretsFor(flags: Texts): Texts {
+export function secretsFor(flags: Texts): Texts {
   const tables: readonly SettingTable[] = [serverSettings, ...sources.map(settingsOf)]
   const used = tables
     .map((table) => Object.values(table))
@@ -28,19 +28,22 @@ function secretsFor(flags: Texts): Texts {
 }
 
 /**
- * The settings of a server from flags, and their secrets from the environment.
- * @param flags by environment name
+ * The settings of a server.
+ * @param settings by environment name
  * @throws UsageError that names every mistake
  */
-export function settingsFor(address: ServerAddress, flags: Texts): ServerSettings {
+export function serverOf(settings: Texts, env: Texts = {}): ServerSettings {
   const problems: string[] = []
-  const places = { flags: { ...flags, MC_SERVER: formatServerAddress(address) }, env: secretsFor(flags), file: new Map() }
-  const read = readServer(places, problems)
+  const read = readServer({ flags: settings, env, file: new Map() }, problems)
   problems.push(...findConflicts(read, undefined))
   const server = toServer(read)
   if (problems.length > 0 || server === undefined) throw new UsageError(problems.join('\nerror: '))
   return server
 }
+
+/** The settings of a server from flags, and their secrets from the environment. @throws UsageError */
+export const settingsFor = (address: ServerAddress, flags: Texts): ServerSettings =>
+  serverOf({ ...flags, MC_SERVER: formatServerAddress(address) }, secretsFor(flags))
 
 /**
  * Polls every source of a server once.

@@ -131,7 +131,9 @@ async function runOnce(options: Options, call: Call, io: StatusIo): Promise<bool
     if (options.output === undefined) io.stdout.write(text)
     else {
       const { default: writeFileAtomic } = await import('write-file-atomic')
-      await writeFileAtomic(options.output, text)
+      await writeFileAtomic(options.output, text).catch((error: NodeJS.ErrnoException) => {
+        throw new Error(`--output: ${options.output} cannot be written (${error.code ?? error.message})`, { cause: error })
+      })
     }
   }
   return results.every(({ failure }) => failure === undefined)

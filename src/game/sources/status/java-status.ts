@@ -15,7 +15,6 @@ import { anyProtocol, encodeHello, type JavaPing, LegacyPeerError, pingJava } fr
 import { isModern, loadLegacyLibrary, readLegacyStatus } from './legacy-status.ts'
 import { Peculiarities, rememberMs } from './peculiarities.ts'
 import { ReplyReader } from './reply-reader.ts'
-import { speaksTls } from './speaks-tls.ts'
 
 type Addresses = readonly LookupAddress[]
 
@@ -264,6 +263,8 @@ export class JavaReader implements StatusReader {
   async #isTlsServer({ port }: HostPort, addresses: Addresses, signal: AbortSignalLike): Promise<boolean> {
     const server = this.#addPeculiarities()
     if (this.#clock.now() >= server.tlsCheckedUntil) {
+      // Loads TLS, which few servers need.
+      const { speaksTls } = await import('./speaks-tls.ts')
       server.isTls = await speaksTls(this.#network.connect(addresses, port), this.#clock, signal)
       if (!signal.aborted) server.tlsCheckedUntil = this.#clock.now() + rememberMs
     }

@@ -1,6 +1,5 @@
 import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { defaultPorts, formatHostPort, type HostPort } from '../../../util/address.ts'
-import { requestBounded } from '../../bounded-http.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import type { Network } from '../../network.ts'
@@ -39,6 +38,8 @@ export function createNetherNetReader(
 
   async function join(scheme: 'http' | 'https', signal: AbortSignalLike): Promise<Partial<Fields>> {
     const url = new URL(`${scheme}://${target}${joinPath}`)
+    // Loads HTTP and TLS, which Java servers do not need.
+    const { requestBounded } = await import('../../bounded-http.ts')
     const { status, body, address, seconds } = await requestBounded({ method: 'GET', url, maxBytes }, network, signal)
     if (status < 200 || status > 299) {
       const code = status === badRequest ? 'malformed' : 'unsupported'

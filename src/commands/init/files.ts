@@ -1,0 +1,209 @@
+import { readFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join, resolve } from 'node:path'
+import { type Document, parseDocument, stringify, YAMLMap, YAMLSeq } from 'yaml'
+import { settings, settingsOfServer } from '../../config/settings.ts'
+import { parseHostPort, parseServerAddress } from '../../util/address.ts'
+import { packageRoot } from '../../util/package.ts'
+import { UsageError } from '../../util/usage-error.ts'
+import type { PlannedServer } from './find-servers.ts'
+
+/** A file to write. */
+export interface NewFile {
+  readonly name: string
+  readonly text: string
+  /** Only the user may read it. */
+  readonly isSecret?: true
+}
+
+/** A value for `.env`, as the parser of Node.js reads it. @throws UsageError if no quotes fit */
+function quote(name: string, value: string): string {
+  if (/^[\w./:@%+,-]+$/.test(value)) return value
+  const mark = ["'", '"', '`'].find((mark) => !value.includes(mark) && !(mark === '"' && value.includes('\\n')))
+  if (mark === undefined) throw new UsageError(`${name} contains every kind of quotes; set ${name}_FILE to a file instead`)
+  return `${mark}${value}${mark}`
+}
+
+const envLine = /^\s*(?:export\s+)?([A-Z_]+)\s*=/
+
+/** The lines of an `.env` file with values added or replaced. */
+export function envText(existing: string, values: Readonly<Record<string, string>>): string {
+  const kept = existing.split('\n').filter((line) => !((envLine.exec(line)?.[1] ?? '') in values))
+  const lines = Object.entries(values).map(([name, value]) => `${name}=${quote(name, value)}`)
+  const before = kept.join('\n').trimEnd()
+  return `${before === '' ? '' : `${before}\n`}${lines.join('\n')}\n`
+}
+
+interface Entry {
+  /** By key in the file, `rcon.address`. */
+  readonly keys: Readonly<Record<string, string>>
+  /** By environment name. */
+  readonly secrets: Readonly<Record<string, string>>
+}
+
+/** Splits the settings of a server into those of the file and secrets. */
+function split({ name, settings: given }: PlannedServer): Entry {
+  const keys: Record<string, string> = { name }
+  const secrets: Record<string, string> = {}
+  for (const { env, file = '', secret } of settingsOfServer) {
+    const [value, path] = [given[env], given[`${env}_FILE`]]
+    if (env !== 'MC_NAME' && value !== undefined) (secret ? secrets : keys)[secret ? env : file] = value
+    if (secret && path !== undefined) keys[`${file}File`] = resolve(path)
+  }
+  return { keys, secrets }
+}
+
+/** Keys with dots as sections: `rcon: { address: ... }`. */
+function nest(keys: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> {
+  const tree: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(keys)) {
+    const [section = '', rest] = key.split('.')
+    tree[section] = rest === undefined ? value : { ...(tree[section] as object), [rest]: value }
+  }
+  return tree
+}
+
+const optional = [settings.pollInterval, settings.historyDir, settings.pageTitle] as const
+
+/** A setting as a comment, to be used by removing the `#`. */
+function commented({ file, meaning, default: value = './history' }: { file: string; meaning: string; default?: string }): string {
+  const [section, key] = file.split('.')
+  return `# ${meaning}:\n# ${section}: { ${key}: ${value} }`
+}
+
+/** `tickwarden.yaml`, and the files of its secrets: the environment is only about the first server. */
+function configFiles(servers: readonly PlannedServer[], listen: string, existingEnv: string): readonly NewFile[] {
+  const files: NewFile[] = []
+  const entries = servers.map((server, index) => {
+    const { keys, secrets } = split(server)
+    if (index === 0) {
+      if (Object.keys(secrets).length > 0) files.push({ name: '.env', text: envText(existingEnv, secrets), isSecret: true })
+      return nest(keys)
+    }
+    const names = Object.entries(secrets).map(([env, secret]) => {
+      const file = `${env.toLowerCase().replaceAll('_', '-')}-${index + 1}`
+      files.push({ name: `secrets/${file}`, text: `${secret}\n`, isSecret: true })
+      return [`${settingsOfServer.find((one) => one.env === env)?.file}File`, resolve('secrets', file)] as const
+    })
+    return nest({ ...keys, ...Object.fromEntries(names) })
+  })
+  const text = `# The settings of Tickwarden. After a change: tickwarden check --config tickwarden.yaml
+# docs/settings.md lists all of them. Secrets of the first server are in .env.
+
+# Address of the page, the API and the metrics. With 0.0.0.0, other machines can connect.
+listen: ${stringify(listen).trim()}
+
+${optional.map(commented).join('\n\n')}
+
+# The servers to watch. The first one is the primary one of the API.
+${stringify({ servers: entries }, { lineWidth: 0 })}`
+  return [{ name: 'tickwarden.yaml', text }, ...files]
+}
+
+const readShipped = (path: string): string => {
+  try {
+    return readFileSync(join(packageRoot, path), 'utf8')
+  } catch (error) {
+    throw new UsageError(`${path} is not part of this installation (${(error as Error).message}); use a clone of the repository`)
+  }
+}
+
+const isLocal = ({ settings }: PlannedServer): boolean =>
+  settings.MC_SERVER === undefined || /^(localhost|127\.|::1$)/.test(parseServerAddress(settings.MC_SERVER)?.host ?? '')
+
+/** The service `tickwarden` of the shipped compose.yaml, for this folder. */
+function composeText(servers: readonly PlannedServer[], listen: string, secretFiles: readonly string[]): string {
+  readShipped('Dockerfile')
+  const document: Document = parseDocument(readShipped('compose.yaml'))
+  const service = ['services', 'tickwarden']
+  const [first] = servers
+  const secretNames = first === undefined ? [] : Object.keys(split(first).secrets)
+  const only = (path: readonly string[], names: readonly string[]) => {
+    const map = document.getIn(path)
+    if (map instanceof YAMLMap) map.items = map.items.filter(({ key }) => names.includes(String(key)))
+  }
+  only(['services'], ['tickwarden'])
+  only(['volumes'], ['data', 'history'])
+  // The other settings are in tickwarden.yaml; these come from .env.
+  only([...service, 'environment'], ['HOST', 'PORT', 'HISTORY_DIR', ...secretNames])
+  if (document.contents) document.contents.commentBefore = null
+  document.commentBefore = ' Tickwarden in a container, with the settings of tickwarden.yaml: docker compose up'
+  const set = (key: string, value: unknown) => document.setIn([...service, ...key.split('/')], value)
+  set('build', packageRoot)
+  // The paths of tickwarden.yaml are the same in the container.
+  const folders = servers.flatMap(({ settings: { MC_DIRECTORY: folder } }) => (folder === undefined ? [] : [folder]))
+  const mounted = ['tickwarden.yaml', ...secretFiles].map((name) => resolve(name))
+  const volumes = [...mounted, ...folders].map((path) => `${path}:${path}:ro`)
+  set('volumes', [...volumes, 'data:/data', 'history:/history'])
+  set('environment/TICKWARDEN_CONFIG', resolve('tickwarden.yaml'))
+  set('working_dir', '/data')
+  const { host, port } = parseHostPort(listen, Number(settings.port.default)) ?? { host: '127.0.0.1', port: 8080 }
+  if (servers.some(isLocal)) {
+    // In a network of its own, 127.0.0.1 would be the container.
+    set('network_mode', 'host')
+    for (const key of ['ports', 'extra_hosts']) document.deleteIn([...service, key])
+    set('environment/HOST', host)
+    set('environment/PORT', String(port))
+    const test = document.getIn([...service, 'healthcheck', 'test'])
+    if (test instanceof YAMLSeq) test.set(3, String(test.get(3)).replace(':8080', `:${port}`))
+  } else set('ports', [`${host}:${port}:8080`])
+  return document.toString({ lineWidth: 0 })
+}
+
+/** The shipped unit, for this folder and user. */
+function unitText(): string {
+  const folder = resolve('.')
+  const escaped = (path: string) => path.replaceAll('%', '%%')
+  const inHome = [folder, packageRoot, process.execPath].some((path) => /^\/(home|root|run\/user)\//.test(`${path}/`))
+  const replaced: Readonly<Record<string, string>> = {
+    Documentation: `file:${encodeURI(packageRoot)}/README.md`,
+    ExecStart: [process.execPath, '--v8-pool-size=1', join(packageRoot, 'dist/src/main.js')]
+      .map((word) => (/\s/.test(word) ? `"${escaped(word)}"` : escaped(word)))
+      .join(' '),
+    WorkingDirectory: escaped(folder),
+    // The secrets in this folder can only be read by the user who made them.
+    DynamicUser: `no\nUser=${userInfo().username}`,
+    ...(inHome && { ProtectHome: 'read-only' }),
+  }
+  const lines = readShipped('examples/tickwarden.service').split('\n')
+  // Up to the first section is about the shipped paths.
+  const body = lines.slice(lines.indexOf('[Unit]')).flatMap((line) => {
+    const [, key = ''] = /^(\w+)=/.exec(line) ?? []
+    if (key === 'ConfigurationDirectory') return []
+    return replaced[key] === undefined ? [line] : [`${key}=${replaced[key]}`]
+  })
+  return [`# Copy it to /etc/systemd/system, then: systemctl enable --now tickwarden`, ...body].join('\n')
+}
+
+/** The shipped configuration of Prometheus, for a service and rules on this machine. */
+function prometheusText(listen: string): string {
+  const document: Document = parseDocument(readShipped('grafana/prometheus/prometheus.yaml'))
+  const { host, port } = parseHostPort(listen, Number(settings.port.default)) ?? { host: '127.0.0.1', port: 8080 }
+  const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  if (document.contents) document.contents.commentBefore = null
+  document.commentBefore = ' Scrapes Tickwarden and evaluates its rules. For a Prometheus that runs already, copy the job.'
+  document.deleteIn(['alerting'])
+  document.setIn(['rule_files', 0], join(packageRoot, 'grafana/alerts/*.rules.yaml'))
+  document.setIn(
+    ['scrape_configs', 0, 'static_configs', 0, 'targets', 0],
+    `${reached.includes(':') ? `[${reached}]` : reached}:${port}`,
+  )
+  return document.toString({ lineWidth: 0 })
+}
+
+export type Extra = 'compose' | 'systemd' | 'prometheus'
+
+/** Every file of a setup; the first one is `tickwarden.yaml`. @throws UsageError if a text is not shipped */
+export function filesFor(
+  servers: readonly PlannedServer[],
+  { listen, extras, existingEnv }: { readonly listen: string; readonly extras: ReadonlySet<Extra>; readonly existingEnv: string },
+): readonly NewFile[] {
+  const files = configFiles(servers, listen, existingEnv)
+  const secrets = files.flatMap(({ name, isSecret }) => (isSecret && name !== '.env' ? [name] : []))
+  return [
+    ...files,
+    ...(extras.has('compose') ? [{ name: 'compose.yaml', text: composeText(servers, listen, secrets) }] : []),
+    ...(extras.has('systemd') ? [{ name: 'tickwarden.service', text: unitText() }] : []),
+    ...(extras.has('prometheus') ? [{ name: 'prometheus.yaml', text: prometheusText(listen) }] : []),
+  ]
+}

@@ -1,0 +1,165 @@
+import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+import { loadConfig } from '../../config/config.ts'
+import { decodeProperties, parseProperties } from '../../game/sources/directory/server-properties.ts'
+import { duration, hostPort } from '../../settings/kinds/index.ts'
+import type { Texts } from '../../settings/read.ts'
+import { readText } from '../../settings/read-text.ts'
+import { formatHostPort, formatServerAddress } from '../../util/address.ts'
+import { escapeControls } from '../../util/escape-controls.ts'
+import { commandName } from '../../util/package.ts'
+import { UsageError } from '../../util/usage-error.ts'
+import { pollAll } from '../check/poll-all.ts'
+import type { Call } from '../command.ts'
+import { flagValue } from '../flag-values.ts'
+import { secretsFor, serverOf } from '../status/full-look.ts'
+import { parseTarget } from '../status/look.ts'
+import { enableRcon, hasRcon } from './enable-rcon.ts'
+import { type Extra, filesFor, type NewFile } from './files.ts'
+import { findServers, foldersWithin, isFolder, nameServers, type PlannedServer, readProperties } from './find-servers.ts'
+
+type Questions = typeof import('./questions.ts')['questions']
+
+const extras: readonly Extra[] = ['compose', 'systemd', 'prometheus']
+
+/** The settings of a server that was named. @throws UsageError */
+async function settingsOfNamed(text: string): Promise<readonly Texts[]> {
+  if (await isFolder(text)) {
+    const folders = await foldersWithin([text])
+    if (folders.length === 0) throw new UsageError(`${JSON.stringify(text)} is a folder without server.properties`)
+    return folders.map((folder) => ({ MC_DIRECTORY: folder }))
+  }
+  const target = parseTarget(text)
+  if (target === undefined || text.includes('/') !== text.includes('://'))
+    throw new UsageError(
+      `${JSON.stringify(text)} is neither an address nor a folder; expected host or host:port, optionally after bedrock://`,
+    )
+  const [address] = target.addresses
+  return [{ MC_SERVER: formatServerAddress(address) }]
+}
+
+/** The servers on the command line, those found, and those that the user names. */
+async function chooseServers(call: Call, ask: Questions | undefined): Promise<readonly PlannedServer[]> {
+  const named = (await Promise.all(call.args.map(settingsOfNamed))).flat()
+  if (named.length > 0) return nameServers(named.map((one, index) => (index === 0 ? { ...one, ...call.settings } : one)))
+  const found = await findServers(call.stop)
+  if (ask === undefined) return found
+  const chosen = found.length === 0 ? [] : await ask.chooseServers(found)
+  const all = chosen.map(({ settings }) => settings)
+  for (;;) {
+    const check = (text: string) => {
+      if (text === '') return all.length === 0 ? 'At least one server is needed' : undefined
+      return parseTarget(text) === undefined && !existsSync(text) ? 'Neither an address nor a folder' : undefined
+    }
+    const text = await ask.askServer(check, all.length === 0)
+    if (text === '') return nameServers(all)
+    all.push(...(await settingsOfNamed(text)))
+  }
+}
+
+const hostPortProblem = (text: string): string | undefined =>
+  text === '' || hostPort(25575).parse(text) !== undefined ? undefined : 'Expected host or host:port'
+
+/** Switches RCON on if it was told to, or adds the RCON that the user names. */
+async function addRcon(
+  server: PlannedServer,
+  {
+    call,
+    ask,
+    usedPorts,
+    print,
+  }: { call: Call; ask: Questions | undefined; usedPorts: Set<number>; print: (text: string) => void },
+): Promise<PlannedServer> {
+  const folder = server.settings.MC_DIRECTORY
+  if (folder !== undefined) {
+    const properties = parseProperties(decodeProperties((await readProperties(folder)) ?? Buffer.of()))
+    const file = join(folder, 'server.properties')
+    if (hasRcon(properties)) return server
+    if (!call.flags['enable-rcon'] && !(await ask?.mayEnableRcon(file))) return server
+    const backup = await enableRcon(folder, usedPorts)
+    if (backup !== undefined)
+      print(
+        escapeControls(
+          `RCON is on in ${file} (backup: ${backup}). Restart this Minecraft server; keep its RCON port behind the firewall.`,
+        ),
+      )
+    return server
+  }
+  if (ask === undefined || server.settings.MC_RCON !== undefined || server.settings.MC_SERVER?.startsWith('bedrock://'))
+    return server
+  const address = await ask.askRcon(hostPortProblem)
+  if (address === '') return server
+  return { ...server, settings: { ...server.settings, MC_RCON: address, MC_RCON_PASSWORD: await ask.askPassword() } }
+}
+
+/** Writes the files, each as a whole. @throws Error of the system, with the name of the file */
+async function write(files: readonly NewFile[]): Promise<void> {
+  const { default: writeFileAtomic } = await import('write-file-atomic')
+  for (const { name, text, isSecret } of files) {
+    await mkdir(dirname(resolve(name)), { recursive: true, mode: isSecret ? 0o700 : 0o755 })
+    await writeFileAtomic(name, text, { mode: isSecret ? 0o600 : 0o644 }).catch((error: Error) => {
+      throw new Error(`${name} cannot be written: ${error.message}`, { cause: error })
+    })
+  }
+}
+
+/**
+ * `tickwarden init`: chooses servers, tests them and writes the configuration.
+ * @returns 0 if every source of every server works; 1 if one fails, or no server was found
+ * @throws UsageError, also for files that exist, before anything is changed
+ */
+export async function runInit(call: Call): Promise<number> {
+  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true && !call.flags.yes
+  const listen = formatHostPort(flagValue(call, 'listen', hostPort(8080)))
+  const timeout = flagValue(call, 'timeout', duration('50ms', '10m'))
+  // A serial console has no size; without a width every character would have a line of its own.
+  if (process.stdout.columns === 0) process.stdout.columns = 80
+  const ask = isTerminal ? (await import('./questions.ts')).questions : undefined
+  const print = ask?.print ?? ((text: string) => process.stdout.write(`${text}\n`))
+  ask?.begin()
+  const chosen = await chooseServers(call, ask)
+  if (chosen.length === 0) {
+    console.error(`No server was found on this machine. Name one: ${commandName} init mc.example.org`)
+    return 1
+  }
+  const given = extras.filter((extra) => call.flags[extra])
+  const existing = () => (existsSync('.env') ? readText('.env') : '')
+  const [first, ...others] = chosen
+  const withSecrets = first && { ...first, settings: { ...secretsFor(call.settings), ...first.settings } }
+  const plan = withSecrets === undefined ? [] : [withSecrets, ...others]
+  for (const server of plan) serverOf(server.settings)
+  const refuse = async (files: readonly NewFile[]) => {
+    const names = files.map(({ name }) => name).filter((name) => existsSync(name))
+    if (names.length === 0 || call.flags.force) return
+    if (ask === undefined) throw new UsageError(`already there: ${names.join(', ')}; --force replaces what exists`)
+    if (!(await ask.mayReplace(names))) throw new Error('No configuration was written.')
+  }
+  // Without questions all is known, so that nothing is changed if a file exists.
+  if (ask === undefined) await refuse(filesFor(plan, { listen, extras: new Set(given), existingEnv: existing() }))
+
+  const usedPorts = new Set<number>()
+  const servers: PlannedServer[] = []
+  let isOk = true
+  const poll = { interval: 5_000, timeout, staleAfter: 60_000 }
+  for (const server of plan) {
+    const complete = await addRcon(server, { call, ask, usedPorts, print })
+    servers.push(complete)
+    isOk = (await pollAll([{ ...serverOf(complete.settings), name: server.name }], { poll, stop: call.stop, print })) && isOk
+  }
+  const wanted = new Set(ask === undefined || given.length > 0 ? given : await ask.chooseExtras(extras))
+  const files = filesFor(servers, { listen, extras: wanted, existingEnv: existing() })
+  if (ask !== undefined) await refuse(files)
+  call.stop.throwIfAborted()
+  await write(files)
+  // What was written must be valid, whatever the environment of this shell is.
+  loadConfig({ file: 'tickwarden.yaml', env: parseEnv(existing()) })
+  const end = [
+    `Written: ${files.map(({ name }) => name).join(', ')}`,
+    `Next: ${commandName}, then open http://${listen.replace(/^(0\.0\.0\.0|\[::\]):/, 'localhost:')}`,
+  ]
+  for (const line of end.slice(0, ask ? 1 : 2)) print(line)
+  ask?.end(end[1] ?? '')
+  return isOk ? 0 : 1
+}

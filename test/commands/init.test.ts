@@ -1,0 +1,184 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { setProperties } from '../../src/commands/init/enable-rcon.ts'
+import { envText } from '../../src/commands/init/files.ts'
+import { findServers, parseListening } from '../../src/commands/init/find-servers.ts'
+import { type DemoServer, startDemoServer } from '../../src/demo/demo-server.ts'
+import { parseProperties } from '../../src/game/sources/directory/server-properties.ts'
+import { formatHostPort } from '../../src/util/address.ts'
+import { hasTool } from '../helpers/require-tool.ts'
+
+const main = join(import.meta.dirname, '../../dist/src/main.js')
+const temporary = () => mkdtempSync(join(tmpdir(), 'tickwarden-init-'))
+
+async function run(folder: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const child = spawn(process.execPath, [main, ...args], { cwd: folder, env: { PATH: process.env.PATH, ...env } })
+  let out = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (out += chunk))
+  child.stdin.end()
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
+  return { code, out }
+}
+
+let demo: DemoServer
+let address = ''
+beforeAll(async () => {
+  demo = await startDemoServer({ rconPassword: "sword'fish" })
+  address = formatHostPort(demo.address)
+})
+afterAll(() => demo.close())
+
+describe('tickwarden init', () => {
+  it('writes a configuration that loads, with secrets in files of their owner, and overwrites nothing', async () => {
+    const folder = temporary()
+    writeFileSync(join(folder, '.env'), 'OTHER=1\nMC_RCON_PASSWORD=old\n')
+    const rcon = ['--rcon', formatHostPort(demo.rcon.address)]
+    const args = ['init', '--yes', address, ...rcon, '--timeout', '20s', '--compose', '--systemd', '--prometheus']
+    const secret = { MC_RCON_PASSWORD: "sword'fish" }
+    const refused = await run(folder, args, secret)
+    expect(refused).toMatchObject({ code: 2, out: expect.stringContaining('already there: .env') })
+    expect(readdirSync(folder)).toEqual(['.env'])
+    const written = await run(folder, [...args, '--force'], secret)
+    expect(written).toMatchObject({ code: 0, out: expect.stringMatching(/✓ Status .*\n {2}✓ RCON /) })
+    expect(written.out).not.toContain('fish')
+    expect(readFileSync(join(folder, '.env'), 'utf8')).toBe('OTHER=1\nMC_RCON_PASSWORD="sword\'fish"\n')
+    if (process.platform !== 'win32') expect(statSync(join(folder, '.env')).mode & 0o777).toBe(0o600)
+    const { servers } = parse(readFileSync(join(folder, 'tickwarden.yaml'), 'utf8'))
+    expect(servers).toEqual([{ name: expect.any(String), address, rcon: { address: rcon[1] } }])
+    const { services } = parse(readFileSync(join(folder, 'compose.yaml'), 'utf8'))
+    expect(Object.keys(services.tickwarden.environment)).toEqual([
+      ...['HOST', 'PORT', 'HISTORY_DIR', 'MC_RCON_PASSWORD', 'TICKWARDEN_CONFIG'],
+    ])
+    const { scrape_configs: jobs } = parse(readFileSync(join(folder, 'prometheus.yaml'), 'utf8'))
+    expect(jobs).toEqual([{ job_name: 'tickwarden', static_configs: [{ targets: ['127.0.0.1:8080'] }] }])
+    expect(await run(folder, ['check', '--config', 'tickwarden.yaml', '--poll-timeout', '20s'])).toMatchObject({ code: 0 })
+    if (hasTool('systemd-analyze')) {
+      const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', join(folder, 'tickwarden.service')], {
+        encoding: 'utf8',
+      })
+      expect(stderr).not.toContain('tickwarden.service:')
+    }
+  })
+
+  it('switches RCON on only if it is told to, keeps a backup, and takes a folder in an address', async () => {
+    const folder = temporary()
+    const server = join(folder, 'survival')
+    mkdirSync(server)
+    const before = Buffer.from(`# comment\r\nserver-port=${demo.address.port}\r\nmotd=h\xe9llo\r\nrcon.password=\r\n`, 'latin1')
+    const file = join(server, 'server.properties')
+    writeFileSync(file, before)
+    await run(folder, ['init', '--yes', 'survival', '--timeout', '20s'])
+    expect(readFileSync(file)).toEqual(before)
+    const { code, out } = await run(folder, ['init', '--yes', '--force', 'survival', '--enable-rcon', '--timeout', '20s'])
+    // The server has not been restarted.
+    expect([code, out]).toEqual([1, expect.stringMatching(/backup: .*\n?.*Restart this Minecraft server/)])
+    expect(readFileSync(`${file}.backup`)).toEqual(before)
+    const bytes = readFileSync(file)
+    expect(bytes.includes(Buffer.from('motd=h\xe9llo\r\n', 'latin1'))).toBe(true)
+    const properties = parseProperties(bytes.toString('latin1'))
+    expect([properties.get('enable-rcon'), properties.get('rcon.password')]).toEqual(['true', expect.stringMatching(/^.{32}$/)])
+    expect(out).not.toContain(properties.get('rcon.password'))
+    expect(parse(readFileSync(join(folder, 'tickwarden.yaml'), 'utf8')).servers).toEqual([
+      { name: 'survival', directory: server },
+    ])
+  })
+
+  it.each([
+    [['nowhere/at/all'], 'is neither an address nor a folder'],
+    [['.'], 'is a folder without server.properties'],
+    [['127.0.0.1:1', '--listen', 'x y'], '--listen is "x y"'],
+    [['127.0.0.1:1', '--rcon', '127.0.0.1:2'], 'MC_RCON_PASSWORD'],
+  ])('%j is wrong', async (args, message) => {
+    const folder = temporary()
+    expect(await run(folder, ['init', '--yes', ...args])).toEqual({ code: 2, out: expect.stringContaining(message) })
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('writes a server that is down, with exit code 1', async () => {
+    const folder = temporary()
+    const { code, out } = await run(folder, ['init', '--yes', '127.0.0.1:1', '127.0.0.1:1', '--timeout', '2s'])
+    expect([code, out]).toEqual([1, expect.stringContaining('✗ Status (127.0.0.1:1)')])
+    const { servers } = parse(readFileSync(join(folder, 'tickwarden.yaml'), 'utf8'))
+    expect(servers.map(({ name }: { name: string }) => name)).toEqual(['minecraft-1', 'minecraft-1-2'])
+  })
+
+  it.skipIf(!hasTool('python3'))('asks on a terminal', async () => {
+    const folder = temporary()
+    const script = `
+import os, pty, select, sys
+child, terminal = pty.fork()
+if child == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+answers = [(b'Its address', sys.stdin.readline().strip().encode() + b'\\r'), (b'Password of RCON', b"sword'fish\\r"), (b'What else', b'\\r')]
+seen = b''
+while True:
+    try:
+        data = os.read(terminal, 4096)
+    except OSError:
+        break
+    if not data: break
+    os.write(1, data)
+    seen += data
+    if answers and answers[0][0] in seen:
+        seen = b''
+        os.write(terminal, answers.pop(0)[1])
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+`
+    const args = ['-c', script, process.execPath, main, 'init', address, '--timeout', '20s']
+    const child = spawn('python3', args, { cwd: folder, env: { PATH: process.env.PATH, TERM: 'xterm' } })
+    let out = ''
+    child.stdout.on('data', (chunk) => (out += chunk))
+    child.stdin.end(`${formatHostPort(demo.rcon.address)}\n`)
+    const code = await new Promise((resolve) => child.on('close', resolve))
+    expect([code, out]).toEqual([0, expect.stringContaining('Written: tickwarden.yaml, .env')])
+    expect(out).not.toContain('fish')
+    expect(readFileSync(join(folder, '.env'), 'utf8')).toBe('MC_RCON_PASSWORD="sword\'fish"\n')
+  })
+})
+
+it('finds servers by their ports and folders', async () => {
+  const folder = temporary()
+  for (const [name, port] of [
+    ['one', demo.address.port],
+    ['two', 1],
+  ] as const) {
+    mkdirSync(join(folder, name))
+    writeFileSync(join(folder, name, 'server.properties'), `server-port=${port}\n`)
+  }
+  const addresses = [demo.address, { ...demo.address, port: demo.rcon.address.port }]
+  const { signal } = new AbortController()
+  const names = async (folders: readonly string[]) => (await findServers(signal, { addresses, folders })).map(({ name }) => name)
+  expect(await names([folder])).toEqual(['one', 'two'])
+  expect(await names([])).toEqual([`minecraft-${demo.address.port}`])
+})
+
+it('reads the tables of listening sockets', () => {
+  const table = `  sl  local_address rem_address   st tx_queue rx_queue
+   0: 0100007F:63DD 00000000:0000 0A 00000000:00000000 00:00000000
+   1: 00000000:1F90 00000000:0000 0A 00000000:00000000 00:00000000
+   2: 0100007F:63DE 0100007F:1F90 01 00000000:00000000 00:00000000
+   3: 0000000000000000FFFF00000100007F:0050 00000000000000000000000000000000:0000 0A 00000000:00000000
+   4: 00000000000000000000000001000000:0051 00000000000000000000000000000000:0000 0A 00000000:00000000
+   5: 00000000000000000000000000000000:0052 00000000000000000000000000000000:0000 0A 00000000:00000000
+   6: B80D01200000000000000000DD860000:0053 00000000000000000000000000000000:0000 0A 00000000:00000000
+`
+  expect(parseListening(table, '0A', 'java').map(({ host, port }) => `${host} ${port}`)).toEqual([
+    ...['127.0.0.1 25565', '127.0.0.1 8080', '127.0.0.1 80', '::1 81', '127.0.0.1 82', '2001:db8::86dd 83'],
+  ])
+})
+
+it('replaces properties whatever their form, and keeps the rest', () => {
+  const set = (text: string) => setProperties(text, { 'enable-rcon': 'true' })
+  expect(set('a=1\n enable-rcon : fal\\\n  se\nb=2')).toBe('a=1\nb=2\nenable-rcon=true\n')
+  expect(set('#enable-rcon=x\\\nenable\\-rcon=no\r\n')).toBe('#enable-rcon=x\\\nenable-rcon=true\r\n')
+  for (const text of ['', 'a=1\\', 'a=1\\\n', '\\u0065nable-rcon=false', 'a=\\\\'])
+    expect(parseProperties(set(text)).get('enable-rcon')).toBe('true')
+})
+
+it('refuses a secret that .env cannot hold', () => {
+  expect(() => envText('', { MC_RCON_PASSWORD: `'"\`` })).toThrow('MC_RCON_PASSWORD_FILE')
+})
