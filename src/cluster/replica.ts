@@ -51,6 +51,8 @@ const [askAfterMs, askAgainMs] = [1_000, 10_000]
 /** Maximum number of servers that they are asked about at once. */
 const maxAsked = 2_000
 const retryLoadMs = 500
+/** Milliseconds after which an equal name is logged: when an address changes, replicas read their lists one after the other. */
+const conflictAfterMs = 5_000
 /** Maximum time for leaving, milliseconds. */
 const maxLeaveMs = 1_000
 
@@ -90,7 +92,10 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
   const keyOfName = new Map<string, string>()
   /** Those whose state here may differ from that on other replicas. */
   const diverged = new Set<SharedWatcher>()
+  /** Names that are logged, or will be unless the lists agree until then. */
   const conflicts = new Set<string>()
+  /** When servers were removed here, whose addresses may just have changed in the list. */
+  const removedAt = new Map<string, number>()
   let membership: Membership | undefined
   let reader: StreamReader | undefined
   /** The members from which the owners are computed. */
@@ -112,6 +117,8 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
   let applying: number | undefined
   /** From this position on, the events of all replicas are the same. */
   let completeFrom = Number.POSITIVE_INFINITY
+  /** The last position of what was loaded instead of read from the stream. */
+  let loadedTo = 0
   /** Of the present entry, other replicas may have more events. */
   const nextPosition = () => (reader === undefined ? Number.POSITIVE_INFINITY : reader.position + 1)
   let watchedUntil = 0
@@ -121,7 +128,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
     onPolled: (key, snapshot) => exchange.publish(key, snapshot),
     onPublish(watcher, isShared) {
       if (!isShared) diverged.add(watcher)
-      else if (diverged.delete(watcher) && diverged.size === 0) completeFrom = nextPosition()
+      else if (diverged.delete(watcher) && diverged.size === 0) completeFrom = Math.max(loadedTo + 1, nextPosition())
     },
     onClose(watcher) {
       diverged.delete(watcher)
@@ -130,6 +137,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
       watchers.delete(watcher.key)
       if (keyOfName.get(watcher.server) === watcher.key) keyOfName.delete(watcher.server)
       removedKeys.push(watcher.key)
+      removedAt.set(watcher.key, clock.now())
     },
   }
 
@@ -164,12 +172,18 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
   /** Another replica has a server with this key, which this one has not. */
   function checkConflict(key: string): void {
     const name = nameOfKey(key)
-    if (!keyOfName.has(name) || conflicts.has(name)) return
+    const isRecent = clock.now() - (removedAt.get(key) ?? Number.NEGATIVE_INFINITY) < 2 * conflictAfterMs
+    if (!keyOfName.has(name) || conflicts.has(name) || isRecent) return
     conflicts.add(name)
-    log.warn(
-      { server: name },
-      `${name}: another replica has a server with this name and another address. Each replica polls its own: give them different names, or set another STATE_PREFIX.`,
-    )
+    clock.after(conflictAfterMs, () => {
+      const isOver = isClosed || watchers.has(key) || !keyOfName.has(name)
+      if (isOver) conflicts.delete(name)
+      else
+        log.warn(
+          { server: name },
+          `${name}: another replica has a server with this name and another address. Each replica polls its own: give them different names, or set another STATE_PREFIX.`,
+        )
+    })
   }
 
   function receive(entry: StreamEntry): void {
@@ -288,8 +302,15 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
       lastPrune = now
       icons.keepOnly(Array.from(watchers.values(), (watcher) => watcher.snapshot()))
       exchange.prune()
+      for (const [key, at] of removedAt) if (now - at > pruneMs) removedAt.delete(key)
     }
     cancelSweep = clock.after(sweepMs, () => void sweep())
+  }
+
+  /** What was loaded may be newer than the last entry that was read: until then, clients of other replicas cannot continue here. */
+  async function loadServers(serverKeys: readonly string[]): Promise<void> {
+    loadedTo = Math.max(loadedTo, await exchange.load(serverKeys))
+    completeFrom = Math.max(loadedTo + 1, completeFrom)
   }
 
   /**
@@ -303,7 +324,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
     while (isLoadDue && !isClosed) {
       isLoadDue = false
       try {
-        await exchange.load([...watchers.keys()])
+        await loadServers([...watchers.keys()])
       } catch {
         // Reported by the connection.
         isLoadDue = true
@@ -313,7 +334,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
       }
     }
     isLoading = false
-    completeFrom = nextPosition()
+    completeFrom = Math.max(loadedTo + 1, nextPosition())
   }
 
   /** Whether the state is that of all replicas that have read the same entries. */
@@ -334,7 +355,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
         void move()
         // Not of those whose settings have changed: a stored snapshot may be of another address.
         const addedKeys = added.flatMap((name) => keyOfName.get(name) ?? [])
-        void exchange.load(addedKeys).catch(() => {})
+        void loadServers(addedKeys).catch(() => {})
       })
       membership = startMembership({
         ...{ connection, keys, id, heartbeatMs, clock, log },

@@ -26,8 +26,12 @@ export interface SnapshotExchange {
   post(kind: 'wanted' | 'declined', serverKeys: readonly string[]): Promise<void>
   /** Drops what is to be written: this replica is no longer a member. */
   clear(): void
-  /** Reads the stored snapshots of these servers. @throws StateUnavailable */
-  load(serverKeys: readonly string[]): Promise<void>
+  /**
+   * Reads the stored snapshots of these servers.
+   * @returns the position of the stream that the newest of them may have
+   * @throws StateUnavailable
+   */
+  load(serverKeys: readonly string[]): Promise<number>
   /** Applies an entry with snapshots. */
   receive(entry: StreamEntry): void
   /** Applies snapshots of this replica that have not come back in time. */
@@ -255,16 +259,19 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
       inFlight.clear()
     },
     async load(serverKeys) {
+      let last = 0
       for (let start = 0; start < serverKeys.length; start += maxBatch) {
         const batch = serverKeys.slice(start, start + maxBatch)
-        const [texts, time] = await connection.run('reads', async (redis) => {
+        const [texts, time, position] = await connection.run('reads', async (redis) => {
           const results = await redis
             .pipeline()
             .hmget(keys.snapshots, ...batch)
             .time()
+            .hget(keys.state, 'position')
             .exec()
-          return requireReplies(results) as [readonly (string | null)[], readonly [string, string]]
+          return requireReplies(results) as [readonly (string | null)[], readonly [string, string], string | null]
         })
+        last = Math.max(last, Number(position))
         const now = Number(time[0]) * 1_000 + Number(time[1]) / 1_000
         const outdated: string[] = []
         const stored = texts.flatMap((text, index) => {
@@ -281,6 +288,7 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
         for (const { key, number, decoded, epoch } of stored)
           onSnapshot(key, complete(decoded), { epoch, number }, { from: 'stored', member: '' })
       }
+      return last
     },
     receive({ member, data, text, epoch, transitMs }) {
       if (member === options.membership()?.name) {

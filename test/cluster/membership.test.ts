@@ -65,6 +65,21 @@ describe.skipIf(!hasTool('redis-server'))('startMembership', () => {
     expect(a.log.lines).toEqual([expect.stringMatching(/^warn: This replica sent no heartbeat for 10 s .* rejoins now/)])
   })
 
+  it('removes a dead member, and continues, if the clock of the server is set back by an hour', async () => {
+    const redis = await startRedis()
+    const a = joinCluster(redis, 'a')
+    await until(() => a.members() === 'a')
+    // What members wrote before the clock was set back.
+    const later = Number(redis.cli('time').split('\n')[0]) * 1_000 + 3_600_000
+    redis.cli('hset', keys.state, 'position', String(later), 'epoch', String(later))
+    redis.cli('zadd', keys.members, String(later), 'dead/1')
+    await until(() => a.members() === 'a,dead')
+    await until(() => a.members() === 'a')
+    expect(a.membership.epoch).toBeGreaterThan(later)
+    await until(() => a.reader.position > later)
+    expect(a.log.lines).toEqual([])
+  })
+
   it('keeps the members if the server is flushed', async () => {
     const redis = await startRedis()
     const members = ['a', 'b', 'c'].map((id) => joinCluster(redis, id, { heartbeatMs: 1_000 }))
