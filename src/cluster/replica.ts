@@ -11,14 +11,14 @@ import type { ReplicaMetrics, SnapshotOrder } from '../util/part-metrics.ts'
 import { createPauses } from '../util/pauses.ts'
 import type { StateAddress } from './address.ts'
 import { createStateConnection } from './connection.ts'
-import { createIconStore } from './icon-store.ts'
+import { IconStore } from './icon-store.ts'
 import { createStateKeys } from './keys.ts'
 import { createLocks, type Locks } from './locks.ts'
 import { idOf, type Membership, startMembership } from './membership.ts'
 import { createOwnership, type Ownership } from './ownership.ts'
 import { nameOfKey } from './server-fingerprint.ts'
 import type { ClusterSettings } from './settings.ts'
-import { createSharedWatcher, type SharedWatcher, type SharedWatcherOptions } from './shared-watcher.ts'
+import { SharedWatcher, type SharedWatcherOptions } from './shared-watcher.ts'
 import { createSnapshotExchange, type SnapshotExchangeOptions } from './snapshot-exchange.ts'
 import { readStream, type StreamEntry, type StreamReader } from './stream-reader.ts'
 
@@ -86,7 +86,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
     maxBlockMs: 2 * heartbeatMs,
     maxRetryMs: Math.min(2_000, heartbeatMs),
   })
-  const icons = createIconStore()
+  const icons = new IconStore()
   /** By key. */
   const watchers = new Map<string, SharedWatcher>()
   const keyOfName = new Map<string, string>()
@@ -342,7 +342,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
 
   return {
     share(server, createWatcher) {
-      const watcher = createSharedWatcher(server, createWatcher, watcherOptions)
+      const watcher = new SharedWatcher(server, createWatcher, watcherOptions)
       watchers.set(watcher.key, watcher)
       keyOfName.set(watcher.server, watcher.key)
       return watcher

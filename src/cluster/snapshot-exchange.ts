@@ -2,7 +2,7 @@ import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Clock } from '../util/clock.ts'
 import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
-import { createBatchQueue } from './batch-queue.ts'
+import { BatchQueue } from './batch-queue.ts'
 import { requireReplies, type StateConnection } from './connection.ts'
 import type { IconStore } from './icon-store.ts'
 import type { StateKeys } from './keys.ts'
@@ -81,8 +81,6 @@ interface Pending {
   readonly version: SnapshotVersion
 }
 
-/** Milliseconds for which snapshots are collected, because a command costs as much as several snapshots. */
-const collectMs = 10
 /** Maximum number of snapshots or icons read with one command. */
 const maxBatch = 64
 /** Milliseconds after which rejected snapshots are written again. */
@@ -99,7 +97,7 @@ const storedHeader = /^(\d+) (\d+) /
 export function createSnapshotExchange(options: SnapshotExchangeOptions): SnapshotExchange {
   const { connection, keys, icons, clock, log, find, onSnapshot, lateMs, expiryMs } = options
   const codec = createSnapshotCodec(icons, (server, part) => reportInvalid(`${server}: ${part} is not valid`))
-  const queue = createBatchQueue<Published>(send, (flush) => clock.after(collectMs, flush))
+  const queue = new BatchQueue<Published>(send, clock)
   /** Batches that were written and have not come back with the stream, by number. */
   const inFlight = new Map<number, { readonly sentAt: number; readonly pending: readonly Pending[] }>()
   let numbers = 0

@@ -18,7 +18,7 @@ const staleMs = isLong ? 10_000 : 4_000
 const turnMs = isLong ? 4_000 : 1_500
 const names = ['a', 'b', 'c'] as const
 
-/** Sets the clock of a process forward by an hour at a SIGUSR2, and back at the next one; Redis and the other replicas keep theirs. */
+/** Sets the clock of a process forward by an hour at a SIGWINCH, and back at the next one; Redis and the other replicas keep theirs. */
 const clockShim = `data:text/javascript,${encodeURIComponent(`
   const System = Date
   let offset = 0
@@ -26,7 +26,7 @@ const clockShim = `data:text/javascript,${encodeURIComponent(`
     constructor(...given) { super(...(given.length === 0 ? [System.now() + offset] : given)) }
     static now() { return System.now() + offset }
   }
-  process.on('SIGUSR2', () => { offset = 3_600_000 - offset })`)}`
+  process.on('SIGWINCH', () => { offset = 3_600_000 - offset })`)}`
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
@@ -190,7 +190,7 @@ describe.skipIf(!hasTool('redis-server'))('replicas with faults', () => {
       })
       await during('the clock of one replica set forward and back by an hour', async () => {
         for (let step = 0; step < 2; step++) {
-          replicas[1]!.child.kill('SIGUSR2')
+          replicas[1]!.child.kill('SIGWINCH')
           await sleep(2 * heartbeatMs + pollMs)
         }
         await until(() => isStable(replicas))
