@@ -23,8 +23,10 @@ local function post(epoch, known, kind, data, text)
   local entry = {'MINID', '~', string.format('%.0f', math.max(0, position - ${keptMs})), string.format('%.0f-0', position),
     'after', string.format('%.0f', last), 'epoch', string.format('%.0f', epoch), 'at', string.format('%.0f', now),
     'member', ARGV[1], 'kind', kind, 'data', data, 'text', text or ''}
-  if redis.pcall('XADD', KEYS[3], unpack(entry)).err then
-    redis.call('DEL', KEYS[3])
+  local failure = redis.pcall('XADD', KEYS[3], unpack(entry)).err
+  if failure then
+    -- Not if the server is full: after a deletion it would accept everything.
+    if string.find(failure, 'equal or smaller') then redis.call('DEL', KEYS[3]) end
     redis.call('XADD', KEYS[3], unpack(entry))
   end
   redis.call('HSET', KEYS[2], 'position', string.format('%.0f', position))
