@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { parseStateAddress } from '../../src/cluster/address.ts'
 import { createStateConnection } from '../../src/cluster/connection.ts'
-import { createIconStore } from '../../src/cluster/icon-store.ts'
+import { IconStore } from '../../src/cluster/icon-store.ts'
 import { createStateKeys } from '../../src/cluster/keys.ts'
 import { startMembership } from '../../src/cluster/membership.ts'
 import { createOwnership, type Ownership } from '../../src/cluster/ownership.ts'
@@ -46,7 +46,7 @@ const address = parseStateAddress(stateUrl)
 if (address === undefined) throw new RangeError(`${stateUrl} is not the address of a Redis server`)
 const state = address
 const keys = createStateKeys(cluster.statePrefix)
-const iconStore = createIconStore()
+const iconStore = new IconStore()
 
 /** Polls the first server. */
 async function pollOnce(): Promise<ServerSnapshot> {

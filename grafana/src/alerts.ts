@@ -73,7 +73,7 @@ export const alerts: readonly Alert[] = [
     description:
       'Prometheus has not been able to scrape the replica {{ $labels.instance }} for 2 minutes. The other replicas have taken over its servers.',
     action:
-      'Check that the process is running and that /healthz answers. If it is not a replica of the others but watches servers of its own, give it a job of its own in Prometheus: otherwise the state of its servers is unknown without an alert.',
+      'Check that the process is running and that /healthz answers. If it watches other servers than the rest of its job, no replica has taken them over: give it a separate job in Prometheus, so that TickwardenDown fires for it.',
   },
   {
     name: 'TickwardenStale',

@@ -11,7 +11,7 @@ import type { ReplicaMetrics, SharedState, SnapshotOrder } from '../util/part-me
 import { createPauses } from '../util/pauses.ts'
 import type { StateAddress } from './address.ts'
 import { createStateConnection } from './connection.ts'
-import { createIconStore } from './icon-store.ts'
+import { IconStore } from './icon-store.ts'
 import { createStateKeys } from './keys.ts'
 import { createLocks, type Locks } from './locks.ts'
 import { idOf, type Membership, startMembership } from './membership.ts'
@@ -20,7 +20,7 @@ import { nameOfKey } from './server-fingerprint.ts'
 import type { ClusterSettings } from './settings.ts'
 import { createSharedQueue } from './shared-queue.ts'
 import { createSharedValues } from './shared-values.ts'
-import { createSharedWatcher, type SharedWatcher, type SharedWatcherOptions } from './shared-watcher.ts'
+import { SharedWatcher, type SharedWatcherOptions } from './shared-watcher.ts'
 import { createSnapshotExchange, type SnapshotExchangeOptions } from './snapshot-exchange.ts'
 import { readStream, type StreamEntry, type StreamReader } from './stream-reader.ts'
 
@@ -54,6 +54,8 @@ const [askAfterMs, askAgainMs] = [1_000, 10_000]
 /** Maximum number of servers that they are asked about at once. */
 const maxAsked = 2_000
 const retryLoadMs = 500
+/** Milliseconds after which an equal name is logged: when an address changes, replicas read their lists one after the other. */
+const conflictAfterMs = 5_000
 /** Maximum time for leaving, milliseconds. */
 const maxLeaveMs = 1_000
 
@@ -87,13 +89,16 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
     maxBlockMs: 2 * heartbeatMs,
     maxRetryMs: Math.min(2_000, heartbeatMs),
   })
-  const icons = createIconStore()
+  const icons = new IconStore()
   /** By key. */
   const watchers = new Map<string, SharedWatcher>()
   const keyOfName = new Map<string, string>()
   /** Those whose state here may differ from that on other replicas. */
   const diverged = new Set<SharedWatcher>()
+  /** Names that are logged, or will be unless the lists agree until then. */
   const conflicts = new Set<string>()
+  /** When servers were removed here, whose addresses may just have changed in the list. */
+  const removedAt = new Map<string, number>()
   let membership: Membership | undefined
   let reader: StreamReader | undefined
   /** The members from which the owners are computed. */
@@ -115,6 +120,8 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
   let applying: number | undefined
   /** From this position on, the events of all replicas are the same. */
   let completeFrom = Number.POSITIVE_INFINITY
+  /** The last position of what was loaded instead of read from the stream. */
+  let loadedTo = 0
   /** Of the present entry, other replicas may have more events. */
   const nextPosition = () => (reader === undefined ? Number.POSITIVE_INFINITY : reader.position + 1)
   let watchedUntil = 0
@@ -124,7 +131,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
     onPolled: (key, snapshot) => exchange.publish(key, snapshot),
     onPublish(watcher, isShared) {
       if (!isShared) diverged.add(watcher)
-      else if (diverged.delete(watcher) && diverged.size === 0) completeFrom = nextPosition()
+      else if (diverged.delete(watcher) && diverged.size === 0) completeFrom = Math.max(loadedTo + 1, nextPosition())
     },
     onClose(watcher) {
       diverged.delete(watcher)
@@ -133,6 +140,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
       watchers.delete(watcher.key)
       if (keyOfName.get(watcher.server) === watcher.key) keyOfName.delete(watcher.server)
       removedKeys.push(watcher.key)
+      removedAt.set(watcher.key, clock.now())
     },
   }
 
@@ -167,12 +175,18 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
   /** Another replica has a server with this key, which this one has not. */
   function checkConflict(key: string): void {
     const name = nameOfKey(key)
-    if (!keyOfName.has(name) || conflicts.has(name)) return
+    const isRecent = clock.now() - (removedAt.get(key) ?? Number.NEGATIVE_INFINITY) < 2 * conflictAfterMs
+    if (!keyOfName.has(name) || conflicts.has(name) || isRecent) return
     conflicts.add(name)
-    log.warn(
-      { server: name },
-      `${name}: another replica has a server with this name and another address. Each replica polls its own: give them different names, or set another STATE_PREFIX.`,
-    )
+    clock.after(conflictAfterMs, () => {
+      const isOver = isClosed || watchers.has(key) || !keyOfName.has(name)
+      if (isOver) conflicts.delete(name)
+      else
+        log.warn(
+          { server: name },
+          `${name}: another replica has a server with this name and another address. Each replica polls its own: give them different names, or set another STATE_PREFIX.`,
+        )
+    })
   }
 
   function receive(entry: StreamEntry): void {
@@ -291,8 +305,15 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
       lastPrune = now
       icons.keepOnly(Array.from(watchers.values(), (watcher) => watcher.snapshot()))
       exchange.prune()
+      for (const [key, at] of removedAt) if (now - at > pruneMs) removedAt.delete(key)
     }
     cancelSweep = clock.after(sweepMs, () => void sweep())
+  }
+
+  /** What was loaded may be newer than the last entry that was read: until then, clients of other replicas cannot continue here. */
+  async function loadServers(serverKeys: readonly string[]): Promise<void> {
+    loadedTo = Math.max(loadedTo, await exchange.load(serverKeys))
+    completeFrom = Math.max(loadedTo + 1, completeFrom)
   }
 
   /**
@@ -306,7 +327,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
     while (isLoadDue && !isClosed) {
       isLoadDue = false
       try {
-        await exchange.load([...watchers.keys()])
+        await loadServers([...watchers.keys()])
       } catch {
         // Reported by the connection.
         isLoadDue = true
@@ -316,7 +337,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
       }
     }
     isLoading = false
-    completeFrom = nextPosition()
+    completeFrom = Math.max(loadedTo + 1, nextPosition())
   }
 
   const locks = createLocks({ connection, keys, clock })
@@ -326,7 +347,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
 
   return {
     share(server, createWatcher) {
-      const watcher = createSharedWatcher(server, createWatcher, watcherOptions)
+      const watcher = new SharedWatcher(server, createWatcher, watcherOptions)
       watchers.set(watcher.key, watcher)
       keyOfName.set(watcher.server, watcher.key)
       return watcher
@@ -339,7 +360,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
         void move()
         // Not of those whose settings have changed: a stored snapshot may be of another address.
         const addedKeys = added.flatMap((name) => keyOfName.get(name) ?? [])
-        void exchange.load(addedKeys).catch(() => {})
+        void loadServers(addedKeys).catch(() => {})
       })
       membership = startMembership({
         ...{ connection, keys, id, heartbeatMs, clock, log },

@@ -5,20 +5,30 @@ const keptMs = 10_000
 
 /**
  * Adds an entry to the stream: each has the position of the one before, by which readers notice gaps. Positions increase even if the server
- * has lost its data or its clock was set back.
+ * has lost its data or its clock was set back. Values of other programs are ignored; a stream that accepts no position is created again.
  */
 const post = `local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function stateOf(name)
+  local value = tonumber(redis.call('HGET', KEYS[2], name)) or 0
+  return value > 0 and value < 2 ^ 52 and value or 0
+end
 local function post(epoch, known, kind, data, text)
-  local last = tonumber(redis.call('HGET', KEYS[2], 'position') or 0)
+  local last = stateOf('position')
   if last == 0 then
     local tail = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 1)[1]
     if tail then last = tonumber(string.match(tail[1], '[0-9]+')) end
   end
   local position = math.max(last, known, now) + 1
-  redis.call('XADD', KEYS[3], 'MINID', '~', string.format('%.0f', math.max(0, position - ${keptMs})), string.format('%.0f-0', position),
+  local entry = {'MINID', '~', string.format('%.0f', math.max(0, position - ${keptMs})), string.format('%.0f-0', position),
     'after', string.format('%.0f', last), 'epoch', string.format('%.0f', epoch), 'at', string.format('%.0f', now),
-    'member', ARGV[1], 'kind', kind, 'data', data, 'text', text or '')
+    'member', ARGV[1], 'kind', kind, 'data', data, 'text', text or ''}
+  local failure = redis.pcall('XADD', KEYS[3], unpack(entry)).err
+  if failure then
+    -- Not if the server is full: after a deletion it would accept everything.
+    if string.find(failure, 'equal or smaller') then redis.call('DEL', KEYS[3]) end
+    redis.call('XADD', KEYS[3], unpack(entry))
+  end
   redis.call('HSET', KEYS[2], 'position', string.format('%.0f', position))
   return position
 end`
@@ -52,9 +62,9 @@ if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then
   end
 end
 redis.call('ZADD', KEYS[1], expiry, ARGV[1])
-local epoch = math.max(tonumber(redis.call('HGET', KEYS[2], 'epoch') or 0), ARGV[3])
+local epoch = math.max(stateOf('epoch'), ARGV[3])
 if isChanged or epoch == 0 then epoch = math.max(epoch + 1, now) end
-local watched = math.max(tonumber(redis.call('HGET', KEYS[2], 'watched') or 0), ARGV[6] ~= '0' and now + ARGV[6] or 0)
+local watched = math.max(stateOf('watched'), ARGV[6] ~= '0' and now + ARGV[6] or 0)
 redis.call('HSET', KEYS[2], 'epoch', string.format('%.0f', epoch), 'watched', string.format('%.0f', watched))
 local position = post(epoch, ARGV[4], 'beat', '')
 for i = 2, 4 do redis.call('PEXPIRE', KEYS[i], ARGV[7]) end
@@ -67,7 +77,7 @@ return reply`,
     numberOfKeys: 3,
     lua: `${post}
 if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 0 end
-local epoch = math.max(tonumber(redis.call('HGET', KEYS[2], 'epoch') or 0) + 1, now)
+local epoch = math.max(stateOf('epoch') + 1, now)
 redis.call('HSET', KEYS[2], 'epoch', string.format('%.0f', epoch))
 return post(epoch, ARGV[2], 'beat', '')`,
   },

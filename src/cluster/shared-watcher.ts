@@ -7,40 +7,6 @@ import type { Log } from '../util/log.ts'
 import { serverKeyOf } from './server-fingerprint.ts'
 import type { SnapshotOrigin, SnapshotVersion } from './snapshot-exchange.ts'
 
-/**
- * The watcher of a server that one of several processes polls. If this process owns the server, it polls it; else it publishes the
- * snapshots that it receives. When the server moves, the last snapshot stays until the new owner has one.
- */
-export interface SharedWatcher extends Watcher {
-  readonly isOwned: boolean
-  /** Whether its snapshots come from this process: it owns the server and has polled it since. */
-  readonly isPolledHere: boolean
-  /** Whether this process does not poll it, and has received no snapshot from the one that should for `staleAfter`. */
-  readonly isSilent: boolean
-  /** @param delayMs before the first poll */
-  own(delayMs: number): void
-  disown(): void
-  /** Identifies the server among replicas. */
-  readonly key: string
-  /** Monotonic milliseconds of the last snapshot, from this process or another; that of its creation if there was none. */
-  readonly receivedAt: number
-  /** Whether this process polls it although another one should, which is silent. */
-  isFallback: boolean
-  /** Monotonic milliseconds at which the other replicas were last asked whether they list the server. */
-  askedAt: number
-  /** The members that do not list the server; absent if none is known. */
-  declined: Set<string> | undefined
-  /** Applies a snapshot, from this process too, unless it is older than the current one. */
-  apply(snapshot: ServerSnapshot, version: SnapshotVersion, origin: SnapshotOrigin): void
-  /** Publishes an unchanged snapshot again: silence would mean that no process polls the server. */
-  repeat(now: number): void
-  /**
-   * Makes every value unknown if the process that polls the server has been silent for `staleAfter`, or its last snapshot is stale.
-   * @param now monotonic milliseconds
-   */
-  expire(now: number): void
-}
-
 /** Options that all shared watchers of a process have in common. */
 export interface SharedWatcherOptions {
   readonly settings: PollSettings
@@ -69,19 +35,20 @@ const untilDue = (server: string, interval: number, now: number): number => {
   return passed < 0 ? -passed : interval - passed
 }
 
-/** @param createWatcher creates the watcher that polls the server */
-export const createSharedWatcher = (
-  server: Pick<ServerSettings, 'name' | 'demo' | 'sources'>,
-  createWatcher: () => Watcher,
-  options: SharedWatcherOptions,
-): SharedWatcher => new RelayingWatcher(server, createWatcher, options)
-
-/** A class to save memory: closures took 2.7 kB for each of thousands of servers (`npm run bench -- replica`). */
-class RelayingWatcher implements SharedWatcher {
+/**
+ * The watcher of a server that one of several processes polls. If this process owns the server, it polls it; else it publishes the
+ * snapshots that it receives. When the server moves, the last snapshot stays until the new owner has one.
+ * A class to save memory: closures took 2.7 kB for each of thousands of servers (`npm run bench -- replica`).
+ */
+export class SharedWatcher implements Watcher {
   readonly server: string
+  /** Identifies the server among replicas. */
   readonly key: string
+  /** Whether this process polls it although another one should, which is silent. */
   isFallback = false
+  /** Monotonic milliseconds at which the other replicas were last asked whether they list the server. */
   askedAt = Number.NEGATIVE_INFINITY
+  /** The members that do not list the server. */
   declined: Set<string> | undefined = undefined
   readonly #createWatcher: () => Watcher
   readonly #options: SharedWatcherOptions
@@ -100,6 +67,7 @@ class RelayingWatcher implements SharedWatcher {
   #publishedAt = Number.NEGATIVE_INFINITY
   #current: ServerSnapshot
 
+  /** @param createWatcher creates the watcher that polls the server */
   constructor(
     settings: Pick<ServerSettings, 'name' | 'demo' | 'sources'>,
     createWatcher: () => Watcher,
@@ -130,15 +98,17 @@ class RelayingWatcher implements SharedWatcher {
     return this.#poller !== undefined
   }
 
+  /** Monotonic milliseconds of the last snapshot, from this process or another; that of its creation if there was none. */
   get receivedAt(): number {
     return this.#receivedAt
   }
 
-  /** If true, the polling watcher itself expires values. */
+  /** Whether it owns the server and has polled it since: then the polling watcher itself expires values. */
   get isPolledHere(): boolean {
     return this.#poller?.snapshot().lastPollAt !== undefined
   }
 
+  /** Whether this process does not poll it, and has received no snapshot from the one that should for `staleAfter`. */
   get isSilent(): boolean {
     return this.#isSilentAt(this.#options.clock.now())
   }
@@ -166,6 +136,7 @@ class RelayingWatcher implements SharedWatcher {
     }
   }
 
+  /** @param delayMs before the first poll */
   own(delayMs: number): void {
     if (this.#isClosed || this.#poller !== undefined) return
     const poller = this.#createWatcher()
@@ -187,6 +158,7 @@ class RelayingWatcher implements SharedWatcher {
     this.isFallback = false
   }
 
+  /** Applies a snapshot, from this process too, unless it is older than the current one. */
   apply(given: ServerSnapshot, { epoch, number }: SnapshotVersion, { from, member }: SnapshotOrigin): void {
     if (this.#isClosed) return
     const isFromHere = from === 'here'
@@ -207,12 +179,17 @@ class RelayingWatcher implements SharedWatcher {
     this.expire(now)
   }
 
+  /** Publishes an unchanged snapshot again: silence would mean that no process polls the server. */
   repeat(now: number): void {
     const last = this.#poller?.snapshot()
     if (last?.lastPollAt === undefined || now - this.#publishedAt < this.settings.staleAfter / 3) return
     this.#takeOver(last)
   }
 
+  /**
+   * Makes every value unknown if the process that polls the server has been silent for `staleAfter`, or its last snapshot is stale.
+   * @param now monotonic milliseconds
+   */
   expire(now: number): void {
     if (this.#isClosed) return
     if (!this.#isSilentAt(now)) {

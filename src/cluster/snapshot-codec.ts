@@ -8,23 +8,6 @@ import type { IconStore } from './icon-store.ts'
 import { schemaVersion } from './keys.ts'
 import { isSourceName, isSourceState, memberChecks, readPolls } from './snapshot-checks.ts'
 
-/**
- * Encodes snapshots as text. Monotonic times are encoded as ages, because each process has its own clock; the icon, by far
- * the largest value and rarely changed, as its hash.
- */
-export interface SnapshotCodec {
-  /** @param now monotonic milliseconds */
-  encode(snapshot: ServerSnapshot, now: number): string
-  /**
-   * Reuses the unchanged parts of the newest snapshot of the server, because new objects that stay in memory make garbage
-   * collections longer.
-   * @param now monotonic milliseconds at which the text was encoded, on the clock of this process
-   * @param find returns the newest snapshot of a server
-   * @throws RangeError if it is not a snapshot of this version
-   */
-  decode(text: string, now: number, find?: (server: string) => ServerSnapshot | undefined): DecodedSnapshot
-}
-
 export interface DecodedSnapshot {
   readonly snapshot: ServerSnapshot
   /** An icon that is not in the store: the snapshot lacks it. */
@@ -94,11 +77,15 @@ const reuseTargets = (states: readonly SourceState[], before: readonly SourceSta
 export const withIcon = (snapshot: ServerSnapshot, { source }: MissingIcon, value: Buffer): ServerSnapshot =>
   Object.freeze({ ...snapshot, fields: Object.freeze({ ...snapshot.fields, favicon: Object.freeze({ value, source }) }) })
 
-/** @param onDropped called for each part of a snapshot that is left out because it is not valid */
+/**
+ * Encodes snapshots as text. Monotonic times are encoded as ages, because each process has its own clock; the icon, by far
+ * the largest value and rarely changed, as its hash.
+ * @param onDropped called for each part of a snapshot that is left out because it is not valid
+ */
 export function createSnapshotCodec(
   icons: Pick<IconStore, 'hashOf' | 'get'>,
   onDropped: (server: string, part: string) => void = () => {},
-): SnapshotCodec {
+) {
   const fieldOf = createFieldPool()
 
   function encodeField(name: string, { value, source }: KnownField<unknown>, now: number): WireField {
@@ -115,7 +102,8 @@ export function createSnapshotCodec(
   }
 
   return {
-    encode(snapshot, now) {
+    /** @param now monotonic milliseconds */
+    encode(snapshot: ServerSnapshot, now: number): string {
       const { at, fields, lastContact, knownUntil, ...rest } = snapshot
       const wireFields: Record<string, WireField> = {}
       for (const name in fields) {
@@ -131,7 +119,14 @@ export function createSnapshotCodec(
         ...(lastContact && { lastContact: [round(now - lastContact.at), round(lastContact.wall)] }),
       })
     },
-    decode(text, now, find) {
+    /**
+     * Reuses the unchanged parts of the newest snapshot of the server, because new objects that stay in memory make garbage
+     * collections longer.
+     * @param now monotonic milliseconds at which the text was encoded, on the clock of this process
+     * @param find returns the newest snapshot of a server
+     * @throws RangeError if it is not a snapshot of this version
+     */
+    decode(text: string, now: number, find?: (server: string) => ServerSnapshot | undefined): DecodedSnapshot {
       const wire = parseJson(text)
       if (!isRecord(wire) || wire.version !== schemaVersion) throw new RangeError('a snapshot of another version')
       const { server, age, sources: states, polls, fields: wireFields, lastContact, knownForMs } = wire

@@ -2,7 +2,7 @@ import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Clock } from '../util/clock.ts'
 import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
-import { createBatchQueue } from './batch-queue.ts'
+import { BatchQueue } from './batch-queue.ts'
 import { requireReplies, type StateConnection } from './connection.ts'
 import type { IconStore } from './icon-store.ts'
 import type { StateKeys } from './keys.ts'
@@ -26,8 +26,12 @@ export interface SnapshotExchange {
   post(kind: 'wanted' | 'declined', serverKeys: readonly string[]): Promise<void>
   /** Drops what is to be written: this replica is no longer a member. */
   clear(): void
-  /** Reads the stored snapshots of these servers. @throws StateUnavailable */
-  load(serverKeys: readonly string[]): Promise<void>
+  /**
+   * Reads the stored snapshots of these servers.
+   * @returns the position of the stream that the newest of them may have
+   * @throws StateUnavailable
+   */
+  load(serverKeys: readonly string[]): Promise<number>
   /** Applies an entry with snapshots. */
   receive(entry: StreamEntry): void
   /** Applies snapshots of this replica that have not come back in time. */
@@ -77,8 +81,6 @@ interface Pending {
   readonly version: SnapshotVersion
 }
 
-/** Milliseconds for which snapshots are collected, because a command costs as much as several snapshots. */
-const collectMs = 10
 /** Maximum number of snapshots or icons read with one command. */
 const maxBatch = 64
 /** Milliseconds after which rejected snapshots are written again. */
@@ -95,7 +97,7 @@ const storedHeader = /^(\d+) (\d+) /
 export function createSnapshotExchange(options: SnapshotExchangeOptions): SnapshotExchange {
   const { connection, keys, icons, clock, log, find, onSnapshot, lateMs, expiryMs } = options
   const codec = createSnapshotCodec(icons, (server, part) => reportInvalid(`${server}: ${part} is not valid`))
-  const queue = createBatchQueue<Published>(send, (flush) => clock.after(collectMs, flush))
+  const queue = new BatchQueue<Published>(send, clock)
   /** Batches that were written and have not come back with the stream, by number. */
   const inFlight = new Map<number, { readonly sentAt: number; readonly pending: readonly Pending[] }>()
   let numbers = 0
@@ -255,16 +257,19 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
       inFlight.clear()
     },
     async load(serverKeys) {
+      let last = 0
       for (let start = 0; start < serverKeys.length; start += maxBatch) {
         const batch = serverKeys.slice(start, start + maxBatch)
-        const [texts, time] = await connection.run('reads', async (redis) => {
+        const [texts, time, position] = await connection.run('reads', async (redis) => {
           const results = await redis
             .pipeline()
             .hmget(keys.snapshots, ...batch)
             .time()
+            .hget(keys.state, 'position')
             .exec()
-          return requireReplies(results) as [readonly (string | null)[], readonly [string, string]]
+          return requireReplies(results) as [readonly (string | null)[], readonly [string, string], string | null]
         })
+        last = Math.max(last, Number(position))
         const now = Number(time[0]) * 1_000 + Number(time[1]) / 1_000
         const outdated: string[] = []
         const stored = texts.flatMap((text, index) => {
@@ -281,6 +286,7 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
         for (const { key, number, decoded, epoch } of stored)
           onSnapshot(key, complete(decoded), { epoch, number }, { from: 'stored', member: '' })
       }
+      return last
     },
     receive({ member, data, text, epoch, transitMs }) {
       if (member === options.membership()?.name) {

@@ -40,6 +40,8 @@ const retryMs = 100
 /** Reads the stream from its end on, in order. Never rejects. */
 export function readStream({ connection, keys, clock, blockMs, onEntry, onGap }: StreamReaderOptions): StreamReader {
   let position = 0
+  /** Id of the last entry that was read, also of another program. */
+  let cursor = ''
   let isComplete = false
   let isClosed = false
   /** Monotonic milliseconds of the last reply with all entries: others are not older. */
@@ -47,16 +49,16 @@ export function readStream({ connection, keys, clock, blockMs, onEntry, onGap }:
   let cancel = () => {}
 
   async function load(): Promise<void> {
-    position = Number((await connection.read((redis) => redis.hget(keys.state, 'position'))) ?? 0)
+    position = Number(await connection.read((redis) => redis.hget(keys.state, 'position'))) || 0
+    cursor = `${position}-0`
     isComplete = true
     onGap()
     readAt = clock.now()
   }
 
   async function read(): Promise<void> {
-    const from = `${position}-0`
     const results = await connection.read(async (redis) => {
-      const reading = redis.xread('COUNT', maxEntries, 'BLOCK', blockMs, 'STREAMS', keys.stream, from)
+      const reading = redis.xread('COUNT', maxEntries, 'BLOCK', blockMs, 'STREAMS', keys.stream, cursor)
       const [reply, time] = await Promise.all([reading, redis.time()])
       return { reply: reply as Reply, time }
     })
@@ -70,6 +72,8 @@ export function readStream({ connection, keys, clock, blockMs, onEntry, onGap }:
       const values = new Map<string, string>()
       for (let index = 0; index < fields.length; index += 2) values.set(fields[index] ?? '', fields[index + 1] ?? '')
       const value = (name: string) => values.get(name) ?? ''
+      cursor = streamId
+      if (!values.has('after')) continue
       if (Number(value('after')) !== position) {
         isComplete = false
         return

@@ -51,6 +51,8 @@ export function createEventLog(capacity: number, firstId: number, order?: Snapsh
   const events: LiveEvent[] = []
   const marks = new Set<number>()
   let last = firstId
+  /** The last id that only this process has. */
+  let lastOwn = firstId
   /** The newest id that has been dropped. */
   let forgotten = firstId
   const firstOf = (position: number) => position * idsPerPosition
@@ -61,11 +63,17 @@ export function createEventLog(capacity: number, firstId: number, order?: Snapsh
       return last
     }
     const position = isShared ? order.position() : undefined
-    const shared = position === undefined ? 0 : Math.max(firstOf(position), last + 4 - (last % 4))
-    const isFull = position !== undefined && shared >= firstOf(position + 1) - 4
+    const first = position === undefined ? 0 : firstOf(position)
+    const shared = Math.max(first, last + 4 - (last % 4))
+    // An id of this process that is higher than the first one of the position moves the others: they differ from those of other replicas.
+    if (position !== undefined && lastOwn < first && shared < firstOf(position + 1) - 4) {
+      last = shared
+      return last
+    }
     // All replicas have the same last shared id.
     const from = last % 4 === 0 ? last + 4 * randomInt(maxJump) : last
-    last = position === undefined || isFull ? from + 4 - ((from + 2) % 4) : shared
+    last = from + 4 - ((from + 2) % 4)
+    lastOwn = last
     return last
   }
 
@@ -78,9 +86,9 @@ export function createEventLog(capacity: number, firstId: number, order?: Snapsh
     return id
   }
 
-  /** Whether all replicas have the events after this id. */
+  /** Whether all replicas have the events after this id. Those of this process may have happened before it on other replicas. */
   const isShared = (id: number): boolean =>
-    order !== undefined && id % 4 === 0 && id >= firstOf(order.completeFrom()) && id < firstOf(order.last() + 1)
+    order !== undefined && id % 4 === 0 && id > lastOwn && id >= firstOf(order.completeFrom()) && id < firstOf(order.last() + 1)
 
   /** Index of the first event after `id`. */
   function after(id: number): number {

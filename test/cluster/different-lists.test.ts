@@ -96,4 +96,20 @@ describe.skipIf(!hasTool('redis-server'))('replicas with different lists', () =>
       expect(await text(one, '/api/v1/servers/survival/sources')).toContain(servers.addresses[n] ?? String(port))
     }
   })
+  it('do not log an equal name when one replica reads a changed address before the other', async () => {
+    const [redis, servers] = [await startRedis(), await startCountedServers(2)]
+    const yaml = (n: number, by: string) =>
+      `servers:\n  - { name: survival, address: "${servers.addresses[n]}", hostname: ${by}.test }\n`
+    const replicas = await Promise.all([start(redis, yaml(0, 'a')), start(redis, yaml(0, 'b'))])
+    await until(() => hasMembers(replicas))
+    for (const [index, one] of replicas.entries()) {
+      writeFileSync(join(one.folder, 'tickwarden.yaml'), yaml(1, index === 0 ? 'a' : 'b'))
+      // The first one is polled at the new address, the other one at the old one, by their replicas.
+      const from = performance.now()
+      await until(() => (servers.pollersSince(from).get(1)?.size ?? 0) > 0)
+    }
+    const from = performance.now()
+    await until(() => servers.polls.some(({ at }) => at > from + 6_000))
+    expect(replicas.flatMap(({ log }) => log.filter((line) => line.includes('another address')))).toEqual([])
+  })
 })

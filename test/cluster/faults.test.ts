@@ -18,6 +18,16 @@ const staleMs = isLong ? 10_000 : 4_000
 const turnMs = isLong ? 4_000 : 1_500
 const names = ['a', 'b', 'c'] as const
 
+/** Sets the clock of a process forward by an hour at a SIGWINCH, and back at the next one; Redis and the other replicas keep theirs. */
+const clockShim = `data:text/javascript,${encodeURIComponent(`
+  const System = Date
+  let offset = 0
+  globalThis.Date = class extends System {
+    constructor(...given) { super(...(given.length === 0 ? [System.now() + offset] : given)) }
+    static now() { return System.now() + offset }
+  }
+  process.on('SIGWINCH', () => { offset = 3_600_000 - offset })`)}`
+
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 interface Row {
@@ -51,6 +61,7 @@ describe.skipIf(!hasTool('redis-server'))('replicas with faults', () => {
         POLL_INTERVAL: `${pollMs}ms`,
         POLL_TIMEOUT: `${2 * pollMs}ms`,
         STALE_AFTER: `${staleMs}ms`,
+        NODE_OPTIONS: `--import=${clockShim}`,
       })
     }
     const isReady = async (replica: ServiceProcess) => (await replica.get('/readyz')).ok
@@ -175,6 +186,13 @@ describe.skipIf(!hasTool('redis-server'))('replicas with faults', () => {
         setFaults('reset')
         await waitForFallback()
         setFaults('none')
+        await until(() => isStable(replicas))
+      })
+      await during('the clock of one replica set forward and back by an hour', async () => {
+        for (let step = 0; step < 2; step++) {
+          replicas[1]!.child.kill('SIGWINCH')
+          await sleep(2 * heartbeatMs + pollMs)
+        }
         await until(() => isStable(replicas))
       })
       await during('flushall', async () => {

@@ -65,6 +65,39 @@ describe.skipIf(!hasTool('redis-server'))('startMembership', () => {
     expect(a.log.lines).toEqual([expect.stringMatching(/^warn: This replica sent no heartbeat for 10 s .* rejoins now/)])
   })
 
+  it('removes a dead member, and continues, if the clock of the server is set back by an hour', async () => {
+    const redis = await startRedis()
+    const a = joinCluster(redis, 'a')
+    await until(() => a.members() === 'a')
+    // What members wrote before the clock was set back.
+    const later = Number(redis.cli('time').split('\n')[0]) * 1_000 + 3_600_000
+    redis.cli('hset', keys.state, 'position', String(later), 'epoch', String(later))
+    redis.cli('zadd', keys.members, String(later), 'dead/1')
+    await until(() => a.members() === 'a,dead')
+    await until(() => a.members() === 'a')
+    expect(a.membership.epoch).toBeGreaterThan(later)
+    await until(() => a.reader.position > later)
+    expect(a.log.lines).toEqual([])
+  })
+
+  it.each([
+    ['a foreign entry', ['xadd', keys.stream, '*', 'x', 'y']],
+    ['a foreign entry with an id in the future', ['xadd', keys.stream, '8000000000000000-0', 'x', 'y']],
+    ['a position that is not a number', ['hset', keys.state, 'position', 'x', 'epoch', 'x', 'watched', 'x']],
+    ['a position that is too large', ['hset', keys.state, 'position', '1e300', 'epoch', '1e300']],
+  ])('continues after %s', async (_, command) => {
+    const redis = await startRedis()
+    const [a, b] = [joinCluster(redis, 'a'), joinCluster(redis, 'b')]
+    await until(() => a.members() === 'a,b' && b.members() === 'a,b')
+    redis.cli(...command)
+    const before = [a, b].map(({ entries }) => entries.length)
+    await until(() => [a, b].every(({ entries }, index) => entries.length > (before[index] ?? 0) + 4))
+    expect(a.entries.every(({ position }) => Number.isSafeInteger(position))).toBe(true)
+    expect([a.members(), b.members()]).toEqual(['a,b', 'a,b'])
+    // A server that cannot run the script would be reported.
+    expect(a.log.lines.filter((line) => line.startsWith('warn') && !line.includes('rejoins'))).toEqual([])
+  })
+
   it('keeps the members if the server is flushed', async () => {
     const redis = await startRedis()
     const members = ['a', 'b', 'c'].map((id) => joinCluster(redis, id, { heartbeatMs: 1_000 }))

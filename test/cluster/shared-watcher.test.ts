@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSharedWatcher } from '../../src/cluster/shared-watcher.ts'
+import { SharedWatcher } from '../../src/cluster/shared-watcher.ts'
 import type { SnapshotOrigin } from '../../src/cluster/snapshot-exchange.ts'
 import { SourceError } from '../../src/game/errors.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
@@ -16,7 +16,7 @@ async function share(scripts: Script = { status: up }) {
   const own: ServerSnapshot[] = []
   const createWatcher = () => fakeFleet({ survival: scripts }, clock).watchers[0]!
   let numbers = 0
-  const watcher = createSharedWatcher({ name: 'survival', sources: {} }, createWatcher, {
+  const watcher = new SharedWatcher({ name: 'survival', sources: {} }, createWatcher, {
     settings: testPoll,
     clock,
     log: silentLog,
@@ -135,7 +135,7 @@ describe('createSharedWatcher', () => {
     const fleet = fakeFleet(Object.fromEntries(names.map((name) => [name, { status: up }])), clock)
     const onPolled = (_key: string, { server, at }: ServerSnapshot) => void polls.get(server)?.push(at)
     for (const name of names) {
-      const watcher = createSharedWatcher({ name, sources: {} }, () => fleet.get(name)!, {
+      const watcher = new SharedWatcher({ name, sources: {} }, () => fleet.get(name)!, {
         ...{ settings: testPoll, clock, log: silentLog, onPolled },
         onPublish() {},
         onClose() {},

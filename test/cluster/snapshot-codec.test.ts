@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createIconStore } from '../../src/cluster/icon-store.ts'
+import { IconStore } from '../../src/cluster/icon-store.ts'
 import { createSnapshotCodec } from '../../src/cluster/snapshot-codec.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { fakeFleet } from '../helpers/fake-fleet.ts'
@@ -15,7 +15,7 @@ describe('createSnapshotCodec', () => {
     )
     await fleet.pollAll()
     const [watcher] = fleet.watchers
-    const [here, there] = [createIconStore(), createIconStore()]
+    const [here, there] = [new IconStore(), new IconStore()]
     const text = createSnapshotCodec(here).encode(watcher!.snapshot(), clock.now() + 500)
     expect(text).not.toContain(icon.toString('base64'))
     const codec = createSnapshotCodec(there)
@@ -23,7 +23,7 @@ describe('createSnapshotCodec', () => {
     const first = codec.decode(text, 9_000)
     expect(first.missingIcon).toEqual({ hash, source: 'status' })
     expect(first.snapshot.fields.favicon).toBeUndefined()
-    there.add(hash, icon)
+    there.hashOf(icon)
     const { snapshot, missingIcon } = codec.decode(text, 9_000)
     expect(missingIcon).toBeUndefined()
     expect(snapshot.fields.favicon?.value).toBe(icon)
@@ -39,7 +39,7 @@ describe('createSnapshotCodec', () => {
     ['a list', '[]'],
     ['no sources', '{"version":3,"server":"a","age":1,"polls":{},"fields":{}}'],
   ])('refuses %s', (_, text) => {
-    expect(() => createSnapshotCodec(createIconStore()).decode(text, 0)).toThrow(RangeError)
+    expect(() => createSnapshotCodec(new IconStore()).decode(text, 0)).toThrow(RangeError)
   })
 
   it('ignores members that a later release may add', () => {
@@ -50,7 +50,7 @@ describe('createSnapshotCodec', () => {
       latency: [null, 'status', 0],
     }
     const text = JSON.stringify({ version: 3, server: 'a', age: 1, polls: {}, sources: [], fields })
-    const { snapshot } = createSnapshotCodec(createIconStore()).decode(text, 100)
+    const { snapshot } = createSnapshotCodec(new IconStore()).decode(text, 100)
     expect(snapshot.fields).toEqual({ map: { value: 'flat', source: 'query' } })
   })
 
@@ -64,7 +64,7 @@ describe('createSnapshotCodec', () => {
       ...{ knownUntil: 15_890, isStale: true },
       polls: { ok: 5, timeout: 1 },
     }
-    const codec = createSnapshotCodec(createIconStore())
+    const codec = createSnapshotCodec(new IconStore())
     expect(codec.decode(codec.encode(snapshot, 950), 950).snapshot).toEqual(snapshot)
   })
 
@@ -74,7 +74,7 @@ describe('createSnapshotCodec', () => {
     const one = { status: { version: '1.21.11', motd: 'one', playersOnline: 3, rawStatus } }
     const two = { status: { version: '1.21.11', motd: 'two', playersOnline: 4, rawStatus } }
     const fleet = fakeFleet({ one, two }, clock)
-    const codec = createSnapshotCodec(createIconStore())
+    const codec = createSnapshotCodec(new IconStore())
     const decode = async (server: string, before?: ServerSnapshot) => {
       await fleet.pollAll()
       return codec.decode(codec.encode(fleet.get(server)!.snapshot(), clock.now()), clock.now(), () => before).snapshot

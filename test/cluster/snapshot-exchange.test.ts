@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createIconStore } from '../../src/cluster/icon-store.ts'
+import { IconStore } from '../../src/cluster/icon-store.ts'
 import { createSnapshotExchange, type SnapshotOrigin, type SnapshotVersion } from '../../src/cluster/snapshot-exchange.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { systemClock } from '../../src/util/clock.ts'
@@ -16,7 +16,7 @@ function startMember(redis: Parameters<typeof joinCluster>[0], id: string) {
   const member = joinCluster(redis, id)
   const received: Received[] = []
   const exchange = createSnapshotExchange({
-    ...{ connection: member.connection, keys, log: member.log, icons: createIconStore(), clock: systemClock },
+    ...{ connection: member.connection, keys, log: member.log, icons: new IconStore(), clock: systemClock },
     ...{ expiryMs: 60_000, lateMs: 60_000 },
     membership: () => member.membership,
     position: () => member.reader.position,

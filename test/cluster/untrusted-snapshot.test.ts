@@ -1,8 +1,8 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { buildApp } from '../../src/app.ts'
-import { createIconStore } from '../../src/cluster/icon-store.ts'
-import { createSharedWatcher, type SharedWatcher } from '../../src/cluster/shared-watcher.ts'
+import { IconStore } from '../../src/cluster/icon-store.ts'
+import { SharedWatcher } from '../../src/cluster/shared-watcher.ts'
 import { memberChecks } from '../../src/cluster/snapshot-checks.ts'
 import { createSnapshotCodec } from '../../src/cluster/snapshot-codec.ts'
 import { loadConfig } from '../../src/config/config.ts'
@@ -58,7 +58,7 @@ async function replicaWith(text: string) {
     log: silentLog,
     createSources,
     share(server, createWatcher) {
-      const watcher = createSharedWatcher(server, createWatcher, options)
+      const watcher = new SharedWatcher(server, createWatcher, options)
       watchers.set(server.name, watcher)
       return watcher
     },
@@ -69,7 +69,7 @@ async function replicaWith(text: string) {
     await app.close()
   })
   const dropped: string[] = []
-  const codec = createSnapshotCodec(createIconStore(), (_, part) => dropped.push(part))
+  const codec = createSnapshotCodec(new IconStore(), (_, part) => dropped.push(part))
   let numbers = 0
   const receive = (json: string) => {
     dropped.length = 0

@@ -20,6 +20,12 @@ export interface ReplicaFollower {
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
+/**
+ * Milliseconds by which a value may be older than the one before it: two replicas that poll a server at the same time may receive its
+ * replies in another order than it sent them (docs/replicas.md).
+ */
+const maxBackMs = 150
+
 /** Reports player counts that are older than those before them. Each server reports a higher one in each reply. */
 function createOrder(servers: CountedServers, report: (text: string) => void) {
   const newest = new Map<string, number>()
@@ -29,7 +35,8 @@ function createOrder(servers: CountedServers, report: (text: string) => void) {
     newest.set(server, online)
     if (online >= before) return
     const repliedAt = (count: number) => servers.repliedAt(Number(server.slice(1)), count)
-    report(`${server} went back from ${before} to ${online}, by ${(repliedAt(before) - repliedAt(online)).toFixed(0)} ms`)
+    const backMs = repliedAt(before) - repliedAt(online)
+    if (!(backMs <= maxBackMs)) report(`${server} went back from ${before} to ${online}, by ${backMs.toFixed(0)} ms`)
   }
 }
 

@@ -59,3 +59,50 @@ describe('firstEventId', () => {
     expect(firstEventId(now + 10)).toBeGreaterThan(firstEventId(now))
   })
 })
+
+describe('createEventLog of a replica', () => {
+  /** A log of a replica that has applied everything since the first position. */
+  function replicaLog() {
+    const at = { position: undefined as number | undefined, last: 10 }
+    const log = createEventLog(1_000, 0, {
+      position: () => at.position,
+      last: () => at.last,
+      completeFrom: () => 10,
+      isWatched: () => true,
+      watchFor: () => {},
+    })
+    /** @param position of the entry of the stream; undefined: an event of this replica only */
+    function add(position: number | undefined): number {
+      at.position = position
+      at.last = position ?? at.last
+      const id = log.nextId(true)
+      log.add(eventOf(id))
+      return id
+    }
+    return { log, add }
+  }
+
+  it('continues after an event of another replica', () => {
+    const [a, b] = [replicaLog(), replicaLog()]
+    expect([11, 12, 12].map(a.add)).toEqual([11, 12, 12].map(b.add))
+    expect(b.log.has(a.add(13))).toBe(false)
+    b.add(13)
+    expect(b.log.has(a.add(14))).toBe(false)
+    expect(a.log.has(b.add(14))).toBe(true)
+  })
+
+  it('does not continue if it may have events of its own that happened earlier on the other replica', () => {
+    for (let round = 0; round < 50; round++) {
+      const [a, b] = [replicaLog(), replicaLog()]
+      for (const { add } of [a, b]) add(11)
+      const own = b.add(undefined)
+      const shared = Array.from({ length: 100 }, (_, index) => [a.add(12 + index), b.add(12 + index)] as const)
+      for (const [id] of shared) {
+        const isContinued = b.log.has(id)
+        if (isContinued) expect(b.log.next(id - 1)?.id ?? id, 'the same event').toBe(id)
+        expect(isContinued && own > id, 'its own event would follow').toBe(false)
+      }
+      expect(shared.at(-1)?.[0]).toBe(shared.at(-1)?.[1])
+    }
+  })
+})

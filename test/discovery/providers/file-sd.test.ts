@@ -103,6 +103,18 @@ it('follows JSON and YAML files that match its patterns as they are added, chang
   await expect.poll(names).toEqual(['own', 'a:1', 'b:1', '0012'])
 })
 
+it('takes the labels of YAML as texts, as Prometheus does', async () => {
+  const labels = '    shard: 1\n    up: true\n    ratio: 1.50\n    when: 2024-01-01\n    name: 007\n    group: yes\n    empty:\n'
+  const files = {
+    'a.yml': `- targets: [a:1]\n  labels:\n${labels}- targets: [b:1]\n  labels:\n- targets:\n`,
+    'a.json': '[{ "targets": ["c:1"], "labels": null }, { "targets": null }, {}]',
+  }
+  const { names, get } = await start(files, '*.json,*.yml')
+  expect([...(await names())].sort()).toEqual(['007', 'b:1', 'c:1', 'own'])
+  const sd = JSON.parse(await (await get('/sd')).text()) as readonly { labels: Record<string, string> }[]
+  expect(sd.map(({ labels }) => labels.__meta_tickwarden_group)).toContain('yes')
+})
+
 describe('an invalid list', () => {
   const broken = {
     '': 'it is empty',
