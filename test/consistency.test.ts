@@ -10,6 +10,7 @@ import { MainThreadTracker } from '../src/game/sources/main-thread-activity.ts'
 import type { Source } from '../src/game/sources/source.ts'
 import type { EventSink } from '../src/live/client.ts'
 import { createEventHub } from '../src/live/hub.ts'
+import { stateOf } from '../src/live/state.ts'
 import { silentLog } from '../src/util/log.ts'
 import { createEventParser } from '../src/web/client/event-parser.ts'
 import { testPoll } from './helpers/fake-fleet.ts'
@@ -166,6 +167,11 @@ it(`shows the same values everywhere in each of ${steps} steps (SEED=${seed})`, 
   const series = { players: 'online', tickRate: 'tickRate', tickTimeMean: 'tickTimeMean' } as const
   /** Wall times since which each value has not been known. */
   const unknownSince: Record<string, number> = {}
+  // A value may be known for a moment between two steps.
+  fleet.subscribe((snapshot) => {
+    const state = stateOf(snapshot)
+    for (const [name, member] of Object.entries(series)) if (state[member] !== null) delete unknownSince[name]
+  })
   const seen = { rates: 0, hung: 0, unknown: 0, down: 0 }
 
   for (let step = 1; step <= steps; step++) {
@@ -228,8 +234,8 @@ it(`shows the same values everywhere in each of ${steps} steps (SEED=${seed})`, 
     for (const [name, member] of Object.entries(series)) {
       const value = values[member]
       const { min, max } = history.series[name]!
-      // At the very start of a bucket nothing is in it yet.
-      const last = clock.wall() % history.step === 0 ? -2 : -1
+      // At the very start of a bucket nothing is in it yet, unless a poll has just ended.
+      const last = clock.wall() % history.step === 0 && min.at(-1) === null ? -2 : -1
       const [low, high] = [min.at(last), max.at(last)]
       if (typeof value === 'number') {
         delete unknownSince[name]

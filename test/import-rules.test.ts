@@ -72,6 +72,8 @@ describe('what only one place does', () => {
 
   it('only files.ts reads whole files, except for those of the package and the kernel', () => {
     expect(filesWith(/\breadFile(?:Sync)?\(|\bcreateReadStream\(|\breadFile(?:Sync)?\b.*from 'node:fs/)).toEqual([
+      'src/commands/init/files.ts',
+      'src/commands/init/find-servers.ts',
       'src/util/package.ts',
       'src/web/assets.ts',
       'src/web/pictures/font.ts',

@@ -50,9 +50,7 @@ describe('tickwarden init', () => {
     const { servers } = parse(readFileSync(join(folder, 'tickwarden.yaml'), 'utf8'))
     expect(servers).toEqual([{ name: expect.any(String), address, rcon: { address: rcon[1] } }])
     const { services } = parse(readFileSync(join(folder, 'compose.yaml'), 'utf8'))
-    expect(Object.keys(services.tickwarden.environment)).toEqual([
-      ...['HOST', 'PORT', 'HISTORY_DIR', 'MC_RCON_PASSWORD', 'TICKWARDEN_CONFIG'],
-    ])
+    expect(Object.keys(services.tickwarden.environment)).toEqual([...['HOST', 'PORT', 'HISTORY_DIR', 'TICKWARDEN_CONFIG']])
     const { scrape_configs: jobs } = parse(readFileSync(join(folder, 'prometheus.yaml'), 'utf8'))
     expect(jobs).toEqual([{ job_name: 'tickwarden', static_configs: [{ targets: ['127.0.0.1:8080'] }] }])
     expect(await run(folder, ['check', '--config', 'tickwarden.yaml', '--poll-timeout', '20s'])).toMatchObject({ code: 0 })

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import http2 from 'node:http2'
 import net from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { runMcMonitor } from '../../src/commands/mc-monitor/run-mc-monitor.ts'
 import { startBedrockDemoServer } from '../../src/demo/bedrock.ts'
 import { type DemoServer, startDemoServer } from '../../src/demo/demo-server.ts'
@@ -192,7 +193,60 @@ it('prints what mc-monitor prints', async () => {
   }
 })
 
-it('refuses collect-otel, and names what to use instead', async () => {
-  const { code, err } = await runHere(['collect-otel', '-servers', '127.0.0.1:1'])
-  expect([code, err]).toEqual([1, expect.stringContaining('export-for-prometheus')])
+/** A collector that speaks gRPC over HTTP/2. @param status of each reply, in the trailers */
+async function startCollector(status: string) {
+  const received: { readonly path: string; readonly type: string; readonly body: Buffer }[] = []
+  const server = http2.createServer()
+  server.on('stream', (stream, headers) => {
+    const chunks: Buffer[] = []
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+    stream.on('end', () => {
+      received.push({
+        path: String(headers[':path']),
+        type: String(headers['content-type']),
+        body: Buffer.concat(chunks),
+      })
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': status, 'grpc-message': 'try later' }))
+      stream.end(Buffer.alloc(5))
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  return { received, address: `127.0.0.1:${(server.address() as net.AddressInfo).port}` }
+}
+
+it('collect-otel sends the gauges to a collector until it is stopped', async () => {
+  const { received, address } = await startCollector('0')
+  const { host, port } = demo.address
+  const flags = ['-servers', `${host}:${port},127.0.0.1:1`, '-interval', '100ms', '-otel-collector-endpoint', address]
+  const { child, out, ended } = start(['collect-otel', ...flags])
+  await until(() => received.length > 1)
+  child.kill('SIGTERM')
+  expect((await ended).code).toBe(0)
+  expect(out()).toContain(`otel\tadding Java server\t{"host": "${host}", "port": "${port}"}`)
+  const [{ path, type, body }] = received as [(typeof received)[number]]
+  expect([path, type]).toEqual(['/opentelemetry.proto.collector.metrics.v1.MetricsService/Export', 'application/grpc'])
+  expect([body[0], body.readUInt32BE(1)]).toEqual([0, body.length - 5])
+  const text = body.toString('latin1')
+  const names = ['healthy', 'response_time', 'players_online_count', 'players_max_count'].map(
+    (name) => `minecraft_status_${name}`,
+  )
+  for (const part of [...names, 'server_host', 'server_edition', 'server_version', '1.21.11', String(port)])
+    expect(text).toContain(part)
+  expect(out()).not.toContain('ERROR')
+})
+
+it('collect-otel reports a collector that refuses or does not listen, and goes on', async () => {
+  const { received, address } = await startCollector('14')
+  const server = ['-servers', `${demo.address.host}:${demo.address.port}`, '-interval', '50ms']
+  const refused = start(['collect-otel', ...server, '-otel-collector-endpoint', address])
+  await until(() => received.length > 2)
+  refused.child.kill('SIGTERM')
+  expect((await refused.ended).out).toContain('failed to export metrics\t{"error": "gRPC status 14 try later"}')
+  const absent = start(['collect-otel', ...server, '-otel-collector-endpoint', '127.0.0.1:1'])
+  await until(() => absent.out().includes('ECONNREFUSED'))
+  absent.child.kill('SIGTERM')
+  expect((await absent.ended).code).toBe(0)
 })

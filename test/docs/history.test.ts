@@ -15,7 +15,7 @@ it('has queries that find what was recorded', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-queries-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   // The queries ask for the last days.
-  const clock = manualClock(Date.now() - 1_700_000_000_000)
+  const clock = manualClock(Math.floor(Date.now() / 60_000 - 60) * 60_000 - 1_700_000_000_000)
   const list = (...names: string[]) => ({ players: { complete: true, players: names.map((name) => ({ name })) } })
   const status = { version: '1.21.11', playersOnline: 3 }
   const fleet = fakeFleet({ Survival: { status, rcon: list() } }, clock)

@@ -32,6 +32,7 @@ const withoutData = new Set([
   'Firing alerts',
   'Replicas',
   'Servers unknown to a replica',
+  'Notifications',
   'Server lists failing',
   'Event clients',
   'Failed requests',

@@ -63,6 +63,7 @@ const withoutData = new Set([
   'Garbage collection',
   'Replicas',
   'Servers unknown to a replica',
+  'Notifications',
   'Server lists failing',
   'Failed requests',
   'Servers polled',

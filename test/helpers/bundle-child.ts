@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync } from 'node:fs'
+import { cpSync, mkdtempSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, parse } from 'node:path'
 import { build } from 'esbuild'
@@ -15,6 +15,8 @@ export async function bundleChild(file: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-bundle-'))
   // The name and version of the package are read from a parent folder of the code.
   cpSync(join(root, 'package.json'), join(folder, 'package.json'))
+  // Some packages are loaded when they are needed.
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction')
   const outfile = join(folder, `${parse(file).name}.mjs`)
   await build({
     ...{

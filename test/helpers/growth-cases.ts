@@ -6,6 +6,7 @@ import { crc32 } from 'node:zlib'
 import type { FastifyRequest } from 'fastify'
 import { createTargetFinder } from '../../exporter/probe/target.ts'
 import { createSnapshotCodec } from '../../src/cluster/snapshot-codec.ts'
+import { parseListening } from '../../src/commands/init/find-servers.ts'
 import { createAnonymiser, createLeakFinder, replaceInJson } from '../../src/commands/record/anonymiser.ts'
 import { parseServerFile, readServerValues } from '../../src/config/parse-servers.ts'
 import { readServerFile } from '../../src/config/server-file.ts'
@@ -610,6 +611,14 @@ export const cases: Readonly<Record<string, Growth>> = {
     fileSize,
     { text: (size) => JSON.stringify({ description: 'a'.repeat(size) }) },
   ),
+  'src/commands/init/find-servers.ts parseListening': text((table) => parseListening(table, '0A', 'java'), fileSize, [
+    '   0: 0100007F:63DD 00000000:0000 0A 00000000:00000000\n',
+    '0',
+    ' ',
+    ': ',
+    '\n',
+    'A',
+  ]),
   'src/history/old-files.ts decodeOldFile': made(decodeOldFile, fileSize, {
     'small frames': (size) => Buffer.concat([oldHistory, ...listOf(() => oldFrame(4, Buffer.alloc(17)), 26)(size)]),
     'one frame': (size) => Buffer.concat([oldHistory, oldFrame(3, Buffer.alloc(size))]),
@@ -688,6 +697,7 @@ const ownFile = 'JSON.parse or line by line, of a file that only this service wr
 
 /** Readers without inputs that can grow, with the reason. */
 export const exempt: Readonly<Record<string, string>> = {
+  'src/commands/init/find-servers.ts readProperties': 'returns the bytes',
   'src/cluster/address.ts parseStateAddress': ownSettings,
   'src/commands/config-reader.ts createConfigReader': calls,
   'src/commands/mc-monitor/flags.ts parseGoFlags': 'the command line',

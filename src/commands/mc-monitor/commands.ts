@@ -67,24 +67,24 @@ export const mcMonitorCommands: readonly McMonitorCommand[] = [
   {
     name: 'collect-otel',
     group: 'monitoring',
-    summary: 'not supported; use export-for-prometheus',
+    summary: 'send metrics to an OpenTelemetry collector',
     flags: [
       servers('EXPORT_SERVERS'),
       bedrockServers,
-      { name: 'interval', type: 'duration', default: '10s', env: 'EXPORT_INTERVAL', meaning: 'has no effect' },
+      { name: 'interval', type: 'duration', default: '10s', env: 'EXPORT_INTERVAL', meaning: 'time between two sends' },
       {
         name: 'otel-collector-endpoint',
         type: 'string',
         default: 'localhost:4317',
         env: 'EXPORT_OTEL_COLLECTOR_ENDPOINT',
-        meaning: 'has no effect',
+        meaning: 'address of the collector, by gRPC without TLS',
       },
       {
         name: 'otel-collector-timeout',
         type: 'duration',
         default: '35s',
         env: 'EXPORT_OTEL_COLLECTOR_TIMEOUT',
-        meaning: 'has no effect',
+        meaning: 'timeout of each server and of the collector',
       },
     ],
   },

@@ -8,13 +8,16 @@ import { logLine } from './log-line.ts'
 import { notReady, type Ping, ping } from './ping.ts'
 
 const defaultPorts = { java: 25565, bedrock: 19132 } as const
-const noServers = 'requires at least one server\n'
+export const noServers = 'requires at least one server\n'
 
-const log = (message: string, values: Readonly<Record<string, string | readonly string[]>>): void =>
-  void process.stdout.write(`${logLine('INFO', message, values)}\n`)
+export const log = (
+  message: string,
+  values: Readonly<Record<string, string | readonly string[]>>,
+  level: 'INFO' | 'ERROR' = 'INFO',
+) => void process.stdout.write(`${logLine(level, message, values)}\n`)
 
 /** The addresses of both lists. @throws Error that names a wrong one */
-function addressesOf(values: GoValues): readonly ServerAddress[] {
+export function addressesOf(values: GoValues): readonly ServerAddress[] {
   const parse =
     (edition: ServerAddress['edition']) =>
     (text: string): ServerAddress => {
@@ -35,8 +38,22 @@ const gauges = {
 const escapeLabel = (text: string): string =>
   text.replaceAll(/[\\"\n]/g, (special) => (special === '\n' ? '\\n' : `\\${special}`))
 
+/** A server, and what it replied; undefined if it is down. */
+export interface PingedServer {
+  readonly address: ServerAddress
+  readonly result: Ping | undefined
+}
+
+/** Reads every server once. */
+export const pingAll = (
+  addresses: readonly ServerAddress[],
+  options: Parameters<typeof ping>[1],
+  stop: AbortSignal,
+): Promise<readonly PingedServer[]> =>
+  Promise.all(addresses.map(async (address) => ({ address, result: await ping(address, options, stop).catch(() => undefined) })))
+
 /** The gauges of mc-monitor in the text format. */
-function metricsText(results: readonly { readonly address: ServerAddress; readonly result: Ping | undefined }[]): string {
+function metricsText(results: readonly PingedServer[]): string {
   const lines = Object.entries(gauges).map(([name, help]) => {
     const samples = results.flatMap(({ address: { edition, host, port }, result }) => {
       const isReady = result !== undefined && (edition === 'bedrock' || result.max !== 0)
@@ -56,16 +73,6 @@ function metricsText(results: readonly { readonly address: ServerAddress; readon
   return lines.join('')
 }
 
-/** mc-monitor's own bridge to OpenTelemetry. @throws Error always, with what to use instead */
-export async function collectOtel(values: GoValues): Promise<number> {
-  if (addressesOf(values).length > 0)
-    throw new Error(
-      'collect-otel is not supported, because it needs packages of 45 MB; let the Prometheus receiver of the OpenTelemetry Collector scrape export-for-prometheus',
-    )
-  process.stderr.write(noServers)
-  return 2
-}
-
 /** Serves `/metrics` until it is stopped; each request reads every server. */
 export async function exportForPrometheus(values: GoValues, stop: AbortSignal): Promise<number> {
   const addresses = addressesOf(values)
@@ -78,10 +85,7 @@ export async function exportForPrometheus(values: GoValues, stop: AbortSignal): 
   if (useProxy && version !== 1 && version !== 2) throw new Error('proxy version must be 1 or 2')
   const timeoutMs = values.duration('timeout') > 0 ? values.duration('timeout') : 60_000
   const options = { timeoutMs, ...(useProxy && { proxyProtocol: version === 2 ? ('v2' as const) : ('v1' as const) }) }
-  const collect = () =>
-    Promise.all(
-      addresses.map(async (address) => ({ address, result: await ping(address, options, stop).catch(() => undefined) })),
-    )
+  const collect = () => pingAll(addresses, options, stop)
   /** One collection at a time, however many clients ask. */
   let running: ReturnType<typeof collect> | undefined
   const server = http.createServer((request, response) => {

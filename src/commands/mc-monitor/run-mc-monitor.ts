@@ -2,13 +2,14 @@ import { environment } from '../../config/config.ts'
 import { version } from '../../util/package.ts'
 import { type McMonitorCommand, mcMonitorCommands, topFlags } from './commands.ts'
 import { EnvironmentError, FlagError, type GoValues, goUsage, parseGoFlags } from './flags.ts'
-import { collectOtel, exportForPrometheus, gatherForTelegraf } from './monitoring.ts'
+import { exportForPrometheus, gatherForTelegraf } from './monitoring.ts'
 import { runBedrockStatus, runJavaStatus } from './status.ts'
 
 const runners: Readonly<Record<string, (values: GoValues, stop: AbortSignal) => Promise<number>>> = {
   status: runJavaStatus,
   'status-bedrock': runBedrockStatus,
-  'collect-otel': collectOtel,
+  // OpenTelemetry's packages are only loaded for it.
+  'collect-otel': async (values, stop) => (await import('./collect-otel.ts')).collectOtel(values, stop),
   'export-for-prometheus': exportForPrometheus,
   'gather-for-telegraf': gatherForTelegraf,
 }
