@@ -7,7 +7,7 @@ export const authorise: Command = {
   summary: 'get the Spotify refresh token or the Last.fm session key for likedsongs',
   args: [{ name: 'service', choices: musicServices }],
   ...settingsOf,
-  codes: { 0: 'stored', 1: 'failed', ...wrongUsage },
+  codes: { 0: 'stored', 1: 'failed', ...wrongUsage, 4: 'not configured' },
   examples: [{ line: 'tickwarden authorise lastfm', meaning: 'asks in the terminal' }],
   async run(call) {
     const [{ runAuthorise }, { createPrompt }, { configOf }] = await Promise.all([
