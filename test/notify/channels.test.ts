@@ -196,12 +196,40 @@ test('4xx and private addresses end at once', async () => {
   expect(receiver.requests).toHaveLength(2)
 })
 
-test('email: sends through a mail server, and distinguishes temporary from permanent refusals', async () => {
+type Stage = 'connect' | 'ehlo' | 'mail' | 'rcpt' | 'data' | 'body'
+
+/**
+ * A mail server.
+ * @param failures one for each connection, then none: at a stage it answers with an error, or closes the connection
+ */
+async function startMailServer(failures: readonly (readonly [Stage, string | undefined])[]) {
   const mails: string[] = []
-  const replies = ['451 later', '550 no', '250 ok']
+  const left = [...failures]
+  const replies = {
+    connect: '220 test ESMTP',
+    ehlo: '250 ok',
+    mail: '250 ok',
+    rcpt: '250 ok',
+    data: '354 go',
+    body: '250 ok',
+  } as const
+  const stages = new Map<string, Stage>([
+    ['EHLO', 'ehlo'],
+    ['HELO', 'ehlo'],
+    ['MAIL', 'mail'],
+    ['RCPT', 'rcpt'],
+    ['DATA', 'data'],
+  ])
   const server = createServer((socket: Socket) => {
+    const [failing, answer] = left.shift() ?? []
     let [buffer, isData] = ['', false]
-    socket.write('220 test ESMTP\r\n')
+    /** @returns whether it goes on */
+    const reply = (stage: Stage): boolean => {
+      if (stage === failing && answer === undefined) socket.destroy()
+      else socket.write(`${stage === failing ? answer : replies[stage]}\r\n`)
+      return stage !== failing
+    }
+    reply('connect')
     socket.on('error', () => {})
     socket.on('data', (chunk) => {
       buffer += chunk
@@ -212,25 +240,65 @@ test('email: sends through a mail server, and distinguishes temporary from perma
         buffer = buffer.slice(end + (isData ? 5 : 2))
         if (isData) {
           isData = false
-          mails.push(line)
-          socket.write(`${replies.shift()}\r\n`)
-        } else if (line === 'DATA') {
-          isData = true
-          socket.write('354 go\r\n')
-        } else socket.write('250 ok\r\n')
+          if (reply('body')) mails.push(line)
+          continue
+        }
+        const stage = stages.get(line.slice(0, 4).toUpperCase())
+        if (stage === undefined) socket.write('250 ok\r\n')
+        else if (reply(stage)) isData = stage === 'data'
       }
     })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => void server.close())
+  const url = `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { mails, left, values: { url, from: 'tickwarden@example.org', to: 'ops@example.org' } }
+}
+
+const email = () => {
   const type = channelTypes.find(({ type }) => type === 'email')
   if (type === undefined) throw new Error('no channel')
-  const values = {
-    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    from: 'tickwarden@example.org',
-    to: 'ops@example.org',
-  }
+  return type
+}
+
+test('email: each message arrives once and in order, although the mail server fails in twelve ways', async () => {
+  const { mails, left, values } = await startMailServer([
+    ...[['connect', undefined] as const, ['connect', '421 busy'] as const, ['connect', '?!'] as const],
+    ...[
+      ['ehlo', undefined] as const,
+      ['ehlo', '421 busy'] as const,
+      ['mail', '451 later'] as const,
+      ['mail', undefined] as const,
+    ],
+    ...[['rcpt', '450 later'] as const, ['rcpt', undefined] as const, ['data', '451 later'] as const],
+    ...[['body', '452 full'] as const, ['body', undefined] as const],
+  ])
+  const outbox = await FileOutbox.open({ channel: 'c', log: silentLog, describeDropped: () => notification('') })
+  const client = createChannelClient(true)
+  const settings = { name: 'c', type: email(), values }
+  const sender = new Sender({ settings, outbox, client, allowPrivate: true, clock: fastClock, log: silentLog, joinWithinMs: 0 })
+  onTestFinished(async () => {
+    await sender.close()
+    await client.close()
+  })
+  for (let index = 0; index < 14; index++)
+    await outbox.commit('survival', undefined, {}, [
+      { ...notification(`message ${index}`), queuedAt: systemClock.wall() - 100_000 + index * 1_000 },
+    ])
+  sender.wake()
+  await until(() => sender.counts.sent === 14)
+  expect([sender.counts, left]).toEqual([{ sent: 14, failed: 0, dropped: 0 }, []])
+  expect(mails.map((mail) => Number(/^Subject: message (\d+)/m.exec(mail)?.[1]))).toEqual(mails.map((_, index) => index))
+  expect(mails).toHaveLength(14)
+})
+
+test('email: distinguishes temporary from permanent refusals, and keeps hostile texts out of the head', async () => {
+  const { mails, values } = await startMailServer([
+    ['body', '451 later'],
+    ['body', '550 no'],
+  ])
+  const type = email()
   const client = createChannelClient(true)
   onTestFinished(() => client.close())
   const one = notification('survival is down: refused\r\nBcc: victim@example.org')
