@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createFormat } from '../../../src/web/view/format.ts'
-import { viewControls } from '../../../src/web/view/layout.ts'
+import { viewControls, viewNotices } from '../../../src/web/view/layout.ts'
 import { toHtml } from '../../../src/web/view/node.ts'
 import { english } from '../../../src/web/view/texts.ts'
 
@@ -17,4 +17,11 @@ it('has a choice of groups if there are any', () => {
 
 it('hides the choice of groups if there are none', () => {
   expect(controls()).toContain('<label class="pick" hidden="">')
+})
+
+it('says that notifications cannot be sent, and through which channels', () => {
+  expect(viewNotices(context)).toEqual([])
+  const [html, ...others] = viewNotices({ ...context, failingChannels: ['ops', '<b>'] }).map(toHtml)
+  expect(others).toEqual([])
+  expect(html).toContain(english.channelsFail('ops, &lt;b&gt;'))
 })
