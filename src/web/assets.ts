@@ -1,11 +1,23 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import fastifyStatic from '@fastify/static'
 import type { FastifyInstance } from 'fastify'
+import { notFound } from '../util/errors.ts'
 import { packageRoot } from '../util/package.ts'
+import { acceptsEncoding } from './encoding.ts'
 
 /** The output folder of `npm run build`. */
 const folder = join(packageRoot, 'dist', 'web')
+
+const types: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+}
+
+interface Asset {
+  readonly type: string
+  /** By content coding. */
+  readonly bodies: Readonly<Record<'br' | 'gzip' | 'identity', Buffer>>
+}
 
 /** Names of the files with their hash: `page.js` to `page-4F2A.js`. */
 export type AssetNames = Readonly<
@@ -20,24 +32,38 @@ function readNames(): AssetNames {
   }
 }
 
+function readAssets(): ReadonlyMap<string, Asset> {
+  const read = (name: string) => readFileSync(join(folder, name))
+  const assets = readdirSync(folder).flatMap((name) => {
+    const type = types[/\.(\w+)$/.exec(name)?.[1] ?? '']
+    if (type === undefined) return []
+    return [[name, { type, bodies: { br: read(`${name}.br`), gzip: read(`${name}.gz`), identity: read(name) } }] as const]
+  })
+  return new Map(assets)
+}
+
 /**
  * Serves the scripts and styles of the page at `/page/assets/`. Their names change with their content, so they may be cached
- * forever.
+ * forever. Not @fastify/static, whose libraries would add a sixth to the CPU time of a start (`npm run bench -- start`).
  * @throws Error if they have not been built
  */
 export function registerAssets(app: FastifyInstance): AssetNames {
-  const names = readNames()
-  app.register(fastifyStatic, {
-    root: folder,
-    prefix: '/page/assets/',
-    // A route for each file: all other paths are unknown, as elsewhere.
-    wildcard: false,
-    globIgnore: ['*.br', '*.gz', 'assets.json'],
-    preCompressed: true,
-    ...{ immutable: true, maxAge: '365d', decorateReply: false },
-    setHeaders: (reply) => reply.header('vary', 'Accept-Encoding'),
+  const assets = readAssets()
+  app.get('/page/assets/:name', { schema: { hide: true }, config: { crossOrigin: false } }, (request, reply) => {
+    const { name } = request.params as { readonly name: string }
+    const asset = assets.get(name)
+    if (asset === undefined) throw notFound(`There is no file ${JSON.stringify(name)} of the page; reload it.`)
+    const coding = acceptsEncoding(request.headers['accept-encoding'])
+    reply.headers({
+      'content-type': asset.type,
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+      vary: 'Accept-Encoding',
+    })
+    if (coding !== 'identity') reply.header('content-encoding', coding)
+    return reply.send(asset.bodies[coding])
   })
-  return names
+  return readNames()
 }
 
 /** The text of a style sheet, to embed it in a page. */
