@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { lock } from 'proper-lockfile'
 import writeFileAtomic from 'write-file-atomic'
 import { isTime } from '../game/check.ts'
+import { acquireLock } from '../util/file-lock.ts'
 import { readTextIfExists } from '../util/files.ts'
 import { isRecord } from '../util/is-record.ts'
 import { parseJson } from '../util/json.ts'
@@ -55,7 +55,7 @@ export async function readRecords(folder: string): Promise<readonly MaintenanceR
  */
 export async function addRecords(folder: string, records: readonly MaintenanceRecord[], now: number): Promise<void> {
   const path = join(folder, fileName)
-  const unlock = await lock(folder, { lockfilePath: `${path}.lock`, retries: { retries: 20, minTimeout: 20, maxTimeout: 200 } })
+  const unlock = await acquireLock(`${path}.lock`, { retries: { retries: 20, minTimeout: 20, maxTimeout: 200 } })
   try {
     const all = new Map([...(await readRecords(folder)), ...records].map((record) => [record.id, record]))
     await writeFileAtomic(path, `${JSON.stringify([...all.values()].filter((record) => isKept(record, now)))}\n`)

@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { lock } from 'proper-lockfile'
 import { createFolder } from '../util/create-folder.ts'
+import { holdLock } from '../util/file-lock.ts'
 import type { Log } from '../util/log.ts'
 import type { SharedState } from '../util/part-metrics.ts'
 import type { NotifierOptions } from './channel-notifier.ts'
@@ -16,9 +16,6 @@ export interface OpenNotifierOptions extends Omit<NotifierOptions, 'openOutbox'>
   readonly shared?: SharedState | undefined
 }
 
-/** A lock that has not been renewed for this long belongs to a process that was killed. Milliseconds. */
-const staleMs = 3_000
-
 /**
  * Creates and locks the folder of the notifications, waiting for a process that ends.
  * @returns undefined if there is no usable folder, which is logged
@@ -32,15 +29,12 @@ async function openFolder(dataDir: string | undefined, log: Log) {
   const folder = join(resolve(dataDir), 'notify')
   try {
     await createFolder(folder, 0o700)
-    const release = await lock(folder, {
-      ...{ lockfilePath: join(folder, '.lock'), stale: staleMs, update: staleMs / 3 },
-      retries: { retries: 16, factor: 1, minTimeout: 250, maxTimeout: 250 },
-      onCompromised: ({ message }) =>
-        log.error({ folder, reason: message }, `${folder}: another process may send the same notifications`),
-    })
+    const release = await holdLock(join(folder, '.lock'), (reason) =>
+      log.error({ folder, reason }, `${folder}: another process may send the same notifications`),
+    )
     // Of a process that was killed while it wrote.
     for (const name of await readdir(folder)) if (/\.json\.\d+$/.test(name)) await rm(join(folder, name), { force: true })
-    return { folder, release: () => release().catch(() => {}) }
+    return { folder, release }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ELOCKED')

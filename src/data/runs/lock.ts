@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { check, type LockOptions, lock } from 'proper-lockfile'
+import { check } from 'proper-lockfile'
+import { acquireLock } from '../../util/file-lock.ts'
 import { DataDirError } from './folder.ts'
 
 /** The lock of a script. */
@@ -17,18 +18,6 @@ const updateMs = 10_000
 
 const pathOf = (folder: string, name: string): string => join(folder, `.${name}.lock`)
 
-let taken = 0
-
-/**
- * Takes a lock: a folder whose time the library updates.
- * @returns a function that releases it
- */
-function acquire(path: string, options: LockOptions): Promise<() => Promise<void>> {
-  // The library identifies a lock by its first argument. If that were the same for two locks in a row, and the first one was removed
-  // by hand, its timer would throw.
-  return lock(`${path}.${++taken}`, { ...options, lockfilePath: path, realpath: false })
-}
-
 /**
  * Takes the lock of a script against all processes that use the folder.
  * @returns undefined if another run holds it
@@ -38,7 +27,7 @@ export async function takeLock(folder: string, name: string): Promise<RunLock | 
   const path = pathOf(folder, name)
   const lost = new AbortController()
   try {
-    const release = await acquire(path, { stale: staleMs, update: updateMs, onCompromised: (error) => lost.abort(error) })
+    const release = await acquireLock(path, { stale: staleMs, update: updateMs, onCompromised: (error) => lost.abort(error) })
     return { lost: lost.signal, release: () => release().catch(() => undefined) }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
@@ -62,7 +51,7 @@ export const isLocked = (folder: string, name: string): Promise<boolean> =>
  * @throws Error if the lock is not free within about ten seconds
  */
 export async function withLock<T>(folder: string, name: string, action: () => Promise<T>): Promise<T> {
-  const release = await acquire(pathOf(folder, name), {
+  const release = await acquireLock(pathOf(folder, name), {
     stale: 5_000,
     // After a suspension, or if the lock was removed: release() rejects too.
     onCompromised: () => undefined,

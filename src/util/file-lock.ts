@@ -1,0 +1,36 @@
+import { type LockOptions, lock } from 'proper-lockfile'
+
+/** A lock of a running process that has not been renewed for this long belongs to one that was killed. Milliseconds. */
+const staleMs = 3_000
+/** Milliseconds between two attempts. */
+const retryMs = 250
+
+let taken = 0
+
+/**
+ * Takes a lock: a folder whose time the library updates.
+ * @param path of that folder
+ * @returns a function that releases it
+ */
+export function acquireLock(path: string, options: LockOptions): Promise<() => Promise<void>> {
+  // The library identifies a lock by its first argument. If that were the same for two locks, one of them at a time or both, its timer
+  // would throw after the other one has been released, or removed by hand.
+  return lock(`${path}.${++taken}`, { ...options, lockfilePath: path, realpath: false })
+}
+
+/**
+ * Takes a lock for as long as this process runs. Waits until the lock of a process that was killed is stale.
+ * @param onLost called with the reason if another process may have taken it
+ * @returns a function that releases it and never rejects
+ * @throws Error of the system, with the code ELOCKED if another process holds it
+ */
+export async function holdLock(path: string, onLost: (reason: string) => void): Promise<() => Promise<void>> {
+  const release = await acquireLock(path, {
+    stale: staleMs,
+    update: staleMs / 3,
+    retries: { retries: Math.ceil(staleMs / retryMs) + 4, factor: 1, minTimeout: retryMs, maxTimeout: retryMs },
+    onCompromised: ({ message }) => onLost(message),
+  })
+  // It fails if the folder was removed.
+  return () => release().catch(() => {})
+}
