@@ -72,6 +72,10 @@ export interface ServerSnapshot {
   readonly leaves?: number
 }
 
+/** Why a server that is down could not be reached, as told by the first source that connects to it; undefined if none did. */
+export const downError = ({ sources }: Pick<ServerSnapshot, 'sources'>): SourceErrorCode | undefined =>
+  sources.find(({ source, error }) => source !== 'directory' && error !== undefined)?.error?.code
+
 const descriptors: readonly SourceDescriptor[] = sources
 
 /** The sources that provide a field, by rank. */

@@ -60,14 +60,15 @@ export class Overview {
     const today = Math.floor(now / dayMs)
     this.#recent = this.#refresh(this.#recent, levels[2], to, dayMs / step, servers)
     this.#days = this.#refresh(this.#days, levels[3], (today + 1) * dayMs, overviewParts.days, servers)
+    const [recent, days] = [[...this.#recent.values()], [...this.#days.values()]]
     const values = new Float32Array((servers + 1) * size).fill(Number.NaN)
     for (let server = 0; server <= servers; server++) {
       const own = values.subarray(server * size, (server + 1) * size)
-      joinUp([...this.#recent.values()], server, own.subarray(at.up, at.players))
-      joinPlayers([...this.#recent.values()], server, own.subarray(at.players, at.daysUp))
-      joinUp([...this.#days.values()], server, own.subarray(at.daysUp, at.daysKnown))
+      joinUp(recent, server, own.subarray(at.up, at.players))
+      joinPlayers(recent, server, own.subarray(at.players, at.daysUp))
+      joinUp(days, server, own.subarray(at.daysUp, at.daysKnown))
       let day = at.daysKnown
-      for (const bucket of this.#days.values()) own[day++] = (bucket[server * bucketValues.size] ?? 0) / dayMs
+      for (const bucket of days) own[day++] = (bucket[server * bucketValues.size] ?? 0) / dayMs
     }
     return { from: to - dayMs, to, today, values }
   }

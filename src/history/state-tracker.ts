@@ -1,4 +1,4 @@
-import type { ServerSnapshot } from '../game/snapshot.ts'
+import { downError, type ServerSnapshot } from '../game/snapshot.ts'
 import type { StateEvent } from './store.ts'
 
 /** Notices when the state or the version of one server changes. Unknown states in between are no change. */
@@ -14,13 +14,11 @@ export class StateTracker {
   }
 
   /** @param time Unix milliseconds */
-  observe({ up, mainThread, fields, sources }: ServerSnapshot, time: number): void {
+  observe(snapshot: ServerSnapshot, time: number): void {
+    const { up, mainThread, fields } = snapshot
     if (up === undefined) return
     const kind = !up ? 'down' : mainThread?.responsive === false ? 'hung' : 'up'
-    if (kind !== this.#state) {
-      const error = sources.find(({ source, error }) => source !== 'directory' && error !== undefined)?.error
-      this.#events.push({ time, kind, detail: up ? null : (error?.code ?? null) })
-    }
+    if (kind !== this.#state) this.#events.push({ time, kind, detail: up ? null : (downError(snapshot) ?? null) })
     this.#state = kind
     const version = up ? fields.version?.value : undefined
     if (version === undefined || version === this.#version) return

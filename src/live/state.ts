@@ -1,6 +1,6 @@
 import { currentFields } from '../game/current-fields.ts'
 import type { SourceErrorCode } from '../game/errors.ts'
-import type { ServerSnapshot } from '../game/snapshot.ts'
+import { downError, type ServerSnapshot } from '../game/snapshot.ts'
 import { toPlayers } from '../http/to-players.ts'
 import type { Clock } from '../util/clock.ts'
 import type { MaintenanceState } from '../util/part-metrics.ts'
@@ -49,8 +49,7 @@ export type ToState = (snapshot: ServerSnapshot) => LiveState
 export const wallOf = ({ at }: ServerSnapshot, clock: Clock): number => Math.round(clock.wall() - (clock.now() - at))
 
 /** Why a server that is down could not be reached. */
-export const downReason = ({ sources }: ServerSnapshot): SourceErrorCode =>
-  sources.find(({ source, error }) => source !== 'directory' && error !== undefined)?.error?.code ?? 'unreachable'
+export const downReason = (snapshot: ServerSnapshot): SourceErrorCode => downError(snapshot) ?? 'unreachable'
 
 /** The members of `next` that differ from `before`; undefined if there are none. */
 export function difference(before: LiveState, next: LiveState): Partial<LiveState> | undefined {

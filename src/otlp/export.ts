@@ -6,7 +6,7 @@ import { type CollectionResult, MeterProvider, PeriodicExportingMetricReader } f
 import type { Log } from '../util/log.ts'
 import { version } from '../util/package.ts'
 import { createPauses } from '../util/pauses.ts'
-import { MetricDataReader } from './metric-data.ts'
+import { MetricDataReader, toHrTime } from './metric-data.ts'
 import { type OtlpSettings, otlpHeaders } from './settings.ts'
 
 export interface OtlpOptions {
@@ -25,8 +25,7 @@ const maxBatch = 5_000
 /** Maximum time of the last export, milliseconds. */
 const maxCloseMs = 1_000
 
-const hrTime = (ms: number): [number, number] => [Math.floor(ms / 1_000), Math.round((ms % 1_000) * 1e6)]
-const startTime = hrTime(performance.timeOrigin)
+const startTime = toHrTime(performance.timeOrigin)
 
 /** Converts the metrics in slices: of thousands of servers that takes a while. */
 async function collect(render: OtlpOptions['render'], log: Log): Promise<CollectionResult> {
@@ -48,7 +47,7 @@ async function collect(render: OtlpOptions['render'], log: Log): Promise<Collect
     log.error({ err: error }, 'the metrics cannot be read for OpenTelemetry')
     errors.push(error)
   }
-  const metrics = reader.metrics(startTime, hrTime(Date.now()))
+  const metrics = reader.metrics(startTime, toHrTime(Date.now()))
   return {
     resourceMetrics: {
       resource: resourceFromAttributes({}),

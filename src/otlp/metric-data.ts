@@ -1,6 +1,9 @@
 import { type Attributes, type HrTime, ValueType } from '@opentelemetry/api'
 import { AggregationTemporality, DataPointType, type MetricData } from '@opentelemetry/sdk-metrics'
 
+/** Unix milliseconds as OpenTelemetry's packages expect them: seconds and nanoseconds. */
+export const toHrTime = (ms: number): HrTime => [Math.floor(ms / 1_000), Math.round((ms % 1_000) * 1e6)]
+
 /** The units of OpenTelemetry for those that end the names of metrics. */
 const units: Readonly<Record<string, string>> = { seconds: 's', bytes: 'By', ratio: '1' }
 

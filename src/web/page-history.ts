@@ -1,5 +1,6 @@
 import type { Fleet } from '../game/fleet.ts'
 import type { History } from '../history/history.ts'
+import { dayMs } from '../history/levels.ts'
 import type { ServerOverview } from '../history/overview.ts'
 import type { Clock } from '../util/clock.ts'
 import type { CardHistory, FleetPage, ServerDetails } from './view/types.ts'
@@ -15,7 +16,6 @@ export interface PageHistory {
   close(): void
 }
 
-const dayMs = 86_400_000
 const hourMs = 3_600_000
 /** Players of the last seven days that are shown. */
 const maxRegulars = 40

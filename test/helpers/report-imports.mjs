@@ -1,5 +1,4 @@
 // For `--import`: writes the name of each package that is imported, once, to the file in IMPORTS_FILE.
-import { appendFileSync } from 'node:fs'
 import { register } from 'node:module'
 
 const hook = `
@@ -12,5 +11,4 @@ export async function resolve(specifier, context, next) {
   }
   return next(specifier, context)
 }`
-appendFileSync(process.env.IMPORTS_FILE ?? '', '')
 register(`data:text/javascript,${encodeURIComponent(hook)}`)

@@ -1,38 +1,29 @@
 import http2 from 'node:http2'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Attributes, type HrTime, ValueType } from '@opentelemetry/api'
+import { type Attributes, ValueType } from '@opentelemetry/api'
 import { ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { AggregationTemporality, DataPointType, type MetricData, type ResourceMetrics } from '@opentelemetry/sdk-metrics'
+import { toHrTime } from '../../otlp/metric-data.ts'
 import { formatHostPort, parseHostPort } from '../../util/address.ts'
 import { version } from '../../util/package.ts'
 import type { GoValues } from './flags.ts'
-import { addressesOf, log, noServers, type PingedServer, pingAll } from './monitoring.ts'
+import { addressesOf, log, noServers, type PingedServer, pingAll, readingOf } from './monitoring.ts'
 
 /** The gauges with the units of mc-monitor: it calls the response time `ms`, and sends seconds. */
 const gauges = {
-  minecraft_status_healthy: { unit: '1', description: '1 if players can join the server, else 0' },
-  minecraft_status_response_time: { unit: 'ms', description: 'How long the server took to answer' },
-  minecraft_status_players_online_count: { unit: '1', description: 'Players who are on the server' },
-  minecraft_status_players_max_count: { unit: '1', description: 'Places for players on the server' },
+  minecraft_status_healthy: { of: 'healthy', unit: '1', description: '1 if players can join the server, else 0' },
+  minecraft_status_response_time: { of: 'responseTime', unit: 'ms', description: 'How long the server took to answer' },
+  minecraft_status_players_online_count: { of: 'online', unit: '1', description: 'Players who are on the server' },
+  minecraft_status_players_max_count: { of: 'max', unit: '1', description: 'Places for players on the server' },
 } as const
-
-function gaugeValue(name: keyof typeof gauges, { address, result }: PingedServer): number | undefined {
-  const isReady = result !== undefined && (address.edition === 'bedrock' || result.max !== 0)
-  if (name === 'minecraft_status_healthy') return Number(isReady)
-  if (name === 'minecraft_status_response_time') return result?.responseTime
-  if (!isReady) return undefined
-  return name === 'minecraft_status_players_max_count' ? result.max : result.online
-}
-
-const hrTime = (ms: number): HrTime => [Math.floor(ms / 1_000), Math.round((ms % 1_000) * 1e6)]
 
 /** What was read, as OpenTelemetry's packages expect it. @param at Unix milliseconds */
 export function toResourceMetrics(servers: readonly PingedServer[], at: number): ResourceMetrics {
-  const times = { startTime: hrTime(at), endTime: hrTime(at) }
-  const metrics = (Object.keys(gauges) as (keyof typeof gauges)[]).map((name): MetricData => {
+  const times = { startTime: toHrTime(at), endTime: toHrTime(at) }
+  const metrics = Object.entries(gauges).map(([name, { of, ...descriptor }]): MetricData => {
     const dataPoints = servers.flatMap((server) => {
-      const value = gaugeValue(name, server)
+      const { [of]: value } = readingOf(server)
       const { edition, host, port } = server.address
       const attributes: Attributes = {
         ...{ server_host: host, server_port: String(port), server_edition: edition },
@@ -41,7 +32,7 @@ export function toResourceMetrics(servers: readonly PingedServer[], at: number):
       return value === undefined ? [] : [{ ...times, attributes, value }]
     })
     return {
-      descriptor: { name, ...gauges[name], valueType: ValueType.DOUBLE },
+      descriptor: { name, ...descriptor, valueType: ValueType.DOUBLE },
       ...{ aggregationTemporality: AggregationTemporality.CUMULATIVE, dataPointType: DataPointType.GAUGE, dataPoints },
     }
   })

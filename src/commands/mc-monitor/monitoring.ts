@@ -29,10 +29,10 @@ export function addressesOf(values: GoValues): readonly ServerAddress[] {
 }
 
 const gauges = {
-  minecraft_status_healthy: '1 if players can join the server, else 0.',
-  minecraft_status_players_max_count: 'Places for players on the server.',
-  minecraft_status_players_online_count: 'Players who are on the server.',
-  minecraft_status_response_time_seconds: 'How long the server took to answer, in seconds.',
+  minecraft_status_healthy: { of: 'healthy', help: '1 if players can join the server, else 0.' },
+  minecraft_status_players_max_count: { of: 'max', help: 'Places for players on the server.' },
+  minecraft_status_players_online_count: { of: 'online', help: 'Players who are on the server.' },
+  minecraft_status_response_time_seconds: { of: 'responseTime', help: 'How long the server took to answer, in seconds.' },
 } as const
 
 const escapeLabel = (text: string): string =>
@@ -42,6 +42,13 @@ const escapeLabel = (text: string): string =>
 export interface PingedServer {
   readonly address: ServerAddress
   readonly result: Ping | undefined
+}
+
+/** What mc-monitor tells about a server: `healthy` is 1 or 0, `responseTime` is in seconds, and the others are undefined if unknown. */
+export function readingOf({ address, result }: PingedServer) {
+  const isReady = result !== undefined && (address.edition === 'bedrock' || result.max !== 0)
+  const { online, max } = isReady ? result : {}
+  return { healthy: Number(isReady), online, max, responseTime: result?.responseTime }
 }
 
 /** Reads every server once. */
@@ -54,17 +61,17 @@ export const pingAll = (
 
 /** The gauges of mc-monitor in the text format. */
 function metricsText(results: readonly PingedServer[]): string {
-  const lines = Object.entries(gauges).map(([name, help]) => {
-    const samples = results.flatMap(({ address: { edition, host, port }, result }) => {
-      const isReady = result !== undefined && (edition === 'bedrock' || result.max !== 0)
-      const value = {
-        minecraft_status_healthy: Number(isReady),
-        minecraft_status_players_max_count: isReady ? result.max : undefined,
-        minecraft_status_players_online_count: isReady ? result.online : undefined,
-        minecraft_status_response_time_seconds: result?.responseTime,
-      }[name]
+  const lines = Object.entries(gauges).map(([name, { of, help }]) => {
+    const samples = results.flatMap((server) => {
+      const { edition, host, port } = server.address
+      const { [of]: value } = readingOf(server)
       if (value === undefined) return []
-      const labels = { server_edition: edition, server_host: host, server_port: port, server_version: result?.version ?? '' }
+      const labels = {
+        server_edition: edition,
+        server_host: host,
+        server_port: port,
+        server_version: server.result?.version ?? '',
+      }
       const text = Object.entries(labels).map(([label, value]) => `${label}="${escapeLabel(String(value))}"`)
       return [`${name}{${text.join(',')}} ${value}\n`]
     })

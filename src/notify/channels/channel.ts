@@ -1,3 +1,4 @@
+import { url } from '../../settings/kinds/index.ts'
 import type { Kind } from '../../settings/kinds/kind.ts'
 import type { HttpReply, HttpRequest } from '../../util/http-client.ts'
 import type { Notification } from '../notification.ts'
@@ -10,6 +11,14 @@ export interface ChannelKey {
   readonly isRequired?: true
   readonly meaning: string
 }
+
+/** The key of a channel that is a URL, which may contain a secret. */
+export const urlKey = (meaning: string): ChannelKey => ({
+  kind: url('https:', 'http:'),
+  isSecret: true,
+  isRequired: true,
+  meaning,
+})
 
 /** The values of the settings of a channel, by key. */
 export type ChannelValues = Readonly<Record<string, string | undefined>>

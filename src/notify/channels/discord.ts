@@ -1,6 +1,5 @@
-import { url } from '../../settings/kinds/index.ts'
 import { formatDuration, type Notification, severityOf } from '../notification.ts'
-import { type ChannelType, cut, type Delivery, jsonHeaders, linesOf } from './channel.ts'
+import { type ChannelType, cut, type Delivery, jsonHeaders, linesOf, urlKey } from './channel.ts'
 
 const colours = { bad: 0xd9_30_25, warning: 0xf9_ab_00, good: 0x1e_8e_3e, info: 0x1a_73_e8 } as const
 
@@ -41,12 +40,7 @@ export const discord: ChannelType = {
   type: 'discord',
   joins: true,
   keys: {
-    url: {
-      kind: url('https:', 'http:'),
-      isSecret: true,
-      isRequired: true,
-      meaning: 'URL of a webhook of the channel (Integrations)',
-    },
+    url: urlKey('URL of a webhook of the channel (Integrations)'),
   },
   send: (delivery, values, context) =>
     context.request({

@@ -1,6 +1,6 @@
-import { text, url } from '../../settings/kinds/index.ts'
+import { text } from '../../settings/kinds/index.ts'
 import { severityOf } from '../notification.ts'
-import { type ChannelType, cut, linesOf } from './channel.ts'
+import { type ChannelType, cut, linesOf, urlKey } from './channel.ts'
 
 /** ntfy turns a message of more than 4,096 bytes into an attachment; a character has at most three bytes. */
 const maxText = 4_096 / 3
@@ -20,12 +20,7 @@ export const ntfy: ChannelType = {
   type: 'ntfy',
   joins: true,
   keys: {
-    url: {
-      kind: url('https:', 'http:'),
-      isSecret: true,
-      isRequired: true,
-      meaning: 'URL of the topic, such as https://ntfy.sh/topic',
-    },
+    url: urlKey('URL of the topic, such as https://ntfy.sh/topic'),
     token: { kind: text, isSecret: true, meaning: 'access token' },
   },
   send(delivery, { url = '', token }, context) {

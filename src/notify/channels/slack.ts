@@ -1,5 +1,4 @@
-import { url } from '../../settings/kinds/index.ts'
-import { type ChannelType, jsonHeaders, linesOf } from './channel.ts'
+import { type ChannelType, jsonHeaders, linesOf, urlKey } from './channel.ts'
 
 /** Slack shortens longer messages. */
 const maxText = 4_000
@@ -10,7 +9,7 @@ export const slack: ChannelType = {
   type: 'slack',
   joins: true,
   keys: {
-    url: { kind: url('https:', 'http:'), isSecret: true, isRequired: true, meaning: 'URL of an incoming webhook' },
+    url: urlKey('URL of an incoming webhook'),
   },
   send: (delivery, values, context) =>
     context.request({

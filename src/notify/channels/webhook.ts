@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto'
-import { text, url } from '../../settings/kinds/index.ts'
-import { type ChannelType, jsonHeaders } from './channel.ts'
+import { text } from '../../settings/kinds/index.ts'
+import { type ChannelType, jsonHeaders, urlKey } from './channel.ts'
 
 /** A POST of JSON to any program. The receiver recognises a repeated attempt by its id, and an old one by its timestamp. */
 export const webhook: ChannelType = {
   type: 'webhook',
   joins: false,
   keys: {
-    url: { kind: url('https:', 'http:'), isSecret: true, isRequired: true, meaning: 'URL to which the notifications are posted' },
+    url: urlKey('URL to which the notifications are posted'),
     secret: { kind: text, isSecret: true, meaning: 'key of the signature' },
   },
   async send({ notifications, at }, values, context) {
