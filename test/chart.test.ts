@@ -9,6 +9,7 @@ import { loadConfig } from '../src/config/config.ts'
 import { allSettings } from '../src/config/settings.ts'
 import { environmentOf } from '../src/settings/setting.ts'
 import { findHelm } from './helpers/helm.ts'
+import { loadKubernetesSchemas } from './helpers/kubernetes-schemas.ts'
 import { ensurePythonPeers } from './helpers/python-peers.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -62,6 +63,15 @@ describe.skipIf(helm === undefined)('the Helm chart', () => {
     const report = execFileSync(validate, ['--strict', ...files], { encoding: 'utf8', stdio: 'pipe' })
     expect(report.match(/ passed /g)?.length).toBeGreaterThan(30)
     expect(report).not.toMatch(/WARN|ERROR/)
+  })
+
+  it('makes what the schemas of the Prometheus Operator accept', async () => {
+    const check = await loadKubernetesSchemas()
+    const manifests = await render('4-monitoring.yaml')
+    for (const kind of ['ServiceMonitor', 'PrometheusRule'] as const) check(kind, find(manifests, kind))
+    expect(() => check('ServiceMonitor', { metadata: { name: 'x' }, spec: { selector: {}, endpoints: [{ port: 1 }] } })).toThrow(
+      /port/,
+    )
   })
 
   it.each(examples)('fits the Pod Security Standard "restricted", and knows every variable, with %s', async (example) => {

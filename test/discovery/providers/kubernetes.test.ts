@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { createAuthority } from '../../helpers/certificate-authority.ts'
 import { startDiscovering } from '../../helpers/discovering-service.ts'
+import { loadKubernetesSchemas } from '../../helpers/kubernetes-schemas.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'kubernetes-'))
 const authority = createAuthority(folder)
@@ -34,7 +35,9 @@ const service = (
   spec: { type: 'ClusterIP', ports },
 })
 
-/** A fake API server: GET of the list of services as in the OpenAPI document of Kubernetes, with two items in a page. */
+const check = await loadKubernetesSchemas()
+
+/** A fake API server: the list of services, with two in a page, checked against the schema that Kubernetes publishes. */
 async function startApi(services: () => readonly Service[]) {
   const requests: IncomingMessage[] = []
   const tokens = new Set(['first-token'])
@@ -55,7 +58,10 @@ async function startApi(services: () => readonly Service[]) {
     const start = Number(searchParams.get('continue') ?? 0)
     const end = start + 2
     const metadata = { resourceVersion: '1', ...(end < all.length && { continue: String(end) }) }
-    return reply(200, { kind: 'ServiceList', metadata, items: all.slice(start, end) })
+    const items = all.slice(start, end)
+    // The API server leaves these two out of the items of a list; the schema wants them.
+    check('ServiceList', { metadata, items: items.map((item) => ({ apiVersion: 'v1', kind: 'Service', ...item })) })
+    return reply(200, { kind: 'ServiceList', metadata, items })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => {
