@@ -25,11 +25,17 @@ export const available: RecordingRule = {
   ),
 }
 
+/** The tick rate relative to the target, of each server that is neither hung nor intentionally off target. */
+export const recordedTickRateRatio: RecordingRule = {
+  name: 'server:minecraft_tick_rate:ratio',
+  expr: perServer(tickRateRatioOfRunning(selector)),
+}
+
 /** What the rule file records, in the order of evaluation: a rule may use an earlier one. */
 export const recordingRules: readonly RecordingRule[] = [
   rulesLoaded,
   probedJobs,
   available,
   { name: 'server:minecraft_up:avg5m', expr: `avg_over_time(${available.name}[5m])` },
-  { name: 'server:minecraft_tick_rate:ratio', expr: perServer(tickRateRatioOfRunning(selector)) },
+  recordedTickRateRatio,
 ]
