@@ -35,8 +35,8 @@ export interface HistoryOptions {
 }
 
 const minute = 60_000
-/** Servers that are written at once: some milliseconds of work. */
-const serversPerWrite = 200
+/** Servers that are read or written at once: some milliseconds of work. */
+const serversAtOnce = 200
 /** With more servers a write or query may take over 10 ms (`npm run bench -- history`). */
 const maxLocalServers = 100
 /** Numbers that are kept while they cannot be written: 32 MB. */
@@ -156,7 +156,7 @@ export class History {
   async close(): Promise<void> {
     for (const stop of this.#stop) stop()
     this.#cancel()
-    for (const servers of this.#chunks()) await this.#save(servers)
+    for (const servers of chunks([...this.#servers.values()])) await this.#save(servers)
     await this.#store.close().catch((error) => this.#report(error))
   }
 
@@ -187,11 +187,16 @@ export class History {
     const added = names.map((name) => [name, new RecordedServer(clock, loaded)] as const)
     for (const [name, recorded] of added) this.#servers.set(name, recorded)
     try {
-      const stored = await this.#store.servers(names, this.#now())
-      for (const [index, [name, recorded]] of added.entries()) {
-        recorded.resume(stored[index])
-        const newest = this.#servers.get(name) === recorded ? fleet.get(name)?.snapshot() : undefined
-        if (newest !== undefined) this.#observe(newest)
+      for (const some of chunks(added)) {
+        const stored = await this.#store.servers(
+          some.map(([name]) => name),
+          this.#now(),
+        )
+        for (const [index, [name, recorded]] of some.entries()) {
+          recorded.resume(stored[index])
+          const newest = this.#servers.get(name) === recorded ? fleet.get(name)?.snapshot() : undefined
+          if (newest !== undefined) this.#observe(newest)
+        }
       }
     } catch (error) {
       this.#report(error)
@@ -218,18 +223,13 @@ export class History {
     return recorded.id
   }
 
-  *#chunks(): Generator<readonly RecordedServer[]> {
-    const servers = [...this.#servers.values()]
-    for (let first = 0; first < servers.length; first += serversPerWrite) yield servers.slice(first, first + serversPerWrite)
-  }
-
   /** Writes some servers, all within a minute: what is lost if the process is killed. */
   #schedule(): void {
-    const count = Math.max(1, Math.ceil(this.#servers.size / serversPerWrite))
+    const count = Math.max(1, Math.ceil(this.#servers.size / serversAtOnce))
     this.#cancel = this.#options.clock.after(minute / count, () => {
-      const chunks = [...this.#chunks()]
-      const last = this.#next >= chunks.length - 1
-      const servers = chunks[this.#next]
+      const all = [...chunks([...this.#servers.values()])]
+      const last = this.#next >= all.length - 1
+      const servers = all[this.#next]
       if (servers !== undefined) void this.#save(servers)
       this.#next = last ? 0 : this.#next + 1
       if (last) void this.#tidy()
@@ -275,6 +275,10 @@ export class History {
       )
     this.#isFailing = true
   }
+}
+
+function* chunks<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (let first = 0; first < items.length; first += serversAtOnce) yield items.slice(first, first + serversAtOnce)
 }
 
 /** What was recorded since the last call; undefined if that is nothing. */

@@ -78,12 +78,12 @@ export class HistoryStore {
     return this.#inTransaction(() =>
       names.map((name) => {
         if (!this.#options.isReadOnly) this.#run('INSERT INTO servers (name) VALUES (?) ON CONFLICT DO NOTHING', name)
-        const [[id = -1] = []] = this.#all('SELECT id FROM servers WHERE name = ?', name)
+        const id = this.#first('SELECT id FROM servers WHERE name = ?', name)?.[0] ?? -1
         const last = (kinds: string, column: string) =>
-          this.#all(
+          this.#first(
             `SELECT ${column} FROM events WHERE server = ? AND kind IN (${kinds}) ORDER BY time DESC LIMIT 1`,
             id,
-          )[0]?.[0] ?? null
+          )?.[0] ?? null
         return {
           id: Number(id),
           online: this.#all('SELECT player FROM sessions WHERE server = ? AND online = 1', id).map(([player]) => String(player)),
@@ -111,8 +111,13 @@ export class HistoryStore {
 
   /** @param days 1 to 400, today included */
   uptime(server: number, days: number, now: number): Uptime {
-    const [found = []] = this.#all('SELECT first_at, record_players, record_at FROM servers WHERE id = ?', server)
-    return readUptime((from, to) => this.#buckets(levels[3], server, from, to), found as readonly (number | null)[], days, now)
+    const found = this.#first('SELECT first_at, record_players, record_at FROM servers WHERE id = ?', server)
+    return readUptime(
+      (from, to) => this.#buckets(levels[3], server, from, to),
+      (found ?? []) as readonly (number | null)[],
+      days,
+      now,
+    )
   }
 
   /** The last sessions, newest first. */
@@ -133,33 +138,34 @@ export class HistoryStore {
       .map((played) => {
         const { ID, NAME } = played.player
         const column = ID === '' ? 'player' : 'uuid'
-        const [[joined = null, left = null] = []] = this.#all(
-          `SELECT joined_at, left_at FROM sessions WHERE server = ? AND ${column} = ? ORDER BY id LIMIT 1`,
-          ...[server, ID === '' ? NAME : ID],
-        )
+        const [joined = null, left = null] =
+          this.#first(
+            `SELECT joined_at, left_at FROM sessions WHERE server = ? AND ${column} = ? ORDER BY id LIMIT 1`,
+            ...[server, ID === '' ? NAME : ID],
+          ) ?? []
         return { ...played, firstSeen: (joined ?? left) as number | null }
       })
   }
 
   /** Whether any server has a session of the player. @param uuid with dashes */
   hasPlayer(uuid: string): boolean {
-    return this.#all('SELECT 1 FROM sessions WHERE uuid = ? LIMIT 1', uuid).length > 0
+    return this.#first('SELECT 1 FROM sessions WHERE uuid = ?', uuid) !== undefined
   }
 
   /** The last 24 hours and 90 days of all servers. */
   overview(now: number): OverviewValues {
-    const [[servers = 0] = []] = this.#all('SELECT max(id) FROM servers')
-    return this.#overview.values(Number(servers), now)
+    return this.#overview.values(Number(this.#first('SELECT max(id) FROM servers')?.[0]), now)
   }
 
   /** The maximum number of players on all servers between two times, by minutes. */
   peak(from: number, to: number): { readonly players: number; readonly at: number } | null {
-    const [[players, at] = []] = this.#all(
-      `SELECT sum(players_mean) AS total, time FROM minutes WHERE time >= ? AND time < ? AND players_mean IS NOT NULL
+    const [players, at] =
+      this.#first(
+        `SELECT sum(players_mean) AS total, time FROM minutes WHERE time >= ? AND time < ? AND players_mean IS NOT NULL
         GROUP BY time ORDER BY total DESC, time LIMIT 1`,
-      from,
-      to,
-    )
+        from,
+        to,
+      ) ?? []
     return typeof players === 'number' && typeof at === 'number' ? { players: Math.round(players), at } : null
   }
 
@@ -189,7 +195,7 @@ export class HistoryStore {
   importFile(path: string, now: number): boolean {
     const file = basename(path)
     // The process may have been killed before the file was moved.
-    if (this.#all('SELECT 1 FROM imported WHERE file = ?', file).length > 0) return true
+    if (this.#first('SELECT 1 FROM imported WHERE file = ?', file) !== undefined) return true
     const old = readOldFile(path)
     if (old === undefined) return false
     this.#inTransaction(() => {
@@ -211,8 +217,7 @@ export class HistoryStore {
 
   /** Memory used for a database in memory, or for pages of the file, in bytes. */
   bytes(): number {
-    const [[count = 0] = [], [size = 0] = []] = [this.#all('PRAGMA page_count')[0], this.#all('PRAGMA page_size')[0]]
-    const bytes = Number(count) * Number(size)
+    const bytes = Number(this.#first('PRAGMA page_count')?.[0]) * Number(this.#first('PRAGMA page_size')?.[0])
     return this.#options.path === undefined ? bytes : Math.min(bytes, cacheBytes)
   }
 
@@ -323,9 +328,13 @@ export class HistoryStore {
   }
 
   #lastAt(server: number, now: number): number | null {
-    const { step } = levels[0]
+    const { table, step } = levels[0]
     const to = Math.ceil(now / step) * step
-    const found = this.#buckets(levels[0], server, to - 10 * minute, to + step).at(-1)
+    const found = this.#first(
+      `WITH RECURSIVE starts (time) AS (SELECT ? UNION ALL SELECT time - ${step} FROM starts WHERE time > ?)
+        SELECT bucket.time FROM starts CROSS JOIN ${table} AS bucket ON bucket.time = starts.time AND bucket.server = ? LIMIT 1`,
+      ...[to, to - 10 * minute, server],
+    )
     return found === undefined ? null : Math.min(now, Number(found[0]) + step)
   }
 
@@ -335,6 +344,11 @@ export class HistoryStore {
 
   #all(sql: string, ...values: Row): readonly Row[] {
     return this.#prepared(sql).raw().all(values) as Row[]
+  }
+
+  /** The first row. In libsql it takes less memory than all rows, which is only freed between two turns of the event loop. */
+  #first(sql: string, ...values: Row): Row | undefined {
+    return this.#prepared(sql).raw().get(values) as Row | undefined
   }
 
   #run(sql: string, ...values: Row): void {
