@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
-import writeFileAtomic from 'write-file-atomic'
 import type { Config } from '../config/config.ts'
 import { type SettingName, settings } from '../config/settings.ts'
 import { openFolder } from '../data/runs/folder.ts'
@@ -14,6 +13,7 @@ import { createUpstream, type Upstream } from '../data/scripts/upstream.ts'
 import { UpstreamError } from '../data/scripts/upstream-error.ts'
 import { systemClock } from '../util/clock.ts'
 import { escapeControls } from '../util/escape-controls.ts'
+import { writeAtomic } from '../util/files.ts'
 import { isRecord } from '../util/is-record.ts'
 import type { Prompt } from './prompt.ts'
 
@@ -204,7 +204,7 @@ export async function runAuthorise(name: MusicService, config: AuthoriseConfig, 
     const secret = await authorise(config, io, upstream)
     const { env } = settings[result]
     const file = join(folder, env.toLowerCase().replaceAll('_', '-'))
-    await writeFileAtomic(file, `${secret}\n`, { mode: 0o600 })
+    await writeAtomic(file, `${secret}\n`, { mode: 0o600 })
     if (name === 'spotify') {
       await storeGrant(folder, secret, systemClock.wall())
       io.print('The authorisation expires after six months; run this command again before then. /v1/run shows the date.')

@@ -1,6 +1,5 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import writeFileAtomic from 'write-file-atomic'
 import type { Config } from '../config/config.ts'
 import { SourceError, toSourceError } from '../game/errors.ts'
 import { type Network, systemNetwork } from '../game/network.ts'
@@ -8,6 +7,7 @@ import { addressOf, type GivenSources, type ServerSettings } from '../game/serve
 import { createSources } from '../game/sources/create-sources.ts'
 import { systemClock } from '../util/clock.ts'
 import { createFolder } from '../util/create-folder.ts'
+import { writeAtomic } from '../util/files.ts'
 import { silentLog } from '../util/log.ts'
 import { UsageError } from '../util/usage-error.ts'
 import { createAnonymiser, createLeakFinder, type Identifying } from './record/anonymiser.ts'
@@ -144,7 +144,7 @@ export async function runRecord({ servers: [server] }: Pick<Config, 'servers'>, 
   }
   for (const recording of recordings) {
     const file = join(folder, `${recording.protocol}.json`)
-    await writeFileAtomic(file, formatRecording(recording))
+    await writeAtomic(file, formatRecording(recording))
     const requests = recording.exchanges.map(({ request }) => request)
     print(`${file}: ${[...new Set(requests)].join(', ')}`)
     for (const reason of recording.omitted ?? []) print(`  omitted:  ${reason}`)

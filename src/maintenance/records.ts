@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import writeFileAtomic from 'write-file-atomic'
 import { isTime } from '../game/check.ts'
 import { acquireLock } from '../util/file-lock.ts'
-import { readTextIfExists } from '../util/files.ts'
+import { readTextIfExists, writeAtomic } from '../util/files.ts'
 import { isRecord } from '../util/is-record.ts'
 import { parseJson } from '../util/json.ts'
 import type { Occurrence } from './window.ts'
@@ -58,7 +57,7 @@ export async function addRecords(folder: string, records: readonly MaintenanceRe
   const unlock = await acquireLock(`${path}.lock`, { retries: { retries: 20, minTimeout: 20, maxTimeout: 200 } })
   try {
     const all = new Map([...(await readRecords(folder)), ...records].map((record) => [record.id, record]))
-    await writeFileAtomic(path, `${JSON.stringify([...all.values()].filter((record) => isKept(record, now)))}\n`)
+    await writeAtomic(path, `${JSON.stringify([...all.values()].filter((record) => isKept(record, now)))}\n`)
   } finally {
     await unlock()
   }

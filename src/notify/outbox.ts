@@ -1,7 +1,6 @@
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import writeFileAtomic from 'write-file-atomic'
-import { readTextIfExists } from '../util/files.ts'
+import { readTextIfExists, writeAtomic } from '../util/files.ts'
 import { isRecord } from '../util/is-record.ts'
 import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
@@ -178,7 +177,7 @@ export class FileOutbox implements Outbox {
         ...(this.#value !== undefined && { value: this.#value }),
       }
       try {
-        await writeFileAtomic(path, JSON.stringify(contents), { mode: 0o600 })
+        await writeAtomic(path, JSON.stringify(contents), { mode: 0o600 })
         if (this.#isFailing) log.info({ file: path }, 'the notifications can be stored again')
         this.#isFailing = false
       } catch (error) {

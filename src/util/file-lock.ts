@@ -1,4 +1,4 @@
-import { type LockOptions, lock } from 'proper-lockfile'
+import type { LockOptions } from 'proper-lockfile'
 
 /** A lock of a running process that has not been renewed for this long belongs to one that was killed. Milliseconds. */
 const staleMs = 3_000
@@ -12,7 +12,8 @@ let taken = 0
  * @param path of that folder
  * @returns a function that releases it
  */
-export function acquireLock(path: string, options: LockOptions): Promise<() => Promise<void>> {
+export async function acquireLock(path: string, options: LockOptions): Promise<() => Promise<void>> {
+  const { lock } = await import('proper-lockfile')
   // The library identifies a lock by its first argument. If that were the same for two locks, one of them at a time or both, its timer
   // would throw after the other one has been released, or removed by hand.
   return lock(`${path}.${++taken}`, { ...options, lockfilePath: path, realpath: false })

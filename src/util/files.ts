@@ -1,6 +1,7 @@
 import { type BigIntStats, closeSync, type FSWatcher, fstatSync, openSync, readSync, watch } from 'node:fs'
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
+import type { Options } from 'write-file-atomic'
 import { readBody } from './read-body.ts'
 
 /** A file is larger than its reader accepts. */
@@ -17,6 +18,15 @@ export class FileSizeError extends Error {
 }
 
 const maxChunk = 1024 * 1024
+
+/**
+ * Writes a file by a temporary one beside it, flushed to disk and renamed: it is never half written. The library is loaded when it is first used.
+ * @throws Error of the system
+ */
+export async function writeAtomic(path: string, data: string | Buffer, options: Options = {}): Promise<void> {
+  const { default: write } = await import('write-file-atomic')
+  await write(path, data, options)
+}
 
 /** Not a stream, which would have to close the file. */
 async function* chunksOf(file: FileHandle, length: number): AsyncGenerator<Buffer> {

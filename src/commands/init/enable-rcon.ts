@@ -10,6 +10,7 @@ import {
   portIn,
 } from '../../game/sources/directory/server-properties.ts'
 import { defaultPorts } from '../../util/address.ts'
+import { writeAtomic } from '../../util/files.ts'
 import { readProperties } from './find-servers.ts'
 
 const maxBackups = 100
@@ -93,10 +94,9 @@ export async function enableRcon(folder: string, used: Set<number>): Promise<str
     'broadcast-rcon-to-ops': 'false',
   })
   const backup = await backUp(path)
-  const { default: writeFileAtomic } = await import('write-file-atomic')
   const isUtf8 = Buffer.from(text).equals(bytes)
   // It contains a password now, so that others must not read it; the owner and group stay, because the server may run as another user.
   const { mode } = await stat(path)
-  await writeFileAtomic(path, Buffer.from(changed, isUtf8 ? 'utf8' : 'latin1'), { mode: mode & 0o770 })
+  await writeAtomic(path, Buffer.from(changed, isUtf8 ? 'utf8' : 'latin1'), { mode: mode & 0o770 })
   return backup
 }

@@ -9,6 +9,7 @@ import type { Texts } from '../../settings/read.ts'
 import { readText } from '../../settings/read-text.ts'
 import { formatHostPort, formatServerAddress } from '../../util/address.ts'
 import { escapeControls } from '../../util/escape-controls.ts'
+import { writeAtomic } from '../../util/files.ts'
 import { commandName } from '../../util/package.ts'
 import { UsageError } from '../../util/usage-error.ts'
 import { pollAll } from '../check/poll-all.ts'
@@ -96,10 +97,9 @@ async function addRcon(
 
 /** Writes the files, each as a whole. @throws Error of the system, with the name of the file */
 async function write(files: readonly NewFile[]): Promise<void> {
-  const { default: writeFileAtomic } = await import('write-file-atomic')
   for (const { name, text, isSecret } of files) {
     await mkdir(dirname(resolve(name)), { recursive: true, mode: isSecret ? 0o700 : 0o755 })
-    await writeFileAtomic(name, text, { mode: isSecret ? 0o600 : 0o644 }).catch((error: Error) => {
+    await writeAtomic(name, text, { mode: isSecret ? 0o600 : 0o644 }).catch((error: Error) => {
       throw new Error(`${name} cannot be written: ${error.message}`, { cause: error })
     })
   }

@@ -4,6 +4,7 @@ import { stateOf } from '../../live/state.ts'
 import { duration, integer } from '../../settings/kinds/index.ts'
 import { formatHostPort } from '../../util/address.ts'
 import { escapeControls } from '../../util/escape-controls.ts'
+import { writeAtomic } from '../../util/files.ts'
 import { UsageError } from '../../util/usage-error.ts'
 import type { Call } from '../command.ts'
 import { flagValue } from '../flag-values.ts'
@@ -130,8 +131,7 @@ async function runOnce(options: Options, call: Call, io: StatusIo): Promise<bool
     const text = await format(options.format, results, { ...io, stdout: { write: () => true } })
     if (options.output === undefined) io.stdout.write(text)
     else {
-      const { default: writeFileAtomic } = await import('write-file-atomic')
-      await writeFileAtomic(options.output, text).catch((error: NodeJS.ErrnoException) => {
+      await writeAtomic(options.output, text).catch((error: NodeJS.ErrnoException) => {
         throw new Error(`--output: ${options.output} cannot be written (${error.code ?? error.message})`, { cause: error })
       })
     }

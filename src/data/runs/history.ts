@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import writeFileAtomic from 'write-file-atomic'
-import { FileSizeError, readFileUpTo } from '../../util/files.ts'
+import { FileSizeError, readFileUpTo, writeAtomic } from '../../util/files.ts'
 import { isRecord } from '../../util/is-record.ts'
 import { parseJson } from '../../util/json.ts'
 import type { Log } from '../../util/log.ts'
@@ -59,7 +58,7 @@ async function update(dataDir: string, script: string, log: Log, change: (histor
   try {
     await withLock(dataDir, 'runs', async () => {
       const next = change(await loadHistory(dataDir))
-      await writeFileAtomic(pathOf(dataDir), `${JSON.stringify(next, null, 1)}\n`)
+      await writeAtomic(pathOf(dataDir), `${JSON.stringify(next, null, 1)}\n`)
     })
   } catch (error) {
     log.error({ script, err: error }, 'runs.json could not be written')

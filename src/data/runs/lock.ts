@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { check } from 'proper-lockfile'
 import { acquireLock } from '../../util/file-lock.ts'
 import { DataDirError } from './folder.ts'
 
@@ -42,8 +41,10 @@ export async function takeLock(folder: string, name: string): Promise<RunLock | 
 }
 
 /** Whether a run of any process that uses the folder holds the lock of a script. */
-export const isLocked = (folder: string, name: string): Promise<boolean> =>
-  check(folder, { lockfilePath: pathOf(folder, name), stale: staleMs, realpath: false }).catch(() => false)
+export async function isLocked(folder: string, name: string): Promise<boolean> {
+  const { check } = await import('proper-lockfile')
+  return check(folder, { lockfilePath: pathOf(folder, name), stale: staleMs, realpath: false }).catch(() => false)
+}
 
 /**
  * Runs a short action while no other process that uses the folder runs it, and waits for those that do. A process that was killed

@@ -1,5 +1,4 @@
-import writeFileAtomic from 'write-file-atomic'
-import { readTextIfExists } from '../../util/files.ts'
+import { readTextIfExists, writeAtomic } from '../../util/files.ts'
 import { parseJson } from '../../util/json.ts'
 import { check, type Static, type TSchema } from '../../util/schema.ts'
 
@@ -23,4 +22,4 @@ export async function readStateFile<S extends TSchema>(
 }
 
 export const writeStateFile = (path: string, state: object, options: { readonly mode?: number } = {}): Promise<void> =>
-  writeFileAtomic(path, `${JSON.stringify(state)}\n`, options)
+  writeAtomic(path, `${JSON.stringify(state)}\n`, options)

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import writeFileAtomic from 'write-file-atomic'
 import { createFolder } from '../../util/create-folder.ts'
-import { readFileUpTo } from '../../util/files.ts'
+import { readFileUpTo, writeAtomic } from '../../util/files.ts'
 import { basicAuthorization, HttpClient, type HttpError, shortName } from '../../util/http-client.ts'
 import { parseJson } from '../../util/json.ts'
 import type { Log } from '../../util/log.ts'
@@ -53,7 +52,7 @@ export function urlOrigin({
     try {
       await createFolder(cacheDir, 0o700)
       if (distrusted) await assertOwn(cacheDir)
-      await writeFileAtomic(copy, `${JSON.stringify({ etag: tag })}\n${text}`, { mode: 0o600 })
+      await writeAtomic(copy, `${JSON.stringify({ etag: tag })}\n${text}`, { mode: 0o600 })
     } catch (error) {
       const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
       log.warn(
