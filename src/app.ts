@@ -174,7 +174,7 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
       maintenanceOf,
       detailsOf: createDetails(history, maintenance),
       recordOf: createRecords(history),
-      ...(replica && { isPolledHere: replica.isPolledHere, shared: replica.shared }),
+      ...(replica && { isPolledHere: (server) => replica.isPolledHere(server), shared: replica.shared }),
       ...(discovery && { discovery }),
     }))
   app.addHook('onClose', async () => notifier?.close())

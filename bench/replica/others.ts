@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { parseStateAddress } from '../../src/cluster/address.ts'
-import { createStateConnection } from '../../src/cluster/connection.ts'
+import { StateConnection } from '../../src/cluster/connection.ts'
 import { IconStore } from '../../src/cluster/icon-store.ts'
 import { createStateKeys } from '../../src/cluster/keys.ts'
-import { startMembership } from '../../src/cluster/membership.ts'
+import { Membership } from '../../src/cluster/membership.ts'
 import { createOwnership, type Ownership } from '../../src/cluster/ownership.ts'
 import { serverKeyOf } from '../../src/cluster/server-fingerprint.ts'
-import { createSnapshotExchange } from '../../src/cluster/snapshot-exchange.ts'
-import { readStream } from '../../src/cluster/stream-reader.ts'
+import { SnapshotExchange } from '../../src/cluster/snapshot-exchange.ts'
+import { StreamReader } from '../../src/cluster/stream-reader.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { createFleet } from '../../src/game/fleet.ts'
 import type { ServerSettings } from '../../src/game/server-settings.ts'
@@ -58,12 +58,12 @@ async function pollOnce(): Promise<ServerSnapshot> {
 }
 
 function joinCluster(id: string) {
-  const connection = createStateConnection({
+  const connection = new StateConnection({
     ...{ address: state, clock, log, timeoutMs: 5_000, maxRetryMs: 2_000, maxBlockMs: 2 * heartbeatMs },
   })
   let ownerOf: Ownership = createOwnership([])
   const dataExpiryMs = Math.max(2 * poll.staleAfter, 4 * heartbeatMs)
-  const membership = startMembership({
+  const membership = new Membership({
     ...{ connection, keys, id, heartbeatMs, dataExpiryMs, clock, log },
     position: () => reader.position,
     onChange(members) {
@@ -71,14 +71,14 @@ function joinCluster(id: string) {
     },
   })
   // Reads all entries like a replica, so that Redis has the same work, but does not decode them.
-  const reader = readStream({
+  const reader = new StreamReader({
     ...{ connection, keys, clock, blockMs: 2 * heartbeatMs },
     onEntry({ epoch }) {
       if (membership.epoch !== undefined && epoch > membership.epoch) membership.check()
     },
     onGap() {},
   })
-  const exchange = createSnapshotExchange({
+  const exchange = new SnapshotExchange({
     ...{ connection, keys, clock, log, icons: iconStore, expiryMs: dataExpiryMs, lateMs: 5_000 },
     membership: () => membership,
     position: () => reader.position,

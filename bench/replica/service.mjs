@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
 import { buildApp } from '../../dist/src/app.js'
-import { createReplica } from '../../dist/src/cluster/replica.js'
+import { Replica } from '../../dist/src/cluster/replica.js'
 import { loadConfig } from '../../dist/src/config/config.js'
 import { createFleet } from '../../dist/src/game/fleet.js'
 import { createNetwork } from '../../dist/src/game/network.js'
@@ -26,7 +26,7 @@ const config = loadConfig({ env })
 const { interval } = config.poll
 const network = createNetwork({ clock, servers: servers.length })
 const { stateUrl: address } = config.cluster
-const replica = createReplica({ address, config: config.cluster, poll: config.poll, clock, log: logger })
+const replica = new Replica({ address, config: config.cluster, poll: config.poll, clock, log: logger })
 const fleet = createFleet({
   ...{ servers, poll: config.poll, clock, log: logger, network, createSources, share: replica.share },
   onPollStart: (seconds) => startDelay.record(Math.max(1, Math.round(seconds * 1e6))),

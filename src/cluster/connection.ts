@@ -4,36 +4,12 @@ import type { Clock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'
 import { formatStateAddress, type StateAddress } from './address.ts'
 import { type StateProblem, toStateProblem } from './problem.ts'
-import { createProblemReports, type StatePart } from './problem-reports.ts'
+import { ProblemReports, type StatePart } from './problem-reports.ts'
 import { scripts } from './scripts.ts'
 
 /** A command failed. */
 export class StateUnavailable extends Error {
   override readonly name = 'StateUnavailable'
-}
-
-/** The connections to the shared state: one for commands, one that waits for entries of the stream. Both reconnect automatically. */
-export interface StateConnection {
-  /** Whether commands succeed and the stream is read. */
-  readonly isUp: boolean
-  /** Whether commands can be sent. */
-  readonly isConnected: boolean
-  /** Milliseconds from a command to its reply: the shorter one of the last two. */
-  readonly roundTripMs: number
-  /**
-   * Runs a command, with a timeout of a few seconds.
-   * @param part the purpose, for error reports: a server that is full, for example, refuses writes but not reads
-   * @throws StateUnavailable
-   */
-  run<T>(part: StatePart, command: (redis: Redis) => Promise<T>): Promise<T>
-  /**
-   * Runs a command on the connection that waits for entries.
-   * @throws StateUnavailable
-   */
-  read<T>(command: (redis: Redis) => Promise<T>): Promise<T>
-  /** Calls the listener after each (re)connection. */
-  onReady(listener: () => void): void
-  close(): void
 }
 
 export interface StateConnectionOptions {
@@ -63,127 +39,157 @@ export function requireReplies(results: readonly (readonly [error: Error | null,
   })
 }
 
-export function createStateConnection(options: StateConnectionOptions): StateConnection {
-  const { address, password, clock, log, timeoutMs, maxBlockMs, maxRetryMs } = options
-  const secret = password ?? address.password
-  const readyListeners = new Set<() => void>()
-  const mask = createMask(secret === undefined ? [] : [secret])
-  const problemOf = (error: unknown): StateProblem => {
-    const problem = toStateProblem(error)
-    return { ...problem, message: mask(problem.message) }
-  }
-  const reports = createProblemReports(log, formatStateAddress(address))
-  let hasWorked = false
-  let isReading = false
+/** The connections to the shared state: one for commands, one that waits for entries of the stream. Both reconnect automatically. */
+export class StateConnection {
+  readonly #commands: Redis
+  readonly #messages: Redis
+  readonly #clock: Clock
+  readonly #mask: (text: string) => string
+  readonly #reports: ProblemReports
+  readonly #readyListeners = new Set<() => void>()
+  #hasWorked = false
+  #isReading = false
   /** Why the database was not selected: the client would continue with database 0, which may contain other data. */
-  let selectError: unknown
-  let isClosed = false
+  #selectError: unknown
+  #isClosed = false
   /** Durations of the last two commands, milliseconds. */
-  let roundTrips: readonly [number, number] = [0, 0]
+  #roundTrips: readonly [number, number] = [0, 0]
 
-  const settings = {
-    host: address.host,
-    port: address.port,
-    db: address.database,
-    ...(address.user !== undefined && { username: address.user }),
-    ...(secret !== undefined && { password: secret }),
-    ...(address.tls && { tls: {} }),
-    // RESP3 has no features needed here, and proxies in front of Redis often do not support it.
-    protocol: 2,
-    connectionName: 'tickwarden',
-    lazyConnect: true,
-    connectTimeout: connectTimeoutMs,
-    commandTimeout: timeoutMs,
-    // Commands that could not be sent are outdated when the connection is back.
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    retryStrategy: (times: number) => Math.min(minRetryMs * 2 ** Math.min(times, 10), maxRetryMs) * (0.8 + 0.2 * Math.random()),
-    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
-  } satisfies RedisOptions
-  const commands = new Redis({
-    ...settings,
-    scripts,
-    // Detects a connection whose other end disappeared without closing it.
-    socketTimeout: Math.max(4 * timeoutMs, 4_000),
-  })
-  const messages = new Redis({ ...settings, commandTimeout: timeoutMs + maxBlockMs })
-
-  function fail(part: StatePart, error: unknown): void {
-    if (isClosed) return
-    reports.add(part, problemOf(error))
+  constructor(options: StateConnectionOptions) {
+    const { address, password, clock, log, timeoutMs, maxBlockMs, maxRetryMs } = options
+    const secret = password ?? address.password
+    this.#clock = clock
+    this.#mask = createMask(secret === undefined ? [] : [secret])
+    this.#reports = new ProblemReports(log, formatStateAddress(address))
+    const settings = {
+      host: address.host,
+      port: address.port,
+      db: address.database,
+      ...(address.user !== undefined && { username: address.user }),
+      ...(secret !== undefined && { password: secret }),
+      ...(address.tls && { tls: {} }),
+      // RESP3 has no features needed here, and proxies in front of Redis often do not support it.
+      protocol: 2,
+      connectionName: 'tickwarden',
+      lazyConnect: true,
+      connectTimeout: connectTimeoutMs,
+      commandTimeout: timeoutMs,
+      // Commands that could not be sent are outdated when the connection is back.
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      retryStrategy: (times: number) => Math.min(minRetryMs * 2 ** Math.min(times, 10), maxRetryMs) * (0.8 + 0.2 * Math.random()),
+      reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+    } satisfies RedisOptions
+    this.#commands = new Redis({
+      ...settings,
+      scripts,
+      // Detects a connection whose other end disappeared without closing it.
+      socketTimeout: Math.max(4 * timeoutMs, 4_000),
+    })
+    this.#messages = new Redis({ ...settings, commandTimeout: timeoutMs + maxBlockMs })
+    this.#listen()
   }
 
-  for (const [redis, part] of [
-    [commands, 'commands'],
-    [messages, 'messages'],
-  ] as const) {
-    redis.on('error', (error: unknown) => fail(part, error))
-    redis.on('close', () => fail(part, new Error('closed')))
-    redis.connect().catch(() => {})
+  /** Whether commands succeed and the stream is read. */
+  get isUp(): boolean {
+    return this.#hasWorked && this.#isReading && !this.#reports.hasAny
   }
-  messages.on('close', () => {
-    isReading = false
-  })
-  commands.on('connect', () => {
-    selectError = undefined
-  })
-  commands.on('error', (error: unknown) => {
-    if ((error as { readonly command?: { readonly name: string } }).command?.name === 'select') selectError = error
-  })
-  commands.on('ready', () => {
-    for (const listener of readyListeners) listener()
-  })
 
-  return {
-    get isUp() {
-      return hasWorked && isReading && !reports.hasAny
-    },
-    get isConnected() {
-      return commands.status === 'ready' && selectError === undefined
-    },
-    get roundTripMs() {
-      return Math.min(...roundTrips)
-    },
-    async run(part, command) {
-      try {
-        if (selectError !== undefined) throw selectError
-        const sentAt = clock.now()
-        const result = await command(commands)
-        roundTrips = [roundTrips[1] || clock.now() - sentAt, clock.now() - sentAt]
-        hasWorked = true
-        reports.remove(part)
-        return result
-      } catch (error) {
-        // Users of locks report failures themselves.
-        if (part !== 'locks') fail(part, error)
-        // Without the error as its cause, because that contains the arguments of the command.
-        throw new StateUnavailable(problemOf(error).message)
-      }
-    },
-    async read(command) {
-      try {
-        const result = await command(messages)
-        isReading = true
-        reports.remove('messages')
-        return result
-      } catch (error) {
-        isReading = false
-        // The server has become a replica or the primary, and says so at the next command.
-        if (!(error as Error).message.startsWith('UNBLOCKED')) fail('messages', error)
-        // Nothing else would try again: the connection itself may still be open.
-        if (!isClosed && messages.status === 'ready') messages.disconnect(true)
-        throw new StateUnavailable(problemOf(error).message)
-      }
-    },
-    onReady(listener) {
-      readyListeners.add(listener)
-      if (commands.status === 'ready') listener()
-    },
-    close() {
-      isClosed = true
-      commands.disconnect()
-      messages.disconnect()
-    },
+  /** Whether commands can be sent. */
+  get isConnected(): boolean {
+    return this.#commands.status === 'ready' && this.#selectError === undefined
+  }
+
+  /** Milliseconds from a command to its reply: the shorter one of the last two. */
+  get roundTripMs(): number {
+    return Math.min(...this.#roundTrips)
+  }
+
+  /**
+   * Runs a command, with a timeout of a few seconds.
+   * @param part the purpose, for error reports: a server that is full, for example, refuses writes but not reads
+   * @throws StateUnavailable
+   */
+  async run<T>(part: StatePart, command: (redis: Redis) => Promise<T>): Promise<T> {
+    try {
+      if (this.#selectError !== undefined) throw this.#selectError
+      const sentAt = this.#clock.now()
+      const result = await command(this.#commands)
+      const took = this.#clock.now() - sentAt
+      this.#roundTrips = [this.#roundTrips[1] || took, took]
+      this.#hasWorked = true
+      this.#reports.remove(part)
+      return result
+    } catch (error) {
+      // Users of locks report failures themselves.
+      if (part !== 'locks') this.#fail(part, error)
+      // Without the error as its cause, because that contains the arguments of the command.
+      throw new StateUnavailable(this.#problemOf(error).message)
+    }
+  }
+
+  /**
+   * Runs a command on the connection that waits for entries.
+   * @throws StateUnavailable
+   */
+  async read<T>(command: (redis: Redis) => Promise<T>): Promise<T> {
+    try {
+      const result = await command(this.#messages)
+      this.#isReading = true
+      this.#reports.remove('messages')
+      return result
+    } catch (error) {
+      this.#isReading = false
+      // The server has become a replica or the primary, and says so at the next command.
+      if (!(error as Error).message.startsWith('UNBLOCKED')) this.#fail('messages', error)
+      // Nothing else would try again: the connection itself may still be open.
+      if (!this.#isClosed && this.#messages.status === 'ready') this.#messages.disconnect(true)
+      throw new StateUnavailable(this.#problemOf(error).message)
+    }
+  }
+
+  /** Calls the listener after each (re)connection. */
+  onReady(listener: () => void): void {
+    this.#readyListeners.add(listener)
+    if (this.#commands.status === 'ready') listener()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#commands.disconnect()
+    this.#messages.disconnect()
+  }
+
+  #listen(): void {
+    for (const [redis, part] of [
+      [this.#commands, 'commands'],
+      [this.#messages, 'messages'],
+    ] as const) {
+      redis.on('error', (error: unknown) => this.#fail(part, error))
+      redis.on('close', () => this.#fail(part, new Error('closed')))
+      redis.connect().catch(() => {})
+    }
+    this.#messages.on('close', () => {
+      this.#isReading = false
+    })
+    this.#commands.on('connect', () => {
+      this.#selectError = undefined
+    })
+    this.#commands.on('error', (error: unknown) => {
+      if ((error as { readonly command?: { readonly name: string } }).command?.name === 'select') this.#selectError = error
+    })
+    this.#commands.on('ready', () => {
+      for (const listener of this.#readyListeners) listener()
+    })
+  }
+
+  #problemOf(error: unknown): StateProblem {
+    const problem = toStateProblem(error)
+    return { ...problem, message: this.#mask(problem.message) }
+  }
+
+  #fail(part: StatePart, error: unknown): void {
+    if (!this.#isClosed) this.#reports.add(part, this.#problemOf(error))
   }
 }

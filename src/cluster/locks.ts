@@ -2,100 +2,112 @@ import type { Clock } from '../util/clock.ts'
 import type { StateConnection } from './connection.ts'
 import type { StateKeys } from './keys.ts'
 
+export interface LocksOptions {
+  readonly connection: StateConnection
+  readonly keys: StateKeys
+  readonly clock: Clock
+  /** Milliseconds after which the lock of a dead holder expires; default 30,000. */
+  readonly expiryMs?: number
+}
+
 /** Locks for external side effects, so that only one replica causes them. */
-export interface Locks {
+export class Locks {
+  readonly #options: Required<LocksOptions>
+
+  constructor(options: LocksOptions) {
+    this.#options = { expiryMs: 30_000, ...options }
+  }
+
   /**
    * Takes the lock, unless it is held.
    * @throws StateUnavailable
    */
-  take(name: string): Promise<FencedLock | undefined>
+  async take(name: string): Promise<FencedLock | undefined> {
+    const { connection, keys, expiryMs } = this.#options
+    const args = [keys.lock(name), keys.lockCounter(name), expiryMs] as const
+    const token = await connection.run('locks', (redis) => redis.stateLock(...args))
+    return token === 0 ? undefined : new FencedLock(name, token, this.#options)
+  }
+
   /**
    * Returns the value stored with the lock.
    * @throws StateUnavailable
    */
-  value(name: string): Promise<string | undefined>
+  async value(name: string): Promise<string | undefined> {
+    const { connection, keys } = this.#options
+    return (await connection.run('locks', (redis) => redis.get(keys.lockValue(name)))) ?? undefined
+  }
 }
 
-/** A lock that expires if its holder dies. Its token is higher than those of all previous holders. */
-export interface FencedLock {
+/** A lock that expires if its holder dies. */
+export class FencedLock {
+  /** Higher than those of all previous holders. */
   readonly token: number
+  readonly #name: string
+  readonly #options: Required<LocksOptions>
+  readonly #lost = new AbortController()
+  #renewedAt: number
+  #isReleased = false
+  #cancel = () => {}
+
+  constructor(name: string, token: number, options: Required<LocksOptions>) {
+    this.#name = name
+    this.token = token
+    this.#options = options
+    this.#renewedAt = options.clock.now()
+    this.#scheduleRenewal()
+  }
+
   /** Aborted when another holder has, or may have, taken the lock. */
-  readonly lost: AbortSignal
+  get lost(): AbortSignal {
+    return this.#lost.signal
+  }
+
   /**
-   * Checks with the server whether the lock is still held. To be called before each side effect.
+   * Checks with the server whether the lock is still held, and renews it. To be called before each side effect.
    * @throws StateUnavailable
    */
-  isHeld(): Promise<boolean>
+  async isHeld(): Promise<boolean> {
+    const { connection, keys, clock, expiryMs } = this.#options
+    const sentAt = clock.now()
+    const args = [keys.lock(this.#name), keys.lockCounter(this.#name), this.token, expiryMs] as const
+    const isHeld = (await connection.run('locks', (redis) => redis.stateRenew(...args))) === 1
+    if (isHeld) this.#renewedAt = sentAt
+    else this.#lost.abort(new Error(`another replica has taken the lock "${this.#name}"`))
+    return isHeld
+  }
+
   /**
    * Stores a value, unless a later holder has taken the lock.
    * @returns false if it was not stored
    * @throws StateUnavailable
    */
-  set(value: string): Promise<boolean>
-  /** Never rejects. */
-  release(): Promise<void>
-}
-
-export interface LocksOptions {
-  readonly connection: StateConnection
-  readonly keys: StateKeys
-  readonly clock: Clock
-  /** Milliseconds after which the lock of a dead holder expires. */
-  readonly expiryMs?: number
-}
-
-export function createLocks({ connection, keys, clock, expiryMs = 30_000 }: LocksOptions): Locks {
-  return {
-    async take(name) {
-      const [lock, counter] = [keys.lock(name), keys.lockCounter(name)]
-      const token = await connection.run('locks', (redis) => redis.stateLock(lock, counter, expiryMs))
-      return token === 0 ? undefined : holdLock(name, token)
-    },
-    value: async (name) => (await connection.run('locks', (redis) => redis.get(keys.lockValue(name)))) ?? undefined,
+  async set(value: string): Promise<boolean> {
+    const { connection, keys } = this.#options
+    const args = [keys.lockCounter(this.#name), keys.lockValue(this.#name), this.token, value] as const
+    return (await connection.run('locks', (redis) => redis.stateFencedSet(...args))) === 1
   }
 
-  function holdLock(name: string, token: number): FencedLock {
-    const [lock, counter] = [keys.lock(name), keys.lockCounter(name)]
-    const lost = new AbortController()
-    let renewedAt = clock.now()
-    let isReleased = false
-    let cancel = () => {}
+  /** Never rejects. */
+  async release(): Promise<void> {
+    const { connection, keys } = this.#options
+    this.#isReleased = true
+    this.#cancel()
+    const args = [keys.lock(this.#name), keys.lockCounter(this.#name), this.token] as const
+    // If that fails, it expires.
+    await connection.run('locks', (redis) => redis.stateUnlock(...args)).catch(() => {})
+  }
 
-    async function renew(): Promise<boolean> {
-      const sentAt = clock.now()
-      const isHeld = (await connection.run('locks', (redis) => redis.stateRenew(lock, counter, token, expiryMs))) === 1
-      if (isHeld) renewedAt = sentAt
-      else lost.abort(new Error(`another replica has taken the lock "${name}"`))
-      return isHeld
-    }
-
-    function scheduleRenewal(): void {
-      cancel = clock.after(expiryMs / 3, async () => {
-        try {
-          await renew()
-        } catch {
-          if (clock.now() - renewedAt >= expiryMs) lost.abort(new Error(`the lock "${name}" could not be renewed`))
-        }
-        if (!isReleased && !lost.signal.aborted) scheduleRenewal()
-      })
-    }
-
-    scheduleRenewal()
-    return {
-      token,
-      lost: lost.signal,
-      isHeld: renew,
-      set: async (value) =>
-        (await connection.run('locks', (redis) => redis.stateFencedSet(counter, keys.lockValue(name), token, value))) === 1,
-      async release() {
-        isReleased = true
-        cancel()
-        try {
-          await connection.run('locks', (redis) => redis.stateUnlock(lock, counter, token))
-        } catch {
-          // It expires.
-        }
-      },
-    }
+  #scheduleRenewal(): void {
+    const { clock, expiryMs } = this.#options
+    this.#cancel = clock.after(expiryMs / 3, async () => {
+      try {
+        await this.isHeld()
+      } catch {
+        if (clock.now() - this.#renewedAt >= expiryMs)
+          this.#lost.abort(new Error(`the lock "${this.#name}" could not be renewed`))
+      }
+      if (!this.#isReleased && !this.#lost.signal.aborted) this.#scheduleRenewal()
+    })
   }
 }

@@ -4,22 +4,6 @@ import { haveSameItems } from '../util/same-items.ts'
 import type { StateConnection } from './connection.ts'
 import type { StateKeys } from './keys.ts'
 
-/** The live replicas. */
-export interface Membership {
-  /** Ids of the live members, including this one, sorted; empty before it has joined and while it rejoins. */
-  readonly members: readonly string[]
-  /** Its name in the shared state, different each time it joins. */
-  readonly name: string
-  /** Increases with each change of the members; undefined while this replica is not a member. Writes with an older one are rejected. */
-  readonly epoch: number | undefined
-  /** Whether a replica has event clients, so that all must record events. */
-  readonly isWatched: boolean
-  /** Beats immediately: the members may have changed. */
-  check(): void
-  /** Leaves, so that other members do not have to wait until it expires. Never rejects. */
-  close(): Promise<void>
-}
-
 export interface MembershipOptions {
   readonly connection: StateConnection
   readonly keys: StateKeys
@@ -50,114 +34,127 @@ const afterExpiryMs = 15
 export const idOf = (name: string): string => name.slice(0, name.lastIndexOf('/'))
 
 /**
- * Renews an entry with an expiry in a sorted set. Expiry uses the server's clock: those of replicas may differ. Every change of the members
- * is posted to the stream, so that only the death of a member takes the time of its expiry.
+ * The live replicas. Each renews an entry with an expiry in a sorted set. Expiry uses the server's clock: those of replicas may differ. Every
+ * change of the members is posted to the stream, so that only the death of a member takes the time of its expiry.
  */
-export function startMembership(options: MembershipOptions): Membership {
-  const { connection, keys, id, heartbeatMs, dataExpiryMs, clock, log, onChange } = options
-  const expiryMs = Math.round(heartbeatMs * expiryHeartbeats)
-  let joins = 1
-  let isJoining = true
-  let names: readonly string[] = []
-  let members: readonly string[] = []
-  let epoch = 0
-  let isWatched = false
-  let lastBeat = clock.now()
-  let running: Promise<void> | undefined
-  let isDue = false
-  let isClosed = false
-  let cancel = () => {}
-  const nameOf = () => `${id}/${joins}`
+export class Membership {
+  readonly #options: MembershipOptions
+  readonly #expiryMs: number
+  #joins = 1
+  #isJoining = true
+  /** Those of the shared state, each with its number of joins. */
+  #names: readonly string[] = []
+  #members: readonly string[] = []
+  #epoch = 0
+  #isWatched = false
+  #lastBeat: number
+  #running: Promise<void> | undefined
+  #isDue = false
+  #isClosed = false
+  #cancel = () => {}
 
-  function setMembers(next: readonly string[]): void {
-    if (haveSameItems(members, next)) return
-    members = next
-    onChange(next)
+  constructor(options: MembershipOptions) {
+    this.#options = options
+    this.#expiryMs = Math.round(options.heartbeatMs * expiryHeartbeats)
+    this.#lastBeat = options.clock.now()
+    options.connection.onReady(() => this.check())
   }
 
-  /** @returns milliseconds until the next beat */
-  async function beat(): Promise<number> {
-    const sentAt = clock.now()
-    const args = [
-      nameOf(),
-      expiryMs,
-      epoch,
-      options.position?.() ?? 0,
-      isJoining ? 1 : 0,
-      options.watchedMs?.() ?? 0,
-      dataExpiryMs,
-    ]
-    const [newEpoch, , time, watched, ...entries] = await connection.run('heartbeats', (redis) =>
-      redis.stateBeat(keys.members, keys.state, keys.stream, keys.snapshots, ...args, ...names),
-    )
-    if (Number(newEpoch) === 0) {
-      const seconds = Math.round((sentAt - lastBeat) / 1000)
-      log.warn(`This replica sent no heartbeat for ${seconds} s and lost its servers to other replicas; it rejoins now.`)
-      joins++
-      isJoining = true
-      names = []
-      setMembers([])
-      return 0
-    }
-    isJoining = false
-    lastBeat = sentAt
-    epoch = Number(newEpoch)
-    isWatched = Number(watched) === 1
-    names = entries.flatMap((entry, index) => (index % 2 === 0 ? [String(entry)] : []))
-    const expiries = entries.flatMap((entry, index) =>
-      index % 2 === 1 && entries[index - 1] !== nameOf() ? [Number(entry) - Number(time)] : [],
-    )
-    setMembers([...new Set(names.map(idOf))].sort())
-    return Math.min(beatEvery * heartbeatMs, ...expiries.map((ms) => Math.max(0, ms) + afterExpiryMs))
+  /** Ids of the live members, including this one, sorted; empty before it has joined and while it rejoins. */
+  get members(): readonly string[] {
+    return this.#members
   }
 
-  async function run(): Promise<void> {
-    while (isDue && !isClosed) {
-      isDue = false
-      cancel()
+  /** Its name in the shared state, different each time it joins. */
+  get name(): string {
+    return `${this.#options.id}/${this.#joins}`
+  }
+
+  /** Increases with each change of the members; undefined while this replica is not a member. Writes with an older one are rejected. */
+  get epoch(): number | undefined {
+    return this.#isJoining || this.#isClosed ? undefined : this.#epoch
+  }
+
+  /** Whether a replica has event clients, so that all must record events. */
+  get isWatched(): boolean {
+    return this.#isWatched
+  }
+
+  /** Beats immediately: the members may have changed. */
+  check(): void {
+    this.#isDue = true
+    this.#running ??= this.#run()
+  }
+
+  /** Leaves, so that other members do not have to wait until it expires. Never rejects. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#cancel()
+    await this.#running
+    if (this.#isJoining) return
+    const { connection, keys, position } = this.#options
+    const args = [keys.members, keys.state, keys.stream, this.name, position?.() ?? 0] as const
+    // If that fails, it expires.
+    await connection.run('heartbeats', (redis) => redis.stateLeave(...args)).catch(() => {})
+  }
+
+  async #run(): Promise<void> {
+    const { heartbeatMs, clock } = this.#options
+    while (this.#isDue && !this.#isClosed) {
+      this.#isDue = false
+      this.#cancel()
       let wait = heartbeatMs / 4
       try {
-        wait = await beat()
+        wait = await this.#beat()
       } catch {
         // Reported by the connection. All members continue to poll while it is away.
       }
-      if (!isClosed) cancel = clock.after(wait, start)
+      if (!this.#isClosed) this.#cancel = clock.after(wait, () => this.check())
     }
-    running = undefined
+    this.#running = undefined
   }
 
-  function start(): void {
-    isDue = true
-    running ??= run()
+  /** @returns milliseconds until the next beat */
+  async #beat(): Promise<number> {
+    const { connection, keys, clock, heartbeatMs, dataExpiryMs, position, watchedMs } = this.#options
+    const sentAt = clock.now()
+    const args = [
+      ...[this.name, this.#expiryMs, this.#epoch, position?.() ?? 0, this.#isJoining ? 1 : 0, watchedMs?.() ?? 0, dataExpiryMs],
+      ...this.#names,
+    ]
+    const [epoch, , time, watched, ...entries] = await connection.run('heartbeats', (redis) =>
+      redis.stateBeat(keys.members, keys.state, keys.stream, keys.snapshots, ...args),
+    )
+    if (Number(epoch) === 0) {
+      this.#rejoin(sentAt - this.#lastBeat)
+      return 0
+    }
+    this.#isJoining = false
+    this.#lastBeat = sentAt
+    this.#epoch = Number(epoch)
+    this.#isWatched = Number(watched) === 1
+    this.#names = entries.flatMap((entry, index) => (index % 2 === 0 ? [String(entry)] : []))
+    const expiries = entries.flatMap((entry, index) =>
+      index % 2 === 1 && entries[index - 1] !== this.name ? [Number(entry) - Number(time)] : [],
+    )
+    this.#setMembers([...new Set(this.#names.map(idOf))].sort())
+    return Math.min(beatEvery * heartbeatMs, ...expiries.map((ms) => Math.max(0, ms) + afterExpiryMs))
   }
 
-  connection.onReady(start)
+  #rejoin(silentMs: number): void {
+    const seconds = Math.round(silentMs / 1000)
+    this.#options.log.warn(
+      `This replica sent no heartbeat for ${seconds} s and lost its servers to other replicas; it rejoins now.`,
+    )
+    this.#joins++
+    this.#isJoining = true
+    this.#names = []
+    this.#setMembers([])
+  }
 
-  return {
-    get members() {
-      return members
-    },
-    get name() {
-      return nameOf()
-    },
-    get epoch() {
-      return isJoining || isClosed ? undefined : epoch
-    },
-    get isWatched() {
-      return isWatched
-    },
-    check: start,
-    async close() {
-      isClosed = true
-      cancel()
-      await running
-      if (isJoining) return
-      try {
-        const position = options.position?.() ?? 0
-        await connection.run('heartbeats', (redis) => redis.stateLeave(keys.members, keys.state, keys.stream, nameOf(), position))
-      } catch {
-        // It expires.
-      }
-    },
+  #setMembers(next: readonly string[]): void {
+    if (haveSameItems(this.#members, next)) return
+    this.#members = next
+    this.#options.onChange(next)
   }
 }

@@ -7,53 +7,49 @@ import type { StateProblem } from './problem.ts'
  */
 export type StatePart = 'commands' | 'messages' | 'reads' | 'heartbeats' | 'snapshots' | 'locks'
 
-/** Logs each problem with the shared state once, and when all are resolved. */
-export interface ProblemReports {
-  readonly hasAny: boolean
-  /** @returns whether the part had no problem before */
-  add(part: StatePart, problem: StateProblem): boolean
-  /** The part works. */
-  remove(part: StatePart): void
-}
-
 /** A closed connection is reported after this many consecutive ones without another reason: a single one may be a restart. */
 const maxUnexplained = 4
 
-export function createProblemReports(log: Log, address: string): ProblemReports {
-  const problems = new Map<StatePart, StateProblem>()
-  let unexplained = 0
-  let isReported = false
-  let hasBeenReported = new Set<string>()
+/** Logs each problem with the shared state once, and when all are resolved. */
+export class ProblemReports {
+  readonly #log: Log
+  readonly #address: string
+  readonly #problems = new Map<StatePart, StateProblem>()
+  /** Codes of those that were logged. */
+  readonly #reported = new Set<string>()
+  #unexplained = 0
 
-  return {
-    get hasAny() {
-      return problems.size > 0
-    },
-    add(part, problem) {
-      const isFirst = !problems.has(part)
-      const before = problems.get(part)
-      const explains = problem.explains || isFirst
-      if (explains) problems.set(part, problem)
-      if (part === 'commands' && !problem.explains && !before?.explains) unexplained++
-      const isNew = !hasBeenReported.has(problem.code)
-      if (!isNew || (!problem.explains && (isReported || unexplained < maxUnexplained))) return isFirst
-      hasBeenReported.add(problem.code)
-      isReported = true
-      log.warn(
-        { code: problem.code, state: address },
-        `The shared state at ${address} is unavailable: ${problem.message}. Until it is back, this replica continues to poll its servers and serves the last known values of the others; it polls those that would become unknown.`,
-      )
-      return isFirst
-    },
-    remove(part) {
-      problems.delete(part)
-      // Any successful command shows that the connection for commands works.
-      if (part !== 'messages') problems.delete('commands')
-      if (problems.size > 0) return
-      unexplained = 0
-      hasBeenReported = new Set()
-      if (isReported) log.info({ state: address }, `The shared state at ${address} is available again.`)
-      isReported = false
-    },
+  constructor(log: Log, address: string) {
+    this.#log = log
+    this.#address = address
+  }
+
+  get hasAny(): boolean {
+    return this.#problems.size > 0
+  }
+
+  add(part: StatePart, problem: StateProblem): void {
+    const before = this.#problems.get(part)
+    if (problem.explains || before === undefined) this.#problems.set(part, problem)
+    if (part === 'commands' && !problem.explains && !before?.explains) this.#unexplained++
+    const isEnough = problem.explains || (this.#reported.size === 0 && this.#unexplained >= maxUnexplained)
+    if (this.#reported.has(problem.code) || !isEnough) return
+    this.#reported.add(problem.code)
+    this.#log.warn(
+      { code: problem.code, state: this.#address },
+      `The shared state at ${this.#address} is unavailable: ${problem.message}. Until it is back, this replica continues to poll its servers and serves the last known values of the others; it polls those that would become unknown.`,
+    )
+  }
+
+  /** The part works. */
+  remove(part: StatePart): void {
+    this.#problems.delete(part)
+    // Any successful command shows that the connection for commands works.
+    if (part !== 'messages') this.#problems.delete('commands')
+    if (this.hasAny) return
+    this.#unexplained = 0
+    if (this.#reported.size > 0)
+      this.#log.info({ state: this.#address }, `The shared state at ${this.#address} is available again.`)
+    this.#reported.clear()
   }
 }

@@ -29,12 +29,12 @@ function checkServers(names: readonly string[], { servers, discovery, file }: Co
 async function share({ cluster }: Config, record: MaintenanceRecord): Promise<void> {
   const { stateUrl: address, statePassword: password, statePrefix, stateHeartbeat } = cluster
   if (address === undefined) return
-  const [{ createStateConnection }, { createStateKeys }, { createSharedValues }] = await Promise.all([
+  const [{ StateConnection }, { createStateKeys }, { createSharedValues }] = await Promise.all([
     import('../cluster/connection.ts'),
     import('../cluster/keys.ts'),
     import('../cluster/shared-values.ts'),
   ])
-  const connection = createStateConnection({
+  const connection = new StateConnection({
     ...{ address, password, clock: systemClock, log: silentLog, timeoutMs: 5_000, maxBlockMs: stateHeartbeat, maxRetryMs: 500 },
   })
   try {

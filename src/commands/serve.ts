@@ -139,7 +139,7 @@ async function start({ config, logger, load, deferred, opened }: StartOptions): 
   // Loaded only if it is needed: the client of Redis is large.
   const replica =
     stateUrl &&
-    (await import('../cluster/replica.ts')).createReplica({
+    new (await import('../cluster/replica.ts')).Replica({
       address: stateUrl,
       config: config.cluster,
       poll: config.poll,

@@ -32,7 +32,7 @@ async function startProxy(target: number): Promise<{ readonly port: number; targ
   return proxy
 }
 
-describe.skipIf(!hasTool('redis-server'))('createStateConnection', () => {
+describe.skipIf(!hasTool('redis-server'))('StateConnection', () => {
   it.for([
     ['a wrong password', ['--requirepass', 'right'], 'redis://:wrong-secret@', /the password is wrong: set STATE_PASSWORD/],
     ['no password', ['--requirepass', 'right'], 'redis://', /requires a password: set STATE_PASSWORD/],

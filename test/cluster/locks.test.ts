@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parseStateAddress } from '../../src/cluster/address.ts'
-import { createStateConnection } from '../../src/cluster/connection.ts'
+import { StateConnection } from '../../src/cluster/connection.ts'
 import { createStateKeys } from '../../src/cluster/keys.ts'
-import { createLocks, type FencedLock, type Locks } from '../../src/cluster/locks.ts'
+import { type FencedLock, Locks } from '../../src/cluster/locks.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { createDataService } from '../../src/data/index.ts'
 import { kcomebacks } from '../../src/data/scripts/kcomebacks/index.ts'
@@ -21,7 +21,7 @@ const keys = createStateKeys('test')
 
 async function openLocks(redis: RedisServer) {
   const address = parseStateAddress(redis.url)!
-  const connection = createStateConnection({
+  const connection = new StateConnection({
     address,
     clock: systemClock,
     log: silentLog,
@@ -31,7 +31,7 @@ async function openLocks(redis: RedisServer) {
   })
   onTestFinished(() => connection.close())
   await new Promise<void>((resolve) => connection.onReady(resolve))
-  return createLocks({ connection, keys, clock: systemClock, expiryMs })
+  return new Locks({ connection, keys, clock: systemClock, expiryMs })
 }
 
 /** Takes a lock as if it had expired while the process of its holder was suspended. The holder may renew it in between. */
@@ -43,7 +43,7 @@ async function takeExpired(locks: Locks, redis: RedisServer, name: string): Prom
   }
 }
 
-describe.skipIf(!hasTool('redis-server'))('createLocks', () => {
+describe.skipIf(!hasTool('redis-server'))('Locks', () => {
   it('grants a lock to one holder at a time, each with a higher token', async () => {
     const redis = await startRedis()
     const [a, b] = [await openLocks(redis), await openLocks(redis)]

@@ -5,7 +5,7 @@ import { startRedis } from '../helpers/redis-server.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { until } from '../helpers/until.ts'
 
-describe.skipIf(!hasTool('redis-server'))('startMembership', () => {
+describe.skipIf(!hasTool('redis-server'))('Membership', () => {
   it('lists members when they join, and removes them when they leave', async () => {
     const redis = await startRedis()
     const [a, b] = [joinCluster(redis, 'a'), joinCluster(redis, 'b')]

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createReplica } from '../../src/cluster/replica.ts'
+import { Replica } from '../../src/cluster/replica.ts'
 import { type Service, serve } from '../../src/commands/serve.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { type DemoServer, startDemoServer } from '../../src/demo/demo-server.ts'
@@ -66,7 +66,7 @@ async function startTwo(redis: RedisServer, demo: DemoServer): Promise<readonly 
   return (await both[0].owns()) ? both : [both[1], both[0]]
 }
 
-describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
+describe.skipIf(!hasTool('redis-server'))('Replica', () => {
   it('serves all values of a server that another replica polls', async () => {
     const [redis, demo] = [await startRedis(), await startDemo()]
     const [owner, other] = await startTwo(redis, demo)
@@ -211,7 +211,7 @@ describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
     const { cluster, poll } = loadConfig({ env: { STATE_URL: redis.url, STATE_HEARTBEAT: '500ms', POLL_INTERVAL: '500ms' } })
     const { stateUrl: address } = cluster
     if (address === undefined) throw new Error('no STATE_URL')
-    const replica = createReplica({ address, config: cluster, poll, clock: systemClock, log: silentLog })
+    const replica = new Replica({ address, config: cluster, poll, clock: systemClock, log: silentLog })
     const fleet = createFleet({
       servers: [{ name: 'survival', sources: {} }],
       ...{ poll, clock: systemClock, log: silentLog, share: replica.share },
@@ -254,7 +254,7 @@ describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
     /** A replica, and the milliseconds after which it starts to poll each server that it takes over. */
     const start = (count: number, staleAfter = poll.staleAfter) => {
       const settings = { ...poll, staleAfter }
-      const replica = createReplica({ address, config: cluster, poll: settings, clock: systemClock, log: silentLog })
+      const replica = new Replica({ address, config: cluster, poll: settings, clock: systemClock, log: silentLog })
       const delays = new Map<string, number>()
       const fleet = createFleet({
         servers: serversOf(count),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { IconStore } from '../../src/cluster/icon-store.ts'
-import { createSnapshotExchange, type SnapshotOrigin, type SnapshotVersion } from '../../src/cluster/snapshot-exchange.ts'
+import { SnapshotExchange, type SnapshotOrigin, type SnapshotVersion } from '../../src/cluster/snapshot-exchange.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { systemClock } from '../../src/util/clock.ts'
 import { joinCluster, keys } from '../helpers/cluster-member.ts'
@@ -15,7 +15,7 @@ const keyOf = (server: string) => `12345678${server}`
 function startMember(redis: Parameters<typeof joinCluster>[0], id: string) {
   const member = joinCluster(redis, id)
   const received: Received[] = []
-  const exchange = createSnapshotExchange({
+  const exchange = new SnapshotExchange({
     ...{ connection: member.connection, keys, log: member.log, icons: new IconStore(), clock: systemClock },
     ...{ expiryMs: 60_000, lateMs: 60_000 },
     membership: () => member.membership,
@@ -30,7 +30,7 @@ const snapshotOf = (server: string, fields: ServerSnapshot['fields'] = {}): Serv
   ...{ server, fields, at: systemClock.now(), sources: [], polls: {} },
 })
 
-describe.skipIf(!hasTool('redis-server'))('createSnapshotExchange', () => {
+describe.skipIf(!hasTool('redis-server'))('SnapshotExchange', () => {
   it('applies snapshots here if they cannot be written', async () => {
     const redis = await startRedis()
     const { exchange, membership, received, log } = startMember(redis, 'a')

@@ -1,9 +1,9 @@
 import { onTestFinished } from 'vitest'
 import { parseStateAddress } from '../../src/cluster/address.ts'
-import { createStateConnection } from '../../src/cluster/connection.ts'
+import { StateConnection } from '../../src/cluster/connection.ts'
 import { createStateKeys } from '../../src/cluster/keys.ts'
-import { startMembership } from '../../src/cluster/membership.ts'
-import { readStream, type StreamEntry } from '../../src/cluster/stream-reader.ts'
+import { Membership } from '../../src/cluster/membership.ts'
+import { type StreamEntry, StreamReader } from '../../src/cluster/stream-reader.ts'
 import { systemClock } from '../../src/util/clock.ts'
 import { collectLog } from './log-lines.ts'
 
@@ -20,7 +20,7 @@ export function joinCluster(
   const log = collectLog()
   const address = parseStateAddress(url)
   if (address === undefined) throw new Error(url)
-  const connection = createStateConnection({
+  const connection = new StateConnection({
     address,
     clock,
     log,
@@ -29,14 +29,14 @@ export function joinCluster(
     maxRetryMs: heartbeatMs,
   })
   const changes: string[] = []
-  const membership = startMembership({
+  const membership = new Membership({
     ...{ connection, keys, id, heartbeatMs, clock, log },
     dataExpiryMs: 60_000,
     position: () => reader.position,
     onChange: (members) => changes.push(members.join()),
   })
   const entries: StreamEntry[] = []
-  const reader = readStream({
+  const reader = new StreamReader({
     ...{ connection, keys, clock },
     blockMs: 2 * heartbeatMs,
     onEntry(entry) {

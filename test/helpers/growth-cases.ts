@@ -736,7 +736,7 @@ export const exempt: Readonly<Record<string, string>> = {
   'src/util/files.ts readFileUpToSync': 'copies bytes up to a limit',
   'src/util/files.ts readTextIfExists': 'decodes UTF-8',
   'src/cluster/snapshot-checks.ts readPolls': calls,
-  'src/cluster/stream-reader.ts readStream': calls,
+  'src/cluster/stream-reader.ts StreamReader': calls,
   'src/settings/kinds/url.ts parseUrl': 'calls the parser of Node.js',
   'src/game/protocol/status/frames.ts readVarInt': fixedLength,
   'src/game/protocol/decimal.ts parseMilliseconds': 'reads a match of `decimal`, which has at most 33 characters',

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { parseStateAddress } from '../../src/cluster/address.ts'
-import { createStateConnection } from '../../src/cluster/connection.ts'
+import { StateConnection } from '../../src/cluster/connection.ts'
 import { createStateKeys } from '../../src/cluster/keys.ts'
-import { createLocks } from '../../src/cluster/locks.ts'
+import { Locks } from '../../src/cluster/locks.ts'
 import { createSharedQueue } from '../../src/cluster/shared-queue.ts'
 import { createSharedValues } from '../../src/cluster/shared-values.ts'
 import { SourceError } from '../../src/game/errors.ts'
@@ -33,7 +33,7 @@ async function startReplica(redis: { readonly url: string }, receiver: { readonl
     [],
   )
   if (address === undefined || settings === undefined) throw new Error('not valid')
-  const connection = createStateConnection({
+  const connection = new StateConnection({
     address,
     clock: systemClock,
     log: silentLog,
@@ -43,7 +43,7 @@ async function startReplica(redis: { readonly url: string }, receiver: { readonl
   })
   await until(() => connection.isConnected)
   const keys = createStateKeys('test')
-  const locks = createLocks({ connection, keys, clock: systemClock, expiryMs: 600 })
+  const locks = new Locks({ connection, keys, clock: systemClock, expiryMs: 600 })
   const fleet = fakeFleet({ survival: { ...up } }, systemClock)
   const notifier = await openNotifier({
     ...{ settings, fleet, clock: systemClock, log: silentLog, maintenanceOf: () => null },
