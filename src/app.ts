@@ -12,6 +12,7 @@ import { openFolder } from './history/folder.ts'
 import { lockFolder } from './history/folder-lock.ts'
 import { type History, openHistory } from './history/history.ts'
 import { registerHistory } from './history/register.ts'
+import { registerIncidents } from './history/register-incidents.ts'
 import { createHttpApp } from './http/app.ts'
 import { createProxyCheck } from './http/clients/trusted-proxies.ts'
 import { healthPaths, registerHealth } from './http/health.ts'
@@ -217,6 +218,7 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
   const playersOff = config.history.historyPlayers === 'false' ? 'HISTORY_PLAYERS' : isPublic ? undefined : 'PAGE_PUBLIC'
   const maintenancePart = (server: string, date: string) => maintenance.partOfDay(server, date)
   registerHistory(app, { fleet, history, maintenancePart, ...(playersOff && { playersOff }) })
+  registerIncidents(app, { fleet, history, clock, title: config.page.pageTitle })
   registerPictures(app, {
     ...{ fleet, clock, history, log: app.log },
     icon: async ({ server, fields }) => (await icons.get(server, fields.favicon?.value)).png,

@@ -1,6 +1,6 @@
 import Database from 'libsql'
 import { HistoryFileError, reasonOf } from './file-error.ts'
-import { applicationId, schema, schemaVersion } from './schema.ts'
+import { applicationId, migrations, schema, schemaVersion } from './schema.ts'
 
 export interface DatabaseOptions {
   /** Absent: in memory. */
@@ -36,6 +36,7 @@ export function openDatabase({ path, isReadOnly = false, isTemporary = false }: 
       // The journal is flushed to disk only when it is copied into the file: after a loss of power the last minutes may be missing.
       else db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
       if (isNew) db.exec(`BEGIN; ${schema} COMMIT`)
+      else migrate(db)
       return db
     } catch (error) {
       db.close()
@@ -45,6 +46,12 @@ export function openDatabase({ path, isReadOnly = false, isTemporary = false }: 
     if (error instanceof HistoryFileError) throw error
     throw new HistoryFileError(reasonOf(error))
   }
+}
+
+/** Makes a database of an earlier version one of this version. */
+function migrate(db: Database.Database): void {
+  const version = Number(Object.values(db.prepare('PRAGMA user_version').get() as object)[0])
+  for (const sql of migrations.slice(version - 1)) db.exec(`BEGIN IMMEDIATE; ${sql} COMMIT`)
 }
 
 function openReadOnly(path: string): Database.Database {

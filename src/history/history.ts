@@ -4,6 +4,7 @@ import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'
 import { reasonOf } from './file-error.ts'
+import type { Incident, IncidentQuery } from './incidents.ts'
 import { openStore } from './open-store.ts'
 import { type OverviewValues, overviewOf, type ServerOverview } from './overview.ts'
 import type { PlayerHistory, PlayerTime } from './players.ts'
@@ -84,7 +85,7 @@ export class History {
       fleet.onChange(({ added, changed, replaced = [], removed }) => {
         for (const server of removed) this.#remove(server)
         // Until the first poll with the new settings.
-        for (const server of changed) this.#servers.get(server)?.markUnknown()
+        for (const server of changed) this.#servers.get(server)?.markUnknown(this.#now())
         for (const server of replaced) this.#servers.get(server)?.endSessions(this.#now())
         if (added.length > 0) void this.#add(added)
       }),
@@ -116,6 +117,12 @@ export class History {
   /** As `players`, the first `count`, with the time at which each was first seen. */
   async playerHistories(server: string, range: number, count: number): Promise<readonly PlayerHistory[]> {
     return this.#recordsPlayers ? this.#store.playerHistories(await this.#saved(server), range, count, this.#now()) : []
+  }
+
+  /** The incidents, newest first. */
+  async incidents(query: IncidentQuery): Promise<readonly Incident[]> {
+    void this.#save([...this.#servers.values()].filter(({ hasIncidents }) => hasIncidents))
+    return this.#store.incidents(query)
   }
 
   /** Whether any server has a session of the player. @param uuid with dashes */
@@ -173,7 +180,7 @@ export class History {
     const hasPlayers = this.#recordsPlayers && snapshot.fields.players !== undefined
     const list = hasPlayers ? currentFields(snapshot).players?.value : undefined
     const recorded = this.#servers.get(snapshot.server)
-    if (this.#options.isMaintained?.(snapshot.server)) recorded?.markUnknown()
+    if (this.#options.isMaintained?.(snapshot.server)) recorded?.markUnknown(this.#now())
     else recorded?.observe(snapshot, list?.complete ? list.players : undefined, this.#now())
   }
 
@@ -209,7 +216,7 @@ export class History {
     if (recorded === undefined) return
     this.#servers.delete(server)
     // Before it is written, some time may pass.
-    recorded.markUnknown()
+    recorded.markUnknown(this.#now())
     recorded.endRecording()
     void this.#save([recorded])
   }
@@ -248,7 +255,7 @@ export class History {
 
   /** Never rejects. */
   async #save(servers: readonly RecordedServer[]): Promise<void> {
-    const batch = takeBatch(servers)
+    const batch = takeBatch(servers, this.#now())
     if (batch === undefined || !this.#isWritable) return
     const batches = [...this.#unwritten, batch]
     this.#unwritten = []
@@ -282,23 +289,26 @@ function* chunks<T>(items: readonly T[]): Generator<readonly T[]> {
 }
 
 /** What was recorded since the last call; undefined if that is nothing. */
-export function takeBatch(servers: readonly RecordedServer[]): Batch | undefined {
+export function takeBatch(servers: readonly RecordedServer[], now: number): Batch | undefined {
   const lengths = servers.map((server) => server.flush())
   const slices = new Float64Array(lengths.reduce((sum, length) => sum + length, 0))
   let at = 0
   const changes = servers.map((server, index) => {
     at += lengths[index] ?? 0
-    return server.takeTo(slices, at - (lengths[index] ?? 0))
+    return server.takeTo(slices, at - (lengths[index] ?? 0), now)
   })
-  const [sessions, events] = [changes.flatMap(({ sessions }) => sessions), changes.flatMap(({ events }) => events)]
-  return slices.length + sessions.length + events.length === 0 ? undefined : { slices, sessions, events }
+  const sessions = changes.flatMap(({ sessions }) => sessions)
+  const events = changes.flatMap(({ events }) => events)
+  const incidents = changes.flatMap(({ incidents }) => incidents)
+  const size = slices.length + sessions.length + events.length + incidents.length
+  return size === 0 ? undefined : { slices, sessions, events, incidents }
 }
 
 /** Drops the oldest batches if all take too much memory. */
 function keepNewest(batches: readonly Batch[]): Batch[] {
   let size = 0
-  const first = batches.findLastIndex(({ slices, sessions, events }) => {
-    size += slices.length + 10 * (sessions.length + events.length)
+  const first = batches.findLastIndex(({ slices, sessions, events, incidents }) => {
+    size += slices.length + 10 * (sessions.length + events.length + incidents.length)
     return size > maxUnwritten
   })
   return batches.slice(first + 1)

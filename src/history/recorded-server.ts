@@ -1,6 +1,7 @@
 import type { Player } from '../game/fields.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Clock } from '../util/clock.ts'
+import { IncidentTracker } from './incident-tracker.ts'
 import { Recorder } from './recorder.ts'
 import { SessionTracker } from './sessions.ts'
 import { Slices } from './slices.ts'
@@ -13,6 +14,7 @@ export class RecordedServer {
   readonly #recorder: Recorder
   readonly #sessions = new SessionTracker()
   readonly #states = new StateTracker()
+  readonly #incidents = new IncidentTracker()
   #id = -1
   #isRecording = false
   /** Resolves when it is known what is stored of the server. */
@@ -33,12 +35,17 @@ export class RecordedServer {
     return this.#sessions.hasChanges
   }
 
+  get hasIncidents(): boolean {
+    return this.#incidents.hasChanges
+  }
+
   /** From now on snapshots are recorded. */
   resume(stored: StoredServer | undefined): void {
     if (stored === undefined) return
     this.#id = stored.id
     this.#sessions.resume(stored.online, stored.lastAt ?? Number.NEGATIVE_INFINITY)
     this.#states.resume(stored.state, stored.version)
+    this.#incidents.resume(stored.incident)
     this.#isRecording = true
   }
 
@@ -47,12 +54,14 @@ export class RecordedServer {
     if (!this.#isRecording) return
     this.#recorder.observe(snapshot)
     this.#states.observe(snapshot, now)
+    this.#incidents.observe(snapshot, now)
     if (players !== undefined) this.#sessions.observe(players, now)
   }
 
-  /** The state is unknown from now until the next snapshot. */
-  markUnknown(): void {
+  /** The state is unknown from now until the next snapshot. @param now Unix milliseconds */
+  markUnknown(now: number): void {
     this.#recorder.markUnknown()
+    this.#incidents.markUnknown(now)
   }
 
   /** The next list of players is that of another server. @param now Unix milliseconds */
@@ -70,13 +79,14 @@ export class RecordedServer {
     return this.#slices.length
   }
 
-  /** Moves what was recorded since the last call: the slices to an array from a position on. */
-  takeTo(slices: Float64Array, position: number): Pick<Batch, 'sessions' | 'events'> {
+  /** Moves what was recorded since the last call: the slices to an array from a position on. @param now Unix milliseconds */
+  takeTo(slices: Float64Array, position: number, now: number): Omit<Batch, 'slices'> {
     const server = this.#id
     this.#slices.moveTo(slices, position, server)
     return {
       sessions: this.#sessions.take().map((change) => ({ ...change, server })),
       events: this.#states.take().map((event) => ({ ...event, server })),
+      incidents: this.#incidents.take(now).map((incident) => ({ ...incident, server })),
     }
   }
 }

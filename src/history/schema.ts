@@ -4,7 +4,7 @@ import { type SeriesName, series, seriesNames } from './series.ts'
 /** `PRAGMA application_id`: "TkWd". */
 export const applicationId = 0x546b5764
 /** `PRAGMA user_version`: raised when a table changes. A newer database is not opened. */
-export const schemaVersion = 1
+export const schemaVersion = 2
 
 /** The columns of a series. */
 const columnsOf = (column: string): readonly string[] => ['known_ms', 'mean', 'min', 'max'].map((name) => `${column}_${name}`)
@@ -32,6 +32,45 @@ ${bucketColumns(level)
   .join('')}  PRIMARY KEY (time, server)
 ) WITHOUT ROWID;
 `
+
+const incidentTables = `
+-- Times in which something was wrong with a server.
+CREATE TABLE incidents (
+  server INTEGER NOT NULL REFERENCES servers,
+  from_at INTEGER NOT NULL,
+  kind TEXT NOT NULL,               -- down, hung, or lag: below its tick rate for a minute
+  to_at INTEGER,                    -- when the server was first known to be in another state; NULL before that
+  known_at INTEGER NOT NULL,        -- up to when it is known to have gone on
+  unknown_ms INTEGER NOT NULL,      -- for so long the state was unknown since it began
+  detail TEXT,                      -- why it is down; while it lags, the lowest number of ticks per second
+  PRIMARY KEY (server, from_at)
+) WITHOUT ROWID;
+CREATE INDEX incidents_by_time ON incidents (from_at);
+
+-- What an admin wrote about an incident.
+CREATE TABLE incident_notes (
+  server INTEGER NOT NULL,
+  from_at INTEGER NOT NULL,         -- of the incident
+  at INTEGER NOT NULL,
+  note TEXT NOT NULL,
+  PRIMARY KEY (server, from_at, at)
+) WITHOUT ROWID;
+`
+
+/**
+ * What makes a database of an earlier version one of this version: the incidents are made of the changes of state. Those of one that goes on
+ * are known up to the newest minute.
+ */
+export const migrations: readonly string[] = [
+  `${incidentTables}
+WITH changes AS (
+  SELECT server, time, kind, detail, lead(time) OVER (PARTITION BY server ORDER BY time) AS next
+  FROM events WHERE kind IN ('up', 'down', 'hung')
+)
+INSERT INTO incidents SELECT server, time, kind, next, ifnull(next, max(time, (SELECT ifnull(max(time), 0) FROM minutes))), 0, detail
+FROM changes WHERE kind <> 'up';
+PRAGMA user_version = 2;`,
+]
 
 /** All times are Unix milliseconds. Rows of a bucket are sorted by time, so that new ones are appended. */
 export const schema = `
@@ -68,6 +107,7 @@ CREATE TABLE events (
 ) WITHOUT ROWID;
 CREATE INDEX events_of_server ON events (server, time);
 
+${incidentTables}
 -- Files of an earlier version that have been taken over.
 CREATE TABLE imported (file TEXT PRIMARY KEY) WITHOUT ROWID;
 

@@ -1,5 +1,6 @@
 import { Player } from '../http/players.ts'
 import { Type } from '../util/schema.ts'
+import { incidentKinds } from './incidents.ts'
 import { seriesNames } from './series.ts'
 
 const numberOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
@@ -137,6 +138,57 @@ export const SessionsReply = Type.Object(
             from: 1795269000000,
             to: 1795269600000,
             online: false,
+          },
+        ],
+      },
+    ],
+  },
+)
+
+export const IncidentsReply = Type.Object(
+  {
+    incidents: Type.Array(
+      Type.Object({
+        id: Type.String({ description: 'The same for as long as the incident is kept' }),
+        server: Type.String(),
+        kind: Type.Enum([...incidentKinds], {
+          description:
+            '`down`: the server does not answer; `hung`: it accepts connections, but its main thread does not answer; `lag`: below 90 % of its tick rate for a minute or longer',
+        }),
+        from: Type.Integer({ description: 'Unix milliseconds' }),
+        to: momentOrNull('Unix milliseconds at which the server was first known to be in another state; null before that'),
+        ongoing: Type.Union([Type.Boolean(), Type.Null()], {
+          description: 'Whether it goes on; null if the state of the server is not known now',
+        }),
+        knownAt: Type.Integer({ description: 'Unix milliseconds up to which it is known to have gone on' }),
+        unknown: Type.Integer({
+          description: 'Milliseconds since it began for which the state was not known, or nothing was recorded',
+        }),
+        reason: Type.Union([Type.String(), Type.Null()], { description: 'Why a server was down: code of the error; else null' }),
+        tickRate: numberOrNull('While it lagged, the lowest number of ticks per second; else null'),
+        notes: Type.Array(Type.Object({ at: Type.Integer({ description: 'Unix milliseconds' }), text: Type.String() }), {
+          description: 'Notes of an admin, oldest first',
+        }),
+      }),
+      { description: 'Newest first' },
+    ),
+  },
+  {
+    title: 'Incidents',
+    examples: [
+      {
+        incidents: [
+          {
+            ...{
+              id: '1-1795269000000',
+              server: 'survival',
+              kind: 'down',
+              from: 1795269000000,
+              to: 1795269600000,
+              ongoing: false,
+            },
+            ...{ knownAt: 1795269600000, unknown: 0, reason: 'refused', tickRate: null },
+            notes: [{ at: 1795269700000, text: 'The disk was full.' }],
           },
         ],
       },

@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import type Database from 'libsql'
 import { cacheBytes, type DatabaseOptions, openDatabase } from './database.ts'
+import { type Incident, type IncidentNote, type IncidentQuery, type IncidentRecord, incidentId, maxNotes } from './incidents.ts'
 import { dayMs, type Level, levels } from './levels.ts'
 import { readOldFile } from './old-files.ts'
 import { Overview, type OverviewValues } from './overview.ts'
@@ -25,6 +26,8 @@ export interface Batch {
   readonly slices: Float64Array
   readonly sessions: readonly (SessionChange & { readonly server: number })[]
   readonly events: readonly (StateEvent & { readonly server: number })[]
+  /** Each replaces what was written of it before. */
+  readonly incidents: readonly (IncidentRecord & { readonly server: number })[]
 }
 
 /** What is recorded of a server when it is first watched. */
@@ -37,6 +40,8 @@ export interface StoredServer {
   /** Null before the first event. */
   readonly state: 'up' | 'down' | 'hung' | null
   readonly version: string | null
+  /** The incident that had not ended. */
+  readonly incident: IncidentRecord | undefined
 }
 
 export interface StoreOptions extends DatabaseOptions {
@@ -90,18 +95,24 @@ export class HistoryStore {
           lastAt: this.#lastAt(Number(id), now),
           state: last(`'up', 'down', 'hung'`, 'kind') as StoredServer['state'],
           version: last(`'version'`, 'detail') as string | null,
+          incident: this.#openIncident(Number(id)),
         }
       }),
     )
   }
 
   /** @throws Error of the database; nothing is written then */
-  write({ slices, sessions, events }: Batch): void {
+  write({ slices, sessions, events, incidents }: Batch): void {
     this.#inTransaction(() => {
       this.#writeSlices([...divide(slices)])
       for (const change of sessions) this.#writeSession(change)
       for (const { time, server, kind, detail } of events)
         this.#run('INSERT OR REPLACE INTO events (time, server, kind, detail) VALUES (?, ?, ?, ?)', time, server, kind, detail)
+      for (const { server, from, kind, to, knownAt, unknownMs, detail } of incidents)
+        this.#run(
+          'INSERT OR REPLACE INTO incidents (server, from_at, kind, to_at, known_at, unknown_ms, detail) VALUES (?, ?, ?, ?, ?, ?, ?)',
+          ...[server, from, kind, to, knownAt, unknownMs, detail],
+        )
     })
   }
 
@@ -169,6 +180,55 @@ export class HistoryStore {
     return typeof players === 'number' && typeof at === 'number' ? { players: Math.round(players), at } : null
   }
 
+  /** Newest first. */
+  incidents({ servers, since, limit }: IncidentQuery): readonly Incident[] {
+    // A read-only file of an earlier version has none.
+    if (this.#first("SELECT 1 FROM sqlite_schema WHERE name = 'incidents'") === undefined) return []
+    const select = `SELECT server, name, ${incidentColumns} FROM incidents JOIN servers ON servers.id = server`
+    const until = 'ifnull(to_at, known_at) >= ?'
+    const rows =
+      servers === undefined
+        ? this.#all(`${select} WHERE ${until} ORDER BY from_at DESC LIMIT ?`, since, limit)
+        : servers.flatMap((name) =>
+            this.#all(`${select} WHERE name = ? AND ${until} ORDER BY from_at DESC LIMIT ?`, name, since, limit),
+          )
+    return rows
+      .toSorted((a, b) => Number(b[2]) - Number(a[2]))
+      .slice(0, limit)
+      .map(([server, name, ...row]) => {
+        const incident = toIncident(row)
+        return {
+          ...incident,
+          id: incidentId(Number(server), incident.from),
+          server: String(name),
+          notes: this.#notes(Number(server), incident.from),
+        }
+      })
+  }
+
+  /**
+   * Adds a note to an incident, by the number of the server and the start, or else to the newest one of a server.
+   * @returns the incident; undefined if there is none
+   * @throws RangeError if it has too many notes
+   */
+  addNote(of: { readonly server: number; readonly from: number } | string, note: IncidentNote): Incident | undefined {
+    return this.#inTransaction(() => {
+      const [name] =
+        typeof of === 'string' ? [of] : (this.#first('SELECT name FROM servers WHERE id = ?', of.server) ?? [undefined])
+      const all =
+        name == null ? [] : this.incidents({ servers: [String(name)], since: 0, limit: typeof of === 'string' ? 1 : 1e6 })
+      const incident = typeof of === 'string' ? all[0] : all.find(({ from }) => from === of.from)
+      if (incident === undefined) return undefined
+      if (incident.notes.length >= maxNotes) throw new RangeError(`it has ${maxNotes} notes already`)
+      const server = Number(this.#first('SELECT id FROM servers WHERE name = ?', incident.server)?.[0])
+      this.#run(
+        'INSERT INTO incident_notes (server, from_at, at, note) VALUES (?, ?, ?, ?)',
+        ...[server, incident.from, note.at, note.text],
+      )
+      return { ...incident, notes: [...incident.notes, note] }
+    })
+  }
+
   /** Deletes what is older than it is kept: at most so much at once that other calls need not wait long. */
   prune(now: number): void {
     if (this.#options.isReadOnly) return
@@ -179,6 +239,8 @@ export class HistoryStore {
         this.#run(`DELETE FROM ${table} WHERE time < min(?, (SELECT min(time) FROM ${table}) + ${60 * step})`, before)
       }
       this.#run('DELETE FROM events WHERE time < min(?, (SELECT min(time) FROM events) + ?)', now - keptMs, dayMs)
+      this.#run('DELETE FROM incidents WHERE from_at < min(?, (SELECT min(from_at) FROM incidents) + ?)', now - keptMs, dayMs)
+      this.#run('DELETE FROM incident_notes WHERE from_at < ?', now - keptMs)
       // Older ones have smaller numbers.
       this.#run(
         'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions ORDER BY id LIMIT 1000) AND changed_at < ? AND online = 0',
@@ -224,10 +286,14 @@ export class HistoryStore {
   close(): void {
     const { path, isReadOnly, isTemporary } = this.#options
     if (path !== undefined && !isReadOnly && !isTemporary) {
-      // Removes the journal, so that the file alone is the history. It stays while another program has the file open.
-      this.#all('PRAGMA busy_timeout = 0')
-      this.#all('PRAGMA wal_checkpoint(TRUNCATE)')
-      this.#all('PRAGMA journal_mode = DELETE')
+      try {
+        // Removes the journal, so that the file alone is the history.
+        this.#all('PRAGMA busy_timeout = 0')
+        this.#all('PRAGMA wal_checkpoint(TRUNCATE)')
+        this.#all('PRAGMA journal_mode = DELETE')
+      } catch {
+        // Another program has the file open: the last one to close it removes the journal.
+      }
     }
     this.#statements.clear()
     this.#db.close()
@@ -327,6 +393,21 @@ export class HistoryStore {
     )
   }
 
+  #openIncident(server: number): IncidentRecord | undefined {
+    if (this.#options.isReadOnly) return undefined
+    const found = this.#first(
+      `SELECT ${incidentColumns} FROM incidents WHERE server = ? AND to_at IS NULL ORDER BY from_at DESC LIMIT 1`,
+      server,
+    )
+    return found && toIncident(found)
+  }
+
+  #notes(server: number, from: number): readonly IncidentNote[] {
+    return this.#all('SELECT at, note FROM incident_notes WHERE server = ? AND from_at = ? ORDER BY at', server, from).map(
+      ([at, text]) => ({ at: Number(at), text: String(text) }),
+    )
+  }
+
   #lastAt(server: number, now: number): number | null {
     const { table, step } = levels[0]
     const to = Math.ceil(now / step) * step
@@ -376,6 +457,17 @@ export class HistoryStore {
     }
   }
 }
+
+const incidentColumns = 'from_at, kind, to_at, known_at, unknown_ms, detail'
+
+const toIncident = ([from, kind, to, knownAt, unknownMs, detail]: Row): IncidentRecord => ({
+  kind: kind as IncidentRecord['kind'],
+  from: Number(from),
+  to: to as number | null,
+  knownAt: Number(knownAt),
+  unknownMs: Number(unknownMs),
+  detail: detail as string | null,
+})
 
 /** The slices of each server. */
 function* divide(slices: Float64Array): Generator<Float64Array> {

@@ -1,10 +1,11 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Fleet } from '../game/fleet.ts'
-import { optional, query, textParameter } from '../http/parameters.ts'
+import { optional, query } from '../http/parameters.ts'
 import { problem, problems } from '../http/replies/problem.ts'
 import { eventStreamType } from '../http/replies/reply.ts'
-import { apiRoot, requireServer } from '../http/server-place.ts'
-import { invalidParameter, unavailable } from '../util/errors.ts'
+import { requestedServers, serversParameter } from '../http/requested-servers.ts'
+import { apiRoot } from '../http/server-place.ts'
+import { unavailable } from '../util/errors.ts'
 import { Type } from '../util/schema.ts'
 import type { EventHub } from './hub.ts'
 
@@ -18,41 +19,6 @@ export interface LiveOptions {
 /** Seconds after which a refused client may try again. */
 const retryAfterSeconds = 10
 
-const expected = 'names of servers separated by commas, each percent-encoded'
-
-/**
- * The servers of `?servers=`; undefined if it is absent. Read from the raw URL, because a decoded query does not distinguish a
- * comma between names from an encoded one within a name.
- * @throws RequestError INVALID_PARAMETER, NOT_FOUND
- */
-function requestedServers(request: FastifyRequest, fleet: Fleet): ReadonlySet<string> | undefined {
-  const query = request.raw.url?.split('?').slice(1).join('?') ?? ''
-  const values = query.split('&').flatMap((part) => (part.startsWith('servers=') ? [part.slice('servers='.length)] : []))
-  const [value] = values
-  if (value === undefined) return undefined
-  if (values.length > 1) throw invalidParameter(`Parameter "servers" is given ${values.length} times; it must be given once.`)
-  const names = value.split(',').flatMap((part) => {
-    const name = decode(part)
-    return fleet.get(name) === undefined && name.includes(',') ? name.split(',') : [name]
-  })
-  if (names.includes('')) throw invalidParameter(`Parameter "servers" has an empty name; expected ${expected}.`)
-  return new Set(names.map((name) => requireServer(fleet, name, request).server))
-}
-
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part.replaceAll('+', ' '))
-  } catch {
-    throw invalidParameter(`Parameter "servers" is not percent-encoded UTF-8; expected ${expected}.`)
-  }
-}
-
-/** Accepts any text: requestedServers() reports errors. */
-const anyText = {
-  ...textParameter({ description: `Only these servers: ${expected}`, example: 'survival,lobby', maxLength: 20_000 }),
-  parse: (text: string) => text,
-}
-
 const eventExample = 'id: 42\nevent: change\ndata: {"server":"survival","at":1795269600000,"online":14}\n\n'
 
 const eventNames = ['snapshot', 'change', 'join', 'leave', 'up', 'down']
@@ -64,7 +30,7 @@ const schema = {
     'Server-sent events: the state of each server on connect, then its changes as they happen. A client that reconnects with Last-Event-ID receives the events that it missed, if they are still available.',
   querystring: query({
     // Only for the description of the API: requestedServers() reads it from the URL.
-    servers: optional(anyText),
+    servers: optional(serversParameter),
   }),
   headers: Type.Object({
     'last-event-id': Type.Optional(

@@ -1,5 +1,5 @@
 import type { DiscoveryView } from '../discovery/status.ts'
-import { currentFields } from '../game/current-fields.ts'
+import { tickRatioOf } from '../game/current-fields.ts'
 import { isAsleep, ongoingWorldUpgrade, type ServerSnapshot } from '../game/snapshot.ts'
 import { waitUpTo } from '../game/watcher/deadline.ts'
 import { downReason, stateOf, wallOf } from '../live/state.ts'
@@ -143,13 +143,6 @@ export class Notifier {
 }
 
 const noServer = { event: 'trouble', server: null, group: null, duration: null, state: null } as const
-
-/** Undefined if unknown, or if the server does not tick at its target on purpose. */
-function tickRatioOf(snapshot: ServerSnapshot): number | undefined {
-  const { tickRate, tickRateTarget, tickPaused, tickFrozen, tickSprinting } = currentFields(snapshot)
-  if (tickRate === undefined || tickPaused?.value || tickFrozen?.value || tickSprinting?.value) return undefined
-  return tickRate.value / (tickRateTarget?.value || 20)
-}
 
 function troubleOf({ sources, up }: ServerSnapshot): string | null {
   const failing = up === true ? sources.filter(({ state }) => state === 'failed') : []

@@ -10,6 +10,7 @@ export const commands: ReadonlyMap<string, () => Promise<Command>> = new Map(
     healthcheck: async () => (await import('./healthcheck.ts')).healthcheck,
     notify: async () => (await import('./notify.ts')).notify,
     maintenance: async () => (await import('./maintenance.ts')).maintenance,
+    incident: async () => (await import('./incident.ts')).incident,
     'mc-monitor': async () => (await import('./mc-monitor.ts')).mcMonitor,
     demo: async () => (await import('./demo.ts')).demo,
     update: async () => (await import('./update.ts')).update,
