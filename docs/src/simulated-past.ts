@@ -60,7 +60,7 @@ export function writeSimulatedPast(folder: string, servers: readonly SimulatedSe
       const end = now - (stages[index + 1]?.ago ?? 0)
       for (; at < end; at += step) recorded.observe(snapshotOf(server, at, now), undefined, at)
     }
-    const batch = takeBatch([recorded])
+    const batch = takeBatch([recorded], now)
     if (batch) store.write(batch)
   }
   store.close()

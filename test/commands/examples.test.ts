@@ -49,7 +49,8 @@ describe('the examples of the help and of docs/command-line.md', () => {
       )
       .replaceAll('/run/secrets/rcon', join(folder, 'rcon'))
       .replaceAll('/srv/minecraft', join(folder, 'minecraft'))
-      .split(' ')
+      .match(/"[^"]*"|\S+/g)!
+      .map((word) => word.replaceAll('"', ''))
     const start = words.indexOf('tickwarden')
     const command = words.slice(start + 1).filter((_, index, all) => !all.slice(0, index + 1).some((word) => /^[>|&]/.test(word)))
     const settings = words.slice(0, Math.max(0, start)).map((word) => word.split('=') as [string, string])

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { expect, it, onTestFinished } from 'vitest'
+import { SourceError } from '../../src/game/errors.ts'
 import { openHistory } from '../../src/history/history.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { fakeFleet } from '../helpers/fake-fleet.ts'
@@ -20,8 +21,9 @@ it('has queries that find what was recorded', async () => {
   const status = { version: '1.21.11', playersOnline: 3 }
   const fleet = fakeFleet({ Survival: { status, rcon: list() } }, clock)
   const history = await openHistory({ fleet, clock, log: silentLog, folder })
-  for (const names of [[], ['Alice'], ['Alice'], []]) {
-    fleet.scripts.Survival = { status, rcon: list(...names) }
+  for (const names of [[], ['Alice'], ['Alice'], [], undefined, []]) {
+    const refused = { status: new SourceError('refused', 'connection refused') }
+    fleet.scripts.Survival = names === undefined ? refused : { status, rcon: list(...names) }
     await clock.advance(5_000)
     await fleet.pollAll()
   }
@@ -29,13 +31,14 @@ it('has queries that find what was recorded', async () => {
   await history.close()
   const db = new Database(join(folder, 'history.db'))
   onTestFinished(() => void db.close())
-  expect(queries).toHaveLength(5)
+  expect(queries).toHaveLength(6)
   const rows = queries.map((query) => db.prepare(query).all())
   expect(rows).toMatchObject([
     [{ name: 'Survival', record_players: 3, since: expect.stringMatching(/^\d{4}-\d\d-\d\d /) }],
-    [{ name: 'Survival', percent: 100 }],
+    [{ name: 'Survival', percent: expect.closeTo(80, -1) }],
     [{ players: 3 }],
     [{ server: 'Survival', player: 'Alice', sessions: 1 }],
     expect.arrayContaining([expect.objectContaining({ kind: 'version', detail: '1.21.11' })]),
+    [{ name: 'Survival', kind: 'down', seconds: 5, detail: 'refused', note: null }],
   ])
 })

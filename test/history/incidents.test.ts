@@ -86,11 +86,14 @@ describe('/api/v1/incidents', () => {
   })
 
   it.each([
-    ['short lag', [ticks(20), minute], [ticks(12), 50 * second], [ticks(20), 2 * minute]],
-    ['a frozen server', [ticks(12, { tickFrozen: true }), 3 * minute]],
-    ['a sleeping server', [{ status: new SourceError('asleep', 'stopped') }, 3 * minute]],
-    ['a server that has not been polled'],
-  ] as const)('tells nothing of %s', async (_, ...states) => {
+    {
+      what: 'short lag',
+      states: [[ticks(20), minute] as const, [ticks(12), 50 * second] as const, [ticks(20), 2 * minute] as const],
+    },
+    { what: 'a frozen server', states: [[ticks(12, { tickFrozen: true }), 3 * minute] as const] },
+    { what: 'a sleeping server', states: [[{ status: new SourceError('asleep', 'stopped') }, 3 * minute] as const] },
+    { what: 'a server that has not been polled', states: [] },
+  ])('tells nothing of $what', async ({ states }) => {
     expect((await incidentsAfter(...states)).incidents).toEqual([])
   })
 

@@ -196,7 +196,7 @@ describe('a file that cannot be used', () => {
   it.each([
     ['no database', () => writeFileSync(file(), 'something else '.repeat(500)), 'it is not an SQLite database'],
     ['another program’s', () => onFile('PRAGMA application_id = 7'), 'it is the database of another program'],
-    ['newer', () => onFile('PRAGMA user_version = 2'), 'it was written by a newer version of Tickwarden'],
+    ['newer', () => onFile('PRAGMA user_version = 3'), 'it was written by a newer version of Tickwarden'],
     [
       'damaged',
       () => {

@@ -21,7 +21,7 @@ function record() {
   const write = () => {
     const taken = new Float64Array(slices.length)
     slices.moveTo(taken, 0, id)
-    store.write({ slices: taken, sessions: [], events: [] })
+    store.write({ slices: taken, sessions: [], events: [], incidents: [] })
   }
   const poll = (players: number): void => {
     const field = { value: players, source: 'status' as const, at: now }

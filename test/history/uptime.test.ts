@@ -20,7 +20,7 @@ function record(...parts: readonly (readonly [up: boolean, minutes: number])[]) 
     at += minutes * minute
     const taken = new Float64Array(slices.length)
     slices.moveTo(taken, 0, id)
-    store.write({ slices: taken, sessions: [], events: [] })
+    store.write({ slices: taken, sessions: [], events: [], incidents: [] })
   }
   for (const [up, minutes] of parts) add(up, minutes)
   return { read: (now: number) => overviewOf(store.overview(now), id) }
