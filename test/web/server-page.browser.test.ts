@@ -15,7 +15,7 @@ const players = (count: number, first = 0) =>
     id: `00000000-0000-4000-8000-${(first + index).toString(16).padStart(12, '0')}`,
   }))
 const status = (list: readonly { readonly name: string }[]) => ({
-  ...({ edition: 'java', version: '1.21.11', formattedMotd: '§6Hello §kthere', latency: 0.012 } as const),
+  ...({ edition: 'java', version: '1.21.11', motd: 'Hello there', formattedMotd: '§6Hello §kthere', latency: 0.012 } as const),
   ...{ playersOnline: list.length, playersMax: 6_000, players: { players: list, complete: true } },
 })
 const ticks = (mean: number) => ({ tickRate: Math.min(20, 1 / mean), tickDurationMean: mean, tickDurationP99: mean * 1.2 })
@@ -57,6 +57,7 @@ describe.skipIf(!hasTool('chromium'))('the page of a server in a browser', () =>
     expect(await page.evaluate('window.shift')).toBeLessThan(0.05)
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
     expect(await violationsOf(page)).toEqual([])
+    if (name === 'big') expect(await page.evaluate('getComputedStyle(document.querySelector(".k")).animationName')).toBe('none')
     await page.screenshot({ path: join(screenshots, `server-${name}-${width}-${scheme}.png`), fullPage: true })
     expect(problems).toEqual([])
   })

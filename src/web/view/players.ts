@@ -111,7 +111,7 @@ export function viewRegulars({ regulars }: ServerDetails, context: ViewContext):
   const { regulars: title, regular: columns } = context.texts.server
   return h(
     'section',
-    { class: 'panel' },
+    { class: 'panel regulars' },
     h('h2', {}, title),
     h(
       'div',

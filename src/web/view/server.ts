@@ -15,12 +15,15 @@ const fact = (label: string, ...children: readonly Child[]): ViewElement =>
   h('div', {}, h('dt', {}, label), h('dd', {}, children))
 
 /** Name, state, and current values. */
-export function viewServerHead({ server, record, join }: ServerDetails, context: ViewContext): ViewElement {
+export function viewServerHead({ server, record, join, charts }: ServerDetails, context: ViewContext): ViewElement {
   const { texts, format } = context
   const { online, max, tickRate, tickTimeMean, latency } = server.state
   const health = healthOf(server, texts, format)
   const ticks = tickLight(server, texts, format)
   const unknown = texts.table.unknown
+  const number = (value: number | null) => h('b', {}, value === null ? unknown : format.decimal(value))
+  // Most servers have no source of them.
+  const hasTicks = tickRate !== null || tickTimeMean !== null || charts.includes('tickRate') || charts.includes('tickTime')
   return h(
     'section',
     { class: `panel head ${health.name}` },
@@ -47,8 +50,7 @@ export function viewServerHead({ server, record, join }: ServerDetails, context:
         h('b', {}, online === null ? unknown : format.integer(online)),
         max === null ? '' : ` / ${format.integer(max)}`,
       ),
-      fact(texts.table.columns.rate, h('b', {}, tickRate === null ? unknown : format.decimal(tickRate))),
-      fact(texts.table.columns.mean, h('b', {}, tickTimeMean === null ? unknown : format.decimal(tickTimeMean))),
+      hasTicks && [fact(texts.table.columns.rate, number(tickRate)), fact(texts.table.columns.mean, number(tickTimeMean))],
       fact(texts.server.latency, h('b', {}, latency === null ? unknown : `${latencyText(latency, format)} ms`)),
       fact(
         texts.server.lastContact,
