@@ -23,7 +23,9 @@ function patchAttributes(element: Element, before: ViewElement, next: ViewElemen
   const wanted = new Map(attributesOf(next))
   for (const [name] of attributesOf(before)) if (!wanted.has(name)) element.removeAttribute(name)
   const had = new Map(attributesOf(before))
-  for (const [name, value] of wanted) if (had.get(name) !== value) element.setAttribute(name, value)
+  // A slider that the reader has moved keeps its value.
+  const isKept = (name: string) => name.startsWith('aria-value') && element.hasAttribute('data-moved')
+  for (const [name, value] of wanted) if (had.get(name) !== value && !isKept(name)) element.setAttribute(name, value)
   if (JSON.stringify(before.attributes.style) !== JSON.stringify(next.attributes.style)) {
     element.removeAttribute('style')
     setStyle(element, next)

@@ -63,6 +63,7 @@ const closest = (target: EventTarget | null, selector: string): HTMLElement | nu
 function choose(bar: HTMLElement, wanted: number): HTMLElement | null {
   const index = Math.min(bar.children.length - 1, Math.max(0, wanted))
   const cell = bar.children[index] as HTMLElement | undefined
+  bar.toggleAttribute('data-moved', index < bar.children.length - 1)
   bar.setAttribute('aria-valuenow', String(index))
   bar.setAttribute('aria-valuetext', cell?.dataset.tip ?? '')
   return cell ?? null
