@@ -28,6 +28,7 @@ import { type Clock, systemClock } from './util/clock.ts'
 import type { Histogram } from './util/histogram.ts'
 import type { Log } from './util/log.ts'
 import { readStyles } from './web/assets.ts'
+import { frameDocs } from './web/docs-frame.ts'
 import { registerPage } from './web/page.ts'
 import { createPageEvents } from './web/page-server.ts'
 import { registerPictures } from './web/pictures/register.ts'
@@ -187,7 +188,10 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
   const unfollow = fleet.onChange(({ replaced = [], removed }) => [...replaced, ...removed].forEach(icons.delete))
   app.addHook('onClose', async () => unfollow())
 
-  registerDocs(app, { styles: readStyles('docs.css'), databaseTags: data.tags })
+  registerDocs(app, {
+    ...{ styles: readStyles('docs.css'), databaseTags: data.tags },
+    frame: (html, root) => frameDocs(html, root, config.page.pageTitle),
+  })
   // First, so that it measures the requests to the routes below.
   const renderMetrics = registerExporter(app, {
     fleet,

@@ -2,7 +2,7 @@ import type { LiveEvent } from './event.ts'
 import { formatMessage } from './event.ts'
 import type { EventLog } from './event-log.ts'
 import type { PublishedState, PublishedStates } from './published-states.ts'
-import type { LiveState } from './state.ts'
+import type { SentState } from './state.ts'
 
 /** The messages that a client is sent before new events: snapshots, or the events that it missed. */
 export interface Backlog {
@@ -13,7 +13,7 @@ export interface Backlog {
 }
 
 /** The JSON of a state, which is sent to many clients when they connect. */
-const jsonOf = new WeakMap<LiveState, string>()
+const jsonOf = new WeakMap<SentState, string>()
 
 function snapshotJson(server: string, { state, at }: PublishedState): string {
   const json = jsonOf.get(state) ?? JSON.stringify({ server, at, ...state })

@@ -67,6 +67,11 @@ export interface EventHubOptions {
    * Otherwise such a server only becomes unknown. Default: false.
    */
   readonly listsServers?: boolean
+  /**
+   * Maximum number of players who joined and left between two polls for which events are sent; of more, a single event `players`
+   * is sent. States are then without the list of players, which may be long. Default: states have it, and all events are sent.
+   */
+  readonly maxPlayerEvents?: number
   /** Set if several replicas share the servers: events then have the same ids on all of them. */
   readonly order?: SnapshotOrder
 }
@@ -83,12 +88,13 @@ export function createEventHub(
     maintenanceOf = () => null,
     toState = (snapshot) => stateOf(snapshot, maintenanceOf(snapshot.server)),
     listsServers = false,
+    maxPlayerEvents,
     order,
   }: EventHubOptions = {},
 ): EventHub {
   const log = createEventLog(maxRemembered, firstEventId(clock.wall()), order)
   const clients = new Set<EventClient>()
-  const states = createPublishedStates(fleet, clock, toState)
+  const states = createPublishedStates(fleet, clock, toState, maxPlayerEvents === undefined)
   const sendToAll: SendEvents = (events, joined) => {
     for (const client of clients) client.send(events, joined)
   }
@@ -119,7 +125,7 @@ export function createEventHub(
     const next = states.update(snapshot)
     // No client has been sent anything of it that could have changed.
     if (before === undefined) return
-    for (const [name, data] of stateChanges(before, next, snapshot)) publish(server, name, data, true)
+    for (const [name, data] of stateChanges(before, next, snapshot, maxPlayerEvents)) publish(server, name, data, true)
   }
 
   function onAdded(server: string): void {

@@ -1,10 +1,10 @@
 import type { Fleet } from '../game/fleet.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Clock } from '../util/clock.ts'
-import { type LiveState, type ToState, wallOf } from './state.ts'
+import { type LiveState, type SentState, type ToState, wallOf } from './state.ts'
 
 export interface PublishedState {
-  readonly state: LiveState
+  readonly state: SentState
   /** Unix milliseconds. */
   readonly at: number
   /** The last full player list, kept while the list is unknown. */
@@ -27,14 +27,17 @@ export interface PublishedStates {
   clear(): void
 }
 
-export function createPublishedStates(fleet: Fleet, clock: Clock, toState: ToState): PublishedStates {
+/** @param sendsPlayers false: states are without the list of players */
+export function createPublishedStates(fleet: Fleet, clock: Clock, toState: ToState, sendsPlayers = true): PublishedStates {
   const states = new Map<string, PublishedState>()
 
   function update(snapshot: ServerSnapshot): PublishedState {
     const { server } = snapshot
-    const state = toState(snapshot)
+    const full = toState(snapshot)
+    const { players: list, ...others } = full
+    const state = sendsPlayers ? full : others
     const before = states.get(server)
-    const players = state.players ?? before?.players ?? null
+    const players = list ?? before?.players ?? null
     const lastKnownUp = state.up ?? before?.lastKnownUp ?? null
     const published = { state, at: wallOf(snapshot, clock), players, lastKnownUp }
     states.set(server, published)

@@ -6,16 +6,28 @@ import { difference, downReason } from './state.ts'
 /** The name of an event, and the members of its data after `server`. */
 export type StateChange = readonly [name: string, data: object]
 
-/** The events to send after a state has changed, in their order. */
-export function* stateChanges(before: PublishedState, next: PublishedState, snapshot: ServerSnapshot): Generator<StateChange> {
+/**
+ * The events to send after a state has changed, in their order.
+ * @param maxPlayers maximum number of players who joined and left; of more, a single event `players` is sent
+ */
+export function* stateChanges(
+  before: PublishedState,
+  next: PublishedState,
+  snapshot: ServerSnapshot,
+  maxPlayers = Number.POSITIVE_INFINITY,
+): Generator<StateChange> {
   const { state, at } = next
   const changed = difference(before.state, state)
-  if (changed === undefined) return
-  yield ['change', { at, ...changed }]
+  if (changed !== undefined) yield ['change', { at, ...changed }]
   if (state.up === true && before.lastKnownUp === false) yield ['up', { at }]
   if (state.up === false && before.lastKnownUp === true) yield ['down', { at, error: downReason(snapshot) }]
-  if (before.players === null || state.players === null) return
-  const { joined, left } = playerChanges(before.players, state.players)
+  // A list that is unknown now is still the one before.
+  if (before.players === null || next.players === null || before.players === next.players) return
+  const { joined, left } = playerChanges(before.players, next.players)
+  if (joined.length + left.length > maxPlayers) {
+    yield ['players', { at }]
+    return
+  }
   for (const player of left) yield ['leave', { at, player }]
   for (const player of joined) yield ['join', { at, player }]
 }

@@ -41,6 +41,8 @@ export function stateOf(snapshot: ServerSnapshot, maintenance: MaintenanceState 
 }
 
 export type LiveState = ReturnType<typeof stateOf>
+/** What events have of a state. */
+export type SentState = Omit<LiveState, 'players'> & Partial<Pick<LiveState, 'players'>>
 
 /** Converts a snapshot into the state sent in events, possibly with more members or without some values. */
 export type ToState = (snapshot: ServerSnapshot) => LiveState
@@ -52,7 +54,7 @@ export const wallOf = ({ at }: ServerSnapshot, clock: Clock): number => Math.rou
 export const downReason = (snapshot: ServerSnapshot): SourceErrorCode => downError(snapshot) ?? 'unreachable'
 
 /** The members of `next` that differ from `before`; undefined if there are none. */
-export function difference(before: LiveState, next: LiveState): Partial<LiveState> | undefined {
+export function difference(before: SentState, next: SentState): Partial<LiveState> | undefined {
   const changed: Record<string, unknown> = {}
   let hasChanged = false
   // Object.entries() and fromEntries() take three times as long.
@@ -65,5 +67,5 @@ export function difference(before: LiveState, next: LiveState): Partial<LiveStat
   return hasChanged ? (changed as Partial<LiveState>) : undefined
 }
 
-const isSame = (a: LiveState[keyof LiveState], b: LiveState[keyof LiveState]): boolean =>
+const isSame = (a: SentState[keyof LiveState], b: SentState[keyof LiveState]): boolean =>
   a === b || (typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b))

@@ -21,10 +21,10 @@ interface Asset {
 
 /** Names of the files with their hash: `page.js` to `page-4F2A.js`. */
 export type AssetNames = Readonly<
-  Record<'page.js' | 'theme.js' | 'page.css' | 'server.js' | 'server.css' | 'plain.css' | 'docs.css', string>
+  Record<'page.js' | 'theme.js' | 'page.css' | 'server.js' | 'server.css' | 'plain.css' | 'docs.js' | 'docs.css', string>
 >
 
-function readNames(): AssetNames {
+export function readNames(): AssetNames {
   try {
     return JSON.parse(readFileSync(join(folder, 'assets.json'), 'utf8')) as AssetNames
   } catch (error) {

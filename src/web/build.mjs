@@ -23,7 +23,7 @@ const lightFallback = {
 }
 
 const { outputFiles, metafile } = await build({
-  entryPoints: ['page.ts', 'server.ts', 'theme.ts', 'page.css', 'server.css', 'plain.css', 'docs.css'].map((name) =>
+  entryPoints: ['page.ts', 'server.ts', 'docs.ts', 'theme.ts', 'page.css', 'server.css', 'plain.css', 'docs.css'].map((name) =>
     join(client, name),
   ),
   outdir: out,

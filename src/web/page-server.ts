@@ -47,11 +47,11 @@ export function pageSettings(settings: ServerSettings, { isPublic }: Pick<PageSe
 }
 
 export function toPageServer(settings: ServerSettings, snapshot: ServerSnapshot, options: PageServerOptions): PageServer {
-  const { formattedMotd, tickRateTarget, error, failing, ...state } = pageState(snapshot, options)
+  const { formattedMotd, tickRateTarget, error, failing, players, ...state } = pageState(snapshot, options)
   return {
     name: settings.name,
     ...pageSettings(settings, options),
-    state,
+    state: { ...state, players: null },
     formattedMotd,
     tickRateTarget,
     error,
@@ -80,5 +80,7 @@ export const createPageEvents = ({ fleet, clock, isPublic, maintenanceOf, maxCli
       ...pageSettings(fleet.settingsOf(snapshot.server) ?? { name: snapshot.server, sources: {} }, { isPublic }),
     }),
     listsServers: true,
+    // The page of a server shows the first players of the list, and loads them again after many changes.
+    maxPlayerEvents: 3,
     ...(order && { order }),
   })

@@ -11,23 +11,24 @@ import { jsonType, prepareJson, sendPrepared } from '../http/replies/reply.ts'
 import { requireServer } from '../http/server-place.ts'
 import type { EventHub } from '../live/hub.ts'
 import { registerLive } from '../live/register.ts'
-import { formatHostPort, type HostPort } from '../util/address.ts'
+import type { HostPort } from '../util/address.ts'
 import type { Clock } from '../util/clock.ts'
+import { notFound } from '../util/errors.ts'
 import type { MaintenanceOf } from '../util/part-metrics.ts'
 import { mapInSlices } from '../util/pauses.ts'
 import { registerAssets } from './assets.ts'
 import { securityHeaders } from './document.ts'
-import { acceptsEncoding, compress } from './encoding.ts'
+import { acceptsEncoding, type Coding, compress } from './encoding.ts'
 import { registerManifest } from './manifest.ts'
 import { createPageCache } from './page-cache.ts'
 import { createPageHistory, type PageHistory } from './page-history.ts'
 import { toPageServer } from './page-server.ts'
-import { sourceHints, sourceRows } from './page-sources.ts'
 import { fleetJson, renderFleet, renderMissing, renderServer } from './render-page.ts'
+import { ServerPages } from './server-details.ts'
 import type { ViewContext } from './view/context.ts'
 import { createFormat, type Format } from './view/format.ts'
 import { english } from './view/texts.ts'
-import type { FleetPage, PageServer, ServerDetails } from './view/types.ts'
+import type { FleetPage, PageServer } from './view/types.ts'
 
 export interface PageOptions {
   readonly fleet: Fleet
@@ -76,12 +77,9 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     return { kind: 'fleet', at: Math.round(clock.wall()), servers, peak: past.peakToday() ?? null }
   }
 
-  const details = async (watcher: Watcher): Promise<ServerDetails> => ({
-    ...(await past.details(watcher.server, isPublic)),
-    server: pageServer(watcher),
-    sources: isPublic ? sourceRows(watcher.snapshot()) : null,
-    hints: isPublic ? sourceHints(watcher.snapshot(), settingsOf(fleet, watcher)) : null,
-    metricsListen: isPublic && metricsListen !== undefined ? formatHostPort(metricsListen) : null,
+  const pages = new ServerPages({
+    ...{ history, past, clock, isPublic, metricsListen, pageServer },
+    settingsOf: (watcher) => settingsOf(fleet, watcher),
   })
 
   function requireWatcher(request: FastifyRequest): Watcher {
@@ -112,29 +110,37 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     )
       return sendHtml(reply.status(404), await compress(await renderMissing(name, assets, context), coding), coding)
     const watcher = requireWatcher(request)
-    const html = await renderServer(await details(watcher), publicUrlOf(request), assets, context)
+    const html = await renderServer(await pages.details(watcher), publicUrlOf(request), assets, context)
     return sendHtml(reply, await compress(html, coding), coding)
   })
 
   // For pages that get no event stream.
   const dataCache = createPageCache<Fleet['servers']>(clock)
-  app.get('/page/servers', hidden, async (request, reply) => {
-    const coding = acceptsEncoding(request.headers['accept-encoding'])
-    const body = await dataCache.get(fleet.servers, coding, async () => fleetJson(await fleetPage()))
-    reply.headers({ 'content-type': jsonType, 'cache-control': 'no-store', vary: 'Accept-Encoding' })
-    if (coding !== 'identity') reply.header('content-encoding', coding)
-    return reply.send(body)
-  })
+  app.get('/page/servers', hidden, (request, reply) =>
+    sendJson(request, reply, (coding) => dataCache.get(fleet.servers, coding, async () => fleetJson(await fleetPage()))),
+  )
 
-  app.get('/page/servers/:name', hidden, async (request, reply) => {
-    const watcher = requireWatcher(request)
-    return reply.header('cache-control', 'no-store').send(await details(watcher))
+  /** Data of one server, which are made for each request. */
+  const serverData = (path: string, read: (watcher: Watcher, request: FastifyRequest) => Promise<object>) =>
+    app.get(`/page/servers/:name${path}`, hidden, async (request, reply) => {
+      const data = await read(requireWatcher(request), request)
+      return sendJson(request, reply, (coding) => compress(JSON.stringify(data), coding))
+    })
+  serverData('', (watcher) => pages.details(watcher))
+  serverData('/week', (watcher) => pages.week(watcher))
+  serverData('/players', async (watcher, request) => {
+    const { search } = request.query as { readonly search?: unknown }
+    const found = pages.findPlayers(watcher, typeof search === 'string' ? search.slice(0, maxSearch) : '')
+    if (found === undefined) throw notFound('There is no full list of players, or the page hides names.')
+    return found
   })
 
   registerLive(app, { fleet, hub: events, path: '/page/events' })
   registerCards(app, fleet, past)
 }
 
+/** Characters of a search for players. */
+const maxSearch = 100
 /** Maximum number of servers per request. */
 const maxCards = 100
 
@@ -169,6 +175,15 @@ const entryPoints = ({ metricsListen }: PageOptions, basePath: string) => ({
   servers: `${basePath}/api/v1/servers`,
   events: `${basePath}/api/v1/events`,
 })
+
+/** @param encode returns the JSON in a coding */
+async function sendJson(request: FastifyRequest, reply: FastifyReply, encode: (coding: Coding) => Promise<Buffer>) {
+  const coding = acceptsEncoding(request.headers['accept-encoding'])
+  const body = await encode(coding)
+  reply.headers({ 'content-type': jsonType, 'cache-control': 'no-store', vary: 'Accept-Encoding' })
+  if (coding !== 'identity') reply.header('content-encoding', coding)
+  return reply.send(body)
+}
 
 function sendHtml(reply: FastifyReply, body: Buffer, coding: string): FastifyReply {
   reply.headers({

@@ -2,15 +2,17 @@ import { mapInSlices } from '../util/pauses.ts'
 import type { AssetNames } from './assets.ts'
 import { dataText, type LinkPreview, renderDocument } from './document.ts'
 import { softwareText, viewCard, viewPast } from './view/card.ts'
+import { viewCharts } from './view/charts.ts'
 import { cleanName } from './view/clean-text.ts'
 import { serverPath, type ViewContext } from './view/context.ts'
 import { healthOf } from './view/health.ts'
 import { viewControls, viewHeader, viewNotices } from './view/layout.ts'
 import { h, type ViewElement } from './view/node.ts'
-import { viewServerBody, viewServerHead, viewShare } from './view/server.ts'
+import { viewServerBody, viewServerHead, viewServerSources, viewServerVisits, viewShare } from './view/server.ts'
 import { pageTitle, totalsOf, viewSummary } from './view/summary.ts'
 import { viewRow, viewTable } from './view/table.ts'
 import type { CardHistory, FleetPage, PageData, PageServer, ServerDetails } from './view/types.ts'
+import { unknownWeek, viewWeek } from './view/week.ts'
 
 /** Number of cards in the HTML itself, for the first paint. */
 const firstCards = 12
@@ -98,9 +100,12 @@ export function renderServer(
     [
       h('p', { class: 'crumb' }, h('a', { href: context.root || './' }, `← ${context.texts.backToServers}`)),
       h('div', { id: 'head' }, viewServerHead(details, context)),
-      h('div', { id: 'charts' }),
       h('div', { id: 'body' }, viewServerBody(details, context)),
-      h('div', { id: 'share' }, base === undefined || context.isPublic === false ? [] : viewShare(base, details, context)),
+      h('div', { id: 'charts' }, context.isPublic !== false && viewCharts(details, context)),
+      h('div', { id: 'week' }, viewWeek(unknownWeek, context)),
+      h('div', { id: 'visits' }, viewServerVisits(details, context)),
+      ...(context.isPublic === false ? [] : [viewAdmin(details, base, context)]),
+      h('div', { id: 'said', class: 'hidden', role: 'status' }),
     ],
     context,
   )
@@ -112,6 +117,16 @@ export function renderServer(
     context,
   )
 }
+
+/** What only administrators need, apart from the rest. */
+const viewAdmin = (details: ServerDetails, base: string | undefined, context: ViewContext): ViewElement =>
+  h(
+    'section',
+    { class: 'admin', 'aria-labelledby': 'admin' },
+    h('h2', { id: 'admin' }, context.texts.server.admin),
+    h('div', { id: 'sources' }, viewServerSources(details, context)),
+    h('div', { id: 'share' }, base !== undefined && viewShare(base, details, context)),
+  )
 
 /** A link to a server with its state and, unless the page hides pictures, its banner. */
 function previewOf(server: PageServer, base: string | undefined, title: string, context: ViewContext): LinkPreview {

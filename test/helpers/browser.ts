@@ -62,11 +62,11 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
 }
 
-/** The problems that axe-core finds in a page. */
-export async function violationsOf(page: Page): Promise<string[]> {
+/** The problems that axe-core finds in a page, or in the elements of a selector. */
+export async function violationsOf(page: Page, selector = 'html'): Promise<string[]> {
   // Past the content security policy of the page, which allows no inline script.
   const source = await import('node:fs').then(({ readFileSync }) => readFileSync(tools.resolve('axe-core/axe.min.js'), 'utf8'))
   await page.evaluate(source)
-  const found = await page.evaluate<Violation[]>('axe.run(document).then(({ violations }) => violations)')
+  const found = await page.evaluate<Violation[]>(`axe.run(${JSON.stringify(selector)}).then(({ violations }) => violations)`)
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`)
 }

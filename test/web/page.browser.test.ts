@@ -254,18 +254,25 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     await page.getByText('1 of 6 servers').waitFor()
     expect(await page.locator('article.card').count()).toBe(1)
     expect(new URL(page.url()).search).toBe('?q=creat')
-    const cells = card(page, 'creative').getByRole('group', { name: /90 days/ })
-    await cells.getByRole('button').last().focus()
+    const bar = card(page, 'creative').getByRole('slider', { name: /90 days/ })
+    await bar.focus()
     await page.getByRole('tooltip').getByText(/up/).waitFor()
-    await page.keyboard.press('ArrowLeft')
-    await page.getByRole('tooltip').getByText('not watched').waitFor()
-    await page.keyboard.press('Home')
-    expect(
-      await cells
-        .getByRole('button')
-        .first()
-        .evaluate((cell) => cell === document.activeElement),
-    ).toBe(true)
+    for (const [key, value, text] of [
+      ['ArrowLeft', '88', /: not watched/],
+      ['Home', '0', /: not watched/],
+      ['PageUp', '7', /: not watched/],
+      ['End', '89', /: .* up/],
+    ] as const) {
+      await page.keyboard.press(key)
+      expect(await bar.getAttribute('aria-valuenow')).toBe(value)
+      const shown = (await bar.getAttribute('aria-valuetext')) ?? ''
+      expect(shown).toMatch(text)
+      expect(await page.getByRole('tooltip').textContent()).toBe(shown)
+    }
+    await page.keyboard.press('Escape')
+    expect(await page.getByRole('tooltip').isHidden()).toBe(true)
+    await bar.locator('.cell').nth(3).click()
+    expect(await bar.getAttribute('aria-valuenow')).toBe('3')
     await page.reload()
     await page.getByText('1 of 6 servers').waitFor()
   })

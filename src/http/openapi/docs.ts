@@ -7,9 +7,6 @@ import { pathOf } from '../replies/problem.ts'
 import { prepareJson, sendPrepared } from '../replies/reply.ts'
 import { nameSchemas, operationId } from './openapi.ts'
 
-const logo =
-  '<svg xmlns="http://www.w3.org/2000/svg" width="150" height="32"><text y="24" font-family="sans-serif" font-size="24" fill="#fff">Tickwarden</text></svg>'
-
 /** Names of the security schemes, for the `security` of a route; `{}` means that the token may be unset. */
 export const security = { metrics: [{ metricsToken: [] }, {}], runs: [{ runToken: [] }, {}] } as const
 
@@ -30,6 +27,8 @@ const contentSecurityPolicy = {
 export interface DocsOptions {
   /** CSS of `/docs` in addition to that of Swagger UI. */
   readonly styles: string
+  /** Puts the HTML of Swagger UI into the frame of the other pages; default: no frame. @param root relative path to the service */
+  readonly frame?: (html: string, root: string) => string
   /** OpenAPI tags of the databases. */
   readonly databaseTags: readonly { readonly name: string; readonly description: string }[]
 }
@@ -79,8 +78,9 @@ async function createDocsApp(routes: readonly RouteOptions[], { styles, database
     // Relative, so that any base path works.
     indexPrefix: '.',
     staticCSP: contentSecurityPolicy,
-    theme: { title: 'Tickwarden API', css: [{ filename: 'tickwarden.css', content: styles }] },
-    logo: { type: 'image/svg+xml', content: logo, href: '..' },
+    theme: { title: 'Tickwarden API', css: [{ filename: 'tickwarden.css', content: styles }], favicon: [] },
+    // Without its bar at the top: the frame has one. Its links would be within buttons.
+    uiConfig: { layout: 'BaseLayout', deepLinking: false },
   })
   for (const { url, schema } of routes) app.get(url, { schema: schema ?? {} }, () => {})
   await app.ready()
@@ -118,10 +118,13 @@ export function registerDocs(app: FastifyInstance, options: DocsOptions): void {
     if (inner.statusCode === 404)
       throw notFound(`There is nothing at ${pathOf(request.originalUrl)}; ${request.basePath}/docs lists every route.`)
     const headers = Object.entries(inner.headers).filter(([name]) => !ownHeaders.includes(name))
+    const { frame = (html: string) => html } = options
+    const isPage = inner.statusCode === 200 && String(inner.headers['content-type']).startsWith('text/html')
+    const root = pathOf(request.url).endsWith('/') ? '../' : ''
     return reply
       .code(inner.statusCode)
       .headers({ ...Object.fromEntries(headers), ...htmlHeaders })
-      .send(inner.rawPayload)
+      .send(isPage ? frame(inner.payload, root) : inner.rawPayload)
   }
   app.get('/docs', hidden, handler)
   app.get('/docs/*', hidden, handler)

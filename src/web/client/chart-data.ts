@@ -1,10 +1,9 @@
 import type uPlot from 'uplot'
 import { levels } from '../../history/levels.ts'
-import type { english } from '../view/texts.ts'
+import type { SeriesName } from '../../history/series.ts'
+import { chartSeries, type Range } from '../view/charts.ts'
+import type { ChartName } from '../view/types.ts'
 
-type SeriesName = keyof typeof english.server.series
-export type ChartName = keyof typeof english.server.chart
-export type Range = keyof typeof english.server.ranges
 type Values = readonly (number | null)[]
 
 export interface HistoryReply {
@@ -15,15 +14,6 @@ export interface HistoryReply {
   readonly step: number
   readonly series: Readonly<Partial<Record<SeriesName, { readonly min: Values; readonly mean: Values; readonly max: Values }>>>
 }
-
-/** What each chart shows. */
-export const chartSeries: Readonly<Record<ChartName, readonly SeriesName[]>> = {
-  players: ['players'],
-  tickTime: ['tickTimeMean', 'tickTimeP99'],
-  tickRate: ['tickRate'],
-  latency: ['latency'],
-}
-export const charts = Object.keys(chartSeries) as readonly ChartName[]
 
 /** A history request: a duration up to now, and the maximum number of values of a series. */
 export interface HistoryQuery {
@@ -38,7 +28,6 @@ export const ranges: Readonly<Record<Range, HistoryQuery>> = {
   '90d': { range: '90d', points: 90 },
   '365d': { range: '365d', points: 365 },
 }
-export const rangeNames = Object.keys(ranges) as readonly Range[]
 
 /** The maximum that the service sends. */
 const maxPoints = 1000

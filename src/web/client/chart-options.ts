@@ -1,5 +1,7 @@
 import type uPlot from 'uplot'
-import { type ChartName, chartSeries, peakOf } from './chart-data.ts'
+import { chartSeries } from '../view/charts.ts'
+import type { ChartName } from '../view/types.ts'
+import { peakOf } from './chart-data.ts'
 import { contextNow } from './chrome.ts'
 
 export const chartHeight = 180
@@ -51,8 +53,37 @@ function markPeak(chart: ChartName, plot: uPlot): void {
   plot.ctx.restore()
 }
 
-/** The options of a chart. @param onZoom called when another period is shown */
-export function chartOptions(chart: ChartName, width: number, onZoom: (plot: uPlot) => void): uPlot.Options {
+/** A dashed line with its meaning. */
+function drawLimit({ ctx, bbox, valToPos }: uPlot, limit: number, font: string): void {
+  const { texts, format } = contextNow()
+  const y = Math.round(valToPos(limit, 'y', true))
+  ctx.save()
+  ctx.lineWidth = devicePixelRatio
+  ctx.strokeStyle = color('--down')
+  ctx.fillStyle = color('--muted')
+  ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio])
+  ctx.beginPath()
+  ctx.moveTo(bbox.left, y)
+  ctx.lineTo(bbox.left + bbox.width, y)
+  ctx.stroke()
+  ctx.font = font.replace(/^\d+/, (size) => String(Number(size) * devicePixelRatio))
+  ctx.textAlign = 'left'
+  ctx.textBaseline = 'top'
+  ctx.fillText(texts.server.limit(format.milliseconds(limit)), bbox.left + 6 * devicePixelRatio, y + 4 * devicePixelRatio)
+  ctx.restore()
+}
+
+/**
+ * The options of a chart.
+ * @param limit value at which a line is drawn; undefined if there is none
+ * @param onZoom called when another period is shown
+ */
+export function chartOptions(
+  chart: ChartName,
+  width: number,
+  limit: number | undefined,
+  onZoom: (plot: uPlot) => void,
+): uPlot.Options {
   const { texts, format } = contextNow()
   const [grid, text] = [color('--line'), color('--muted')]
   const colors = [color('--accent'), color('--accent-2')]
@@ -64,7 +95,7 @@ export function chartOptions(chart: ChartName, width: number, onZoom: (plot: uPl
     height: chartHeight,
     legend: { show: true, live: true },
     cursor: { sync: { key: 'charts', setSeries: false }, drag: { x: true, y: false }, points: { size: 6 } },
-    scales: { y: { range: (_, __, max) => [0, Math.max(1, (max ?? 0) * 1.1)] } },
+    scales: { y: { range: (_, __, max) => [0, Math.max(1, Math.max(max ?? 0, limit ?? 0) * 1.1)] } },
     axes: [
       { ...axis, space: 70, values: timeLabels },
       {
@@ -78,7 +109,7 @@ export function chartOptions(chart: ChartName, width: number, onZoom: (plot: uPl
     series: [
       { value: (_, at) => (at === null ? '–' : format.dateTime(at * 1000)) },
       ...chartSeries[chart].map((series, index) => ({
-        label: texts.server.series[series],
+        label: texts.server.series[series as keyof typeof texts.server.series],
         stroke: colors[index] ?? text,
         width: 1.6,
         ...(index === 0 && { fill: color('--accent-soft') }),
@@ -89,7 +120,7 @@ export function chartOptions(chart: ChartName, width: number, onZoom: (plot: uPl
       })),
     ],
     hooks: {
-      draw: [(plot) => markPeak(chart, plot)],
+      draw: [(plot) => markPeak(chart, plot), (plot) => limit !== undefined && drawLimit(plot, limit, font)],
       setScale: [(plot, scale) => scale === 'x' && onZoom(plot)],
     },
   }

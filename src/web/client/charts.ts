@@ -1,19 +1,9 @@
 import uPlot from 'uplot'
+import { chartNames, chartSeries, type Range } from '../view/charts.ts'
 import { apiPath } from '../view/context.ts'
-import { h, type ViewElement } from '../view/node.ts'
-import type { Texts } from '../view/texts.ts'
-import {
-  type ChartName,
-  charts,
-  columns,
-  finerQuery,
-  type HistoryReply,
-  loadHistory,
-  peakOf,
-  type Range,
-  rangeNames,
-  ranges,
-} from './chart-data.ts'
+import { viewDataTable } from '../view/data-table.ts'
+import type { ChartName } from '../view/types.ts'
+import { columns, finerQuery, type HistoryReply, loadHistory, peakOf, ranges } from './chart-data.ts'
 import { chartHeight, chartOptions } from './chart-options.ts'
 import { contextNow } from './chrome.ts'
 import { create } from './dom.ts'
@@ -21,46 +11,18 @@ import { create } from './dom.ts'
 /** Time after which charts are loaded again, ms, unless they are zoomed. */
 const reloadAfter = 30_000
 
-/** The available periods, and an element for each chart. */
-const viewCharts = ({ server }: Texts, first: Range): ViewElement =>
-  h(
-    'section',
-    { class: 'panel charts' },
-    h(
-      'div',
-      { class: 'line' },
-      h('h2', {}, server.charts),
-      h(
-        'div',
-        { class: 'chips', role: 'group', 'aria-label': server.range },
-        rangeNames.map((name) =>
-          h(
-            'button',
-            { type: 'button', class: 'chip', 'data-range': name, 'aria-pressed': String(name === first) },
-            server.ranges[name],
-          ),
-        ),
-        h('button', { type: 'button', class: 'chip reset', hidden: true }, server.reset),
-      ),
-    ),
-    h('p', { class: 'hint' }, server.dragHint),
-    h('p', { class: 'none failed', role: 'status', hidden: true }, server.chartFailed),
-    h(
-      'div',
-      { class: 'plots' },
-      charts.map((chart) =>
-        h(
-          'figure',
-          { 'data-chart': chart },
-          h('figcaption', { class: 'line' }, h('h3', {}, server.chart[chart]), h('span', { class: 'peak' })),
-          h('div', { class: 'plot' }),
-        ),
-      ),
-    ),
-  )
+export interface ChartsOptions {
+  /** The element of `viewCharts`, as the server has sent it. */
+  readonly place: HTMLElement
+  readonly server: string
+  /** The period at the start. */
+  readonly first: Range
+  /** Returns the available milliseconds per tick. */
+  readonly budget: () => number
+}
 
-/** The charts of a server, with their periods. @param first the period at the start */
-export function createCharts(place: HTMLElement, name: string, first: Range): void {
+/** Draws the charts of a server, and loads their periods. */
+export function createCharts({ place, server: name, first, budget }: ChartsOptions): void {
   const { texts, format, root } = contextNow()
   const { server } = texts
   const path = apiPath(root, name)
@@ -72,7 +34,6 @@ export function createCharts(place: HTMLElement, name: string, first: Range): vo
   /** True while the code itself changes the visible period. */
   let isSyncing = false
 
-  place.replaceChildren(create(viewCharts(texts, first)))
   const find = (selector: string) => place.querySelector<HTMLElement>(selector)
   const setHidden = (selector: string, isHidden: boolean) => {
     const element = find(selector)
@@ -84,14 +45,33 @@ export function createCharts(place: HTMLElement, name: string, first: Range): vo
     const text = find(`[data-chart="${chart}"] .peak`)
     if (text === null) return
     const unit = server.units[chart]
-    const value = peak === undefined ? '' : chart === 'players' ? format.integer(peak.value) : format.decimal(peak.value)
+    const value = peak === undefined ? '' : valueText(chart, peak.value)
     text.textContent =
       peak === undefined
-        ? server.noData
+        ? server.noValues
         : (chart === 'tickRate' ? server.lowest : server.peak)(
             unit === '' ? value : `${value} ${unit}`,
             format.dateTime(peak.at * 1000),
           )
+  }
+
+  const valueText = (chart: ChartName, value: number) => (chart === 'players' ? format.integer(value) : format.decimal(value))
+
+  /** Fills the table of a chart with the shown period, newest first, if it is open. */
+  function showTable({ plot, chart }: { readonly plot: uPlot; readonly chart: ChartName }): void {
+    const details = find(`[data-table="${chart}"]`)
+    if (!(details instanceof HTMLDetailsElement) || !details.open) return
+    const [times, ...series] = plot.data
+    const { min = 0, max = 0 } = plot.scales.x ?? {}
+    const rows = [...times.entries()].flatMap(([index, at]) => {
+      const values = series.map((of) => of[index] ?? null)
+      if (at < min || at > max || values.every((value) => value === null)) return []
+      return [[format.dateTime(at * 1000), ...values.map((value) => (value === null ? '–' : valueText(chart, value)))]]
+    })
+    const names = chartSeries[chart].map((of) => [server.series[of], server.units[chart]].filter(Boolean).join(', '))
+    details
+      .querySelector(':scope > div')
+      ?.replaceChildren(create(viewDataTable(server.chart[chart], [server.time, ...names], rows.toReversed())))
   }
 
   /** All charts show the same period. */
@@ -99,6 +79,7 @@ export function createCharts(place: HTMLElement, name: string, first: Range): vo
     const { min, max } = plot.scales.x ?? {}
     if (min === undefined || min === null || max === undefined || max === null) return
     showPeak(chart, plot.data, min, max)
+    showTable({ plot, chart })
     if (isSyncing || reply === undefined) return
     const isWhole = min <= (reply.from + reply.step / 2) / 1000 && max >= (reply.to - reply.step / 2) / 1000
     zoom = isWhole ? undefined : { min, max }
@@ -131,28 +112,30 @@ export function createCharts(place: HTMLElement, name: string, first: Range): vo
     plots = []
     if (reply === undefined) return
     isSyncing = true
-    for (const chart of charts) {
+    for (const chart of chartNames) {
       const target = find(`[data-chart="${chart}"] .plot`)
       if (target === null) continue
       const data = columns(reply, chart)
       // What no source of this server tells has no chart.
       const [, ...series] = data
-      const isEmpty = chart !== 'players' && series.every((values) => [...values].every((value) => value === null))
+      const isEmpty = series.every((values) => [...values].every((value) => value === null))
       target.closest('figure')?.toggleAttribute('hidden', isEmpty)
       if (isEmpty) continue
       const width = Math.max(200, target.clientWidth)
       const plot = new uPlot(
-        chartOptions(chart, width, (zoomed) => onZoom(zoomed, chart)),
+        chartOptions(chart, width, chart === 'tickTime' ? budget() : undefined, (zoomed) => onZoom(zoomed, chart)),
         data,
         target,
       )
       plot.root.setAttribute('role', 'img')
       plots.push({ plot, chart })
+      showTable({ plot, chart })
       showPeak(chart, data, reply.from / 1000, reply.to / 1000)
       const peak = find(`[data-chart="${chart}"] .peak`)?.textContent ?? ''
       plot.root.setAttribute('aria-label', `${server.chart[chart]}, ${server.ranges[range]}: ${peak}`)
     }
     isSyncing = false
+    setHidden('.empty', plots.length > 0)
   }
 
   /** Shows the whole period. */
@@ -172,6 +155,8 @@ export function createCharts(place: HTMLElement, name: string, first: Range): vo
     draw()
   }
 
+  // This event does not bubble.
+  place.addEventListener('toggle', () => plots.forEach(showTable), true)
   place.addEventListener('click', ({ target }) => {
     const button = (target as Element).closest<HTMLElement>('button')
     if (button === null) return

@@ -23,14 +23,33 @@ function patchAttributes(element: Element, before: ViewElement, next: ViewElemen
   const wanted = new Map(attributesOf(next))
   for (const [name] of attributesOf(before)) if (!wanted.has(name)) element.removeAttribute(name)
   const had = new Map(attributesOf(before))
-  for (const [name, value] of wanted) if (had.get(name) !== value) element.setAttribute(name, value)
+  // A slider that the reader has moved keeps its value.
+  const isKept = (name: string) => name.startsWith('aria-value') && element.hasAttribute('data-moved')
+  for (const [name, value] of wanted) if (had.get(name) !== value && !isKept(name)) element.setAttribute(name, value)
   if (JSON.stringify(before.attributes.style) !== JSON.stringify(next.attributes.style)) {
     element.removeAttribute('style')
     setStyle(element, next)
   }
 }
 
-/** Updates the elements of `before` to those of `next`; children are compared by position. */
+const keyOf = (node: ViewNode | undefined) => (typeof node === 'object' ? node.attributes.key : undefined)
+
+/** Keeps the elements of children with the same key, so that a picture in them is not loaded again when they move. */
+function patchKeyed(element: Element, before: ViewElement, next: ViewElement): Node {
+  const nodes = [...element.childNodes]
+  const shown = new Map(before.children.map((view, index) => [keyOf(view) ?? index, { view, node: nodes[index] }]))
+  for (const [index, view] of next.children.entries()) {
+    const key = keyOf(view) ?? index
+    const old = shown.get(key)
+    shown.delete(key)
+    const child = old?.node === undefined ? create(view) : patch(old.node, old.view, view)
+    if (element.childNodes[index] !== child) element.insertBefore(child, element.childNodes[index] ?? null)
+  }
+  while (element.childNodes.length > next.children.length) element.lastChild?.remove()
+  return element
+}
+
+/** Updates the elements of `before` to those of `next`; children are compared by position unless they have keys. */
 export function patch(node: Node, before: ViewNode, next: ViewNode): Node {
   if (before === next) return node
   if (typeof before === 'string' || typeof next === 'string' || before.tag !== next.tag) {
@@ -43,6 +62,7 @@ export function patch(node: Node, before: ViewNode, next: ViewNode): Node {
     return made
   }
   patchAttributes(node as Element, before, next)
+  if (keyOf(next.children[0]) !== undefined) return patchKeyed(node as Element, before, next)
   const shared = Math.min(before.children.length, next.children.length)
   for (let index = 0; index < shared; index++) {
     const [child, old, wanted] = [node.childNodes[index], before.children[index], next.children[index]]

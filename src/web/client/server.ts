@@ -1,18 +1,26 @@
+import { firstRange } from '../view/charts.ts'
 import { cleanName } from '../view/clean-text.ts'
-import { viewServerBody, viewServerHead, viewShare } from '../view/server.ts'
+import { tickBudget } from '../view/health.ts'
+import { maxListed } from '../view/players.ts'
+import { viewServerBody, viewServerHead, viewServerSources, viewServerVisits, viewShare } from '../view/server.ts'
 import { pageTitle, totalsOf } from '../view/summary.ts'
-import type { ServerDetails } from '../view/types.ts'
-import type { Range } from './chart-data.ts'
+import type { FoundPlayers, ServerDetails } from '../view/types.ts'
 import { createCharts } from './charts.ts'
 import { baseUrl, contextNow, readData, setUpTheme, showConnection, showTab, tickTimes } from './chrome.ts'
 import { createSlot, required } from './dom.ts'
+import { loadJson } from './load.ts'
 import { applyEvent } from './model.ts'
+import { applyPlayer, applyToFound } from './player-list.ts'
 import { type Connection, followEvents } from './stream.ts'
 import { setUpTips } from './tips.ts'
+import { createWeek } from './week.ts'
 
-/** Sources, visits and uptime are requested again after this time, ms, and soon after a player joins or leaves. */
-const reloadAfter = 30_000
+/** Sources, visits and uptime are requested again after this time, ms, and soon after a change that events do not describe. */
+const reloadAfter = 60_000
 const soon = 300
+/** The same times after many players have joined and left, of a list that is shown and of one that is too long. */
+const [shortPause, longPause] = [2_000, 90_000]
+const searchDelay = 250
 
 function start(first: ServerDetails, at: number): void {
   let details = first
@@ -25,13 +33,27 @@ function start(first: ServerDetails, at: number): void {
   let changes = 0
   /** Number of requests sent, and the newest one whose reply has been used. */
   let [sent, used] = [0, 0]
+  let reloadedAt = Date.now()
+  /** Time of the last event about a player that has been applied, Unix milliseconds. */
+  let playersAt = 0
+  let found: FoundPlayers | undefined
+  let search = ''
+  const open = new Set<string>()
   const { name } = first.server
-  const [drawHead, drawBody] = [createSlot(required('head')), createSlot(required('body'))]
+  const path = `page/servers/${encodeURIComponent(name)}`
+  const [drawHead, drawBody, drawVisits] = [
+    createSlot(required('head')),
+    createSlot(required('body')),
+    createSlot(required('visits')),
+  ]
+  const drawSources = contextNow().isPublic === false ? undefined : createSlot(required('sources'))
 
   function draw(): void {
     const context = contextNow()
     drawHead(viewServerHead(details, context))
-    drawBody(viewServerBody(details, context))
+    drawBody(viewServerBody(details, context, { found, open }))
+    drawVisits(viewServerVisits(details, context))
+    drawSources?.(viewServerSources(details, context))
     const totals = totalsOf([details.server], context)
     showTab(pageTitle(totals, `${cleanName(name)} – ${context.title}`), totals.down)
   }
@@ -47,10 +69,11 @@ function start(first: ServerDetails, at: number): void {
 
   /** @returns false if the service does not answer */
   async function reload(): Promise<boolean> {
-    reloadIn(reloadAfter)
+    reloadIn(isLong() ? longPause : reloadAfter)
+    reloadedAt = Date.now()
     const [request, changesBefore] = [++sent, changes]
     try {
-      const response = await fetch(`${contextNow().root}page/servers/${encodeURIComponent(name)}`)
+      const response = await fetch(contextNow().root + path)
       const loaded = response.ok ? ((await response.json()) as ServerDetails) : undefined
       if (request < used) return true
       used = request
@@ -67,7 +90,7 @@ function start(first: ServerDetails, at: number): void {
       }
       if (loaded === undefined) return isMissing
       lastMessage = Date.now()
-      details = isOutdated ? { ...loaded, server: details.server } : loaded
+      details = merge(loaded, isOutdated)
       draw()
       return true
     } catch {
@@ -76,12 +99,56 @@ function start(first: ServerDetails, at: number): void {
     }
   }
 
+  /** What was loaded, without what events have changed since. */
+  function merge(loaded: ServerDetails, isOutdated: boolean): ServerDetails {
+    const state = isOutdated ? details.server : loaded.server
+    const isListOutdated = loaded.listed !== null && loaded.listed.at < playersAt
+    const { listed, sessions, server } = isListOutdated ? details : loaded
+    return { ...loaded, listed, sessions, server: { ...state, state: { ...state.state, players: server.state.players } } }
+  }
+
+  const isLong = () => (details.listed?.total ?? 0) > maxListed
+
+  function reloadPlayers(): void {
+    reloadIn(Math.max(soon, reloadedAt + (isLong() ? longPause : shortPause) - Date.now()))
+  }
+
+  async function find(text: string): Promise<void> {
+    search = text
+    const loaded = text === '' ? undefined : await loadJson<FoundPlayers>(`${path}/players?search=${encodeURIComponent(text)}`)
+    if (search !== text) return
+    found = loaded
+    draw()
+  }
+
+  let searching: ReturnType<typeof setTimeout> | undefined
+  document.addEventListener('input', ({ target }) => {
+    if (!(target instanceof HTMLInputElement) || target.id !== 'find') return
+    clearTimeout(searching)
+    searching = setTimeout(() => find(target.value.trim()), searchDelay)
+  })
+  document.addEventListener('submit', (event) => event.preventDefault())
+  // This event does not bubble.
+  const body = required('body')
+  body.addEventListener(
+    'toggle',
+    ({ target }) => {
+      if (!(target instanceof HTMLDetailsElement)) return
+      if (target.open) open.add(target.dataset.table ?? '')
+      else open.delete(target.dataset.table ?? '')
+      draw()
+    },
+    true,
+  )
+
   if (contextNow().isPublic) {
     required('share').replaceChildren()
     createSlot(required('share'))(viewShare(baseUrl(), first, contextNow()))
     setUpCopying()
-    createCharts(required('charts'), name, firstRange(first))
+    const budget = () => tickBudget(details.server).budget
+    createCharts({ place: required('charts'), server: name, first: firstRange(first), budget })
   }
+  createWeek(required('week'), `${path}/week`)
   draw()
   reloadIn(reloadAfter)
   followEvents({
@@ -94,8 +161,14 @@ function start(first: ServerDetails, at: number): void {
         details = { ...details, server }
         draw()
       }
-      if (event.event === 'change' || (event.event === 'snapshot' && !isRemoved)) return
-      reloadIn(soon)
+      if (event.event === 'join' || event.event === 'leave') {
+        const message = JSON.parse(event.data)
+        playersAt = message.at
+        details = applyPlayer(details, event.event, message)
+        if (found !== undefined) found = applyToFound(found, search, event.event, message)
+        draw()
+      } else if (event.event === 'players') reloadPlayers()
+      else if (event.event !== 'change' && (event.event !== 'snapshot' || isRemoved)) reloadIn(soon)
     },
     poll: reload,
     onConnection(next) {
@@ -105,29 +178,26 @@ function start(first: ServerDetails, at: number): void {
   })
 }
 
-/** One hour if little more is recorded. */
-const firstRange = ({ history }: ServerDetails): Range =>
-  (history?.parts ?? []).filter((part) => part !== null).length > 4 ? '24h' : '1h'
-
-/** Copies a block, or selects it if the browser does not allow copying (without TLS). */
+/** Copies a text, or selects it if the browser does not allow copying (without TLS). */
 function setUpCopying(): void {
   const { texts } = contextNow()
-  for (const button of document.querySelectorAll<HTMLButtonElement>('button.copy')) {
-    button.hidden = false
-    button.addEventListener('click', async () => {
-      const code = button.closest('.snippet')?.querySelector('code')
-      if (code === null || code === undefined) return
-      try {
-        await navigator.clipboard.writeText(code.textContent ?? '')
-        button.textContent = texts.server.copied
-        setTimeout(() => {
-          button.textContent = texts.server.copy
-        }, 2_000)
-      } catch {
-        getSelection()?.selectAllChildren(code)
-      }
-    })
-  }
+  document.addEventListener('click', async ({ target }) => {
+    const button = target instanceof Element ? target.closest<HTMLButtonElement>('button.copy') : null
+    const code = button?.closest('.snippet, .join')?.querySelector('code')
+    const label = button?.firstChild
+    if (!label || !code) return
+    try {
+      await navigator.clipboard.writeText(code.textContent ?? '')
+      label.nodeValue = texts.server.copied
+      required('said').textContent = texts.server.copied
+      setTimeout(() => {
+        label.nodeValue = texts.server.copy
+        required('said').textContent = ''
+      }, 2_000)
+    } catch {
+      getSelection()?.selectAllChildren(code)
+    }
+  })
 }
 
 setUpTheme()

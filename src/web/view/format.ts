@@ -8,6 +8,8 @@ export interface Format {
   /** Hours and minutes. */
   time(at: number): string
   dateTime(at: number): string
+  /** @param day 0 is Monday */
+  weekday(day: number, style: 'short' | 'long'): string
   /** Day and month. */
   day(at: number): string
   /** @param date `2026-11-21`, UTC */
@@ -42,6 +44,8 @@ export function createFormat(locale: string | readonly string[], zone?: string):
   const percent = new Intl.NumberFormat(locales, { style: 'percent', maximumFractionDigits: 2 })
   const time = new Intl.DateTimeFormat(locales, { ...options, hour: '2-digit', minute: '2-digit' })
   const day = new Intl.DateTimeFormat(locales, { ...options, day: 'numeric', month: 'short' })
+  const weekdayFormat = (weekday: 'short' | 'long') => new Intl.DateTimeFormat(locales, { timeZone: 'UTC', weekday })
+  const weekdays = { short: weekdayFormat('short'), long: weekdayFormat('long') }
   const dateTime = new Intl.DateTimeFormat(locales, { ...options, dateStyle: 'medium', timeStyle: 'short' })
   const date = new Intl.DateTimeFormat(locales, { timeZone: 'UTC', dateStyle: 'medium' })
   const now = new Intl.RelativeTimeFormat(locales, { numeric: 'auto' }).format(0, 'second')
@@ -55,6 +59,8 @@ export function createFormat(locale: string | readonly string[], zone?: string):
     percent: (part) => percent.format(floorPercent(part) / 100),
     milliseconds: (ms) => (ms >= 9.95 ? integer : ms >= 0.95 ? decimal : fraction).format(ms),
     time: (at) => time.format(at),
+    // 2024-01-01 was a Monday.
+    weekday: (at, style) => weekdays[style].format(Date.UTC(2024, 0, 1 + at)),
     day: (at) => day.format(at),
     dateTime: (at) => dateTime.format(at),
     date: (text) => date.format(Date.parse(`${text}T00:00:00Z`)),

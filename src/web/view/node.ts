@@ -15,6 +15,8 @@ export interface Attributes {
   readonly [name: string]: Value | Readonly<Record<string, string>>
   /** Set only by the code in the browser: the content security policy allows no styles in HTML. */
   readonly style?: Readonly<Record<string, string>>
+  /** Identifies a child among its siblings while it moves; not part of the HTML. */
+  readonly key?: string
 }
 
 export type Child = ViewNode | number | null | undefined | false | readonly Child[]
@@ -46,7 +48,7 @@ export function attributesOf({ attributes }: ViewElement): readonly (readonly [s
   const found: [string, string][] = []
   for (const name in attributes) {
     const value = attributes[name]
-    if (value === false || value === null || value === undefined || typeof value === 'object') continue
+    if (name === 'key' || value === false || value === null || value === undefined || typeof value === 'object') continue
     found.push([name, value === true ? '' : String(value)])
   }
   return found

@@ -2,12 +2,10 @@ import { cleanName } from './clean-text.ts'
 import type { ViewContext } from './context.ts'
 import { h, type ViewElement } from './node.ts'
 import { viewRelative } from './relative.ts'
-import type { ListedPlayer, Regular, ServerDetails, Session } from './types.ts'
+import type { FoundPlayers, ListedPlayer, Regular, ServerDetails, Session } from './types.ts'
 
 /** Maximum number of players listed: thousands of names and heads would take seconds to load. */
-const maxListed = 100
-/** Maximum number of visits shown. */
-const maxRecent = 40
+export const maxListed = 100
 
 /** A player's head, if the UUID is known. */
 const viewHead = ({ ID }: ListedPlayer, { root }: ViewContext): ViewElement =>
@@ -24,32 +22,60 @@ const viewHead = ({ ID }: ListedPlayer, { root }: ViewContext): ViewElement =>
 
 const viewName = ({ NAME }: ListedPlayer): ViewElement => h('bdi', { class: 'name' }, cleanName(NAME))
 
-/** The players online, and since when, if known. Empty if the page hides names. */
-export function viewPlayers({ server, sessions }: ServerDetails, context: ViewContext): ViewElement | undefined {
+/**
+ * The players online, and since when, if known. Empty if the page hides names.
+ * @param found the result of a search; absent while there is none
+ */
+export function viewPlayers(
+  { server, listed, sessions }: ServerDetails,
+  context: ViewContext,
+  found?: FoundPlayers,
+): ViewElement | undefined {
   const { texts, format } = context
   const { players, online, up } = server.state
   if (sessions === null) return undefined
   const since = new Map(
     sessions.flatMap(({ player, from, isOnline }) => (isOnline && from !== null ? [[player.NAME, from]] : [])),
   )
-  const listed = players?.slice(0, maxListed) ?? []
-  const others = (players?.length ?? 0) - listed.length
-  const none = up === true && online === 0 ? texts.server.noPlayers : texts.server.noList
+  const shown = found?.players ?? players ?? []
+  const others = (found?.total ?? listed?.total ?? 0) - shown.length
+  const whyNone = up === true ? (online === 0 ? texts.server.noPlayers : texts.server.noList) : texts.server.noListDown
   return h(
     'section',
-    { class: 'panel' },
-    h('h2', {}, texts.server.playersOnline),
-    listed.length === 0
-      ? h('p', { class: 'none' }, none)
+    { class: 'panel online' },
+    h(
+      'div',
+      { class: 'line' },
+      h('h2', {}, texts.server.playersOnline),
+      h(
+        'form',
+        { class: 'find', role: 'search', hidden: found === undefined && (listed?.total ?? 0) <= maxListed },
+        h('input', {
+          ...{ id: 'find', type: 'search', maxlength: 100, autocomplete: 'off', spellcheck: 'false' },
+          ...{ placeholder: texts.server.findPlayer, 'aria-label': texts.server.findPlayer },
+        }),
+      ),
+    ),
+    h(
+      'p',
+      { class: 'hint', role: 'status', hidden: found === undefined },
+      found && texts.server.foundPlayers(format.integer(found.total)),
+    ),
+    shown.length === 0
+      ? h('p', { class: 'none' }, found === undefined ? whyNone : texts.server.noPlayerFound)
       : h(
           'ul',
-          { class: 'faces', tabindex: 0 },
-          listed.map((player) => {
+          { class: 'faces', tabindex: 0, 'aria-label': texts.server.playersOnline },
+          shown.map((player) => {
             const from = since.get(player.NAME)
-            return h('li', {}, viewHead(player, context), viewName(player), from !== undefined && viewRelative(from, context))
+            return h(
+              'li',
+              { key: player.NAME },
+              ...[viewHead(player, context), viewName(player), from !== undefined && viewRelative(from, context)],
+            )
           }),
         ),
-    others > 0 && h('p', {}, texts.server.otherPlayers(format.integer(others))),
+    others > 0 && h('p', { class: 'others' }, texts.server.otherPlayers(format.integer(others))),
   )
 }
 
@@ -60,7 +86,6 @@ export function viewRecent({ sessions }: ServerDetails, context: ViewContext): V
   const ended = (sessions ?? [])
     .filter(({ isOnline }) => !isOnline)
     .toSorted((a, b) => (b.to ?? b.from ?? 0) - (a.to ?? a.from ?? 0))
-    .slice(0, maxRecent)
   if (ended.length === 0) return undefined
   return h(
     'section',
@@ -68,7 +93,7 @@ export function viewRecent({ sessions }: ServerDetails, context: ViewContext): V
     h('h2', {}, texts.server.recent),
     h(
       'ul',
-      { class: 'faces', tabindex: 0 },
+      { class: 'faces', tabindex: 0, 'aria-label': texts.server.recent },
       ended.map((session) => viewVisit(session, context)),
     ),
   )
@@ -86,7 +111,7 @@ export function viewRegulars({ regulars }: ServerDetails, context: ViewContext):
   const { regulars: title, regular: columns } = context.texts.server
   return h(
     'section',
-    { class: 'panel' },
+    { class: 'panel regulars' },
     h('h2', {}, title),
     h(
       'div',

@@ -7,19 +7,23 @@ import { type Child, h, type ViewElement } from './node.ts'
 import { viewPlayers, viewRecent, viewRegulars } from './players.ts'
 import { viewRelative } from './relative.ts'
 import { snippetsOf } from './snippets.ts'
-import type { ServerDetails } from './types.ts'
-import { viewDays, viewHours } from './uptime.ts'
+import type { Texts } from './texts.ts'
+import type { FoundPlayers, ServerDetails, SourceRow } from './types.ts'
+import { viewUptime } from './uptime.ts'
 
 const fact = (label: string, ...children: readonly Child[]): ViewElement =>
   h('div', {}, h('dt', {}, label), h('dd', {}, children))
 
 /** Name, state, and current values. */
-export function viewServerHead({ server, record }: ServerDetails, context: ViewContext): ViewElement {
+export function viewServerHead({ server, record, join, charts }: ServerDetails, context: ViewContext): ViewElement {
   const { texts, format } = context
   const { online, max, tickRate, tickTimeMean, latency } = server.state
   const health = healthOf(server, texts, format)
   const ticks = tickLight(server, texts, format)
   const unknown = texts.table.unknown
+  const number = (value: number | null) => h('b', {}, value === null ? unknown : format.decimal(value))
+  // Most servers have no source of them.
+  const hasTicks = tickRate !== null || tickTimeMean !== null || charts.includes('tickRate') || charts.includes('tickTime')
   return h(
     'section',
     { class: `panel head ${health.name}` },
@@ -36,7 +40,8 @@ export function viewServerHead({ server, record }: ServerDetails, context: ViewC
       viewBadge(health, context),
     ),
     viewMotd(server),
-    health.name === 'up' ? undefined : h('p', { class: `reason ${health.name}` }, health.reason),
+    // The reason of a server that lags is beside its ticks.
+    health.name !== 'up' && health.name !== 'lagging' && h('p', { class: `reason ${health.name}` }, health.reason),
     h(
       'dl',
       { class: 'facts' },
@@ -45,10 +50,8 @@ export function viewServerHead({ server, record }: ServerDetails, context: ViewC
         h('b', {}, online === null ? unknown : format.integer(online)),
         max === null ? '' : ` / ${format.integer(max)}`,
       ),
-      fact(texts.table.columns.rate, h('b', {}, tickRate === null ? unknown : format.decimal(tickRate))),
-      fact(texts.table.columns.mean, h('b', {}, tickTimeMean === null ? unknown : format.decimal(tickTimeMean))),
+      hasTicks && [fact(texts.table.columns.rate, number(tickRate)), fact(texts.table.columns.mean, number(tickTimeMean))],
       fact(texts.server.latency, h('b', {}, latency === null ? unknown : `${latencyText(latency, format)} ms`)),
-      server.address !== null && fact(texts.server.address, h('bdi', {}, cleanText(server.address))),
       fact(
         texts.server.lastContact,
         server.lastContact === null ? texts.server.never : viewRelative(server.lastContact, context),
@@ -62,31 +65,61 @@ export function viewServerHead({ server, record }: ServerDetails, context: ViewC
         ),
     ),
     h('p', { class: `light ${ticks.light}` }, h('span', { class: 'lamp', 'aria-hidden': 'true' }), ticks.reason),
+    join !== null && viewJoin(server.name, join, context),
   )
 }
 
-/** Uptime, players and sources: the part below the charts that changes while the page is open. */
-export function viewServerBody(details: ServerDetails, context: ViewContext): ViewElement {
+/** Its first text changes when it is used. */
+const viewCopy = (what: string, { copy }: Texts['server']): ViewElement =>
+  h('button', { type: 'button', class: 'copy' }, copy, h('span', { class: 'hidden' }, `: ${what}`))
+
+/** What to enter in the game, and for Bedrock a link that adds it to the list of servers. */
+function viewJoin(name: string, { address, edition }: NonNullable<ServerDetails['join']>, { texts }: ViewContext): ViewElement {
+  const { server } = texts
+  const label = cleanName(name).replaceAll('|', ' ')
+  return h(
+    'div',
+    { class: 'join' },
+    h('span', {}, server.join),
+    h('code', {}, h('bdi', {}, address)),
+    viewCopy(server.address, server),
+    edition === 'bedrock' &&
+      h('a', { class: 'add', href: `minecraft://?addExternalServer=${encodeURIComponent(`${label}|${address}`)}` }, server.add),
+  )
+}
+
+/** What changes while the page is open, and what the reader has chosen to see of it. */
+export interface ShownParts {
+  /** The result of a search for players. */
+  readonly found?: FoundPlayers | undefined
+  /** The names of the tables that are open. */
+  readonly open?: ReadonlySet<string>
+}
+
+/** Players and uptime: the part between the head and the charts. */
+export const viewServerBody = (details: ServerDetails, context: ViewContext, { found, open }: ShownParts = {}): ViewElement =>
+  h(
+    'div',
+    { class: 'columns' },
+    viewPlayers(details, context, found),
+    details.history !== null && viewUptime(cleanName(details.server.name), details.history, open ?? new Set(), context),
+  )
+
+/** Who played: the part below the charts. */
+export const viewServerVisits = (details: ServerDetails, context: ViewContext): ViewElement =>
+  h('div', { class: 'columns' }, viewRecent(details, context), viewRegulars(details, context))
+
+/** The sources, and how to see more: for administrators. Empty if the page hides them. */
+export function viewServerSources({ sources, hints }: ServerDetails, context: ViewContext): ViewElement {
   const { texts } = context
-  const { server, history, sources, hints } = details
   return h(
     'div',
     { class: 'columns' },
-    history !== null &&
-      h(
-        'section',
-        { class: 'panel past' },
-        viewHours(cleanName(server.name), history, context),
-        viewDays(cleanName(server.name), history, context),
-      ),
-    viewPlayers(details, context),
-    viewRecent(details, context),
-    viewRegulars(details, context),
     sources !== null &&
       h(
         'section',
         { class: 'panel' },
-        h('h2', {}, texts.server.sources),
+        h('h3', {}, texts.server.sources),
         h(
           'div',
           { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': texts.server.sources },
@@ -105,22 +138,7 @@ export function viewServerBody(details: ServerDetails, context: ViewContext): Vi
             h(
               'tbody',
               {},
-              sources.map(({ source, state, target, lastError }) =>
-                h(
-                  'tr',
-                  {},
-                  h('th', { scope: 'row' }, source),
-                  h('td', { class: `source-${state}` }, texts.server.sourceStates[state] ?? state),
-                  h('td', {}, h('bdi', {}, target === null ? texts.table.unknown : cleanText(target))),
-                  h(
-                    'td',
-                    {},
-                    lastError === null
-                      ? texts.table.unknown
-                      : [cleanText(lastError.message), ' ', viewRelative(lastError.at, context)],
-                  ),
-                ),
-              ),
+              sources.map((row) => viewSource(row, context)),
             ),
           ),
         ),
@@ -130,7 +148,7 @@ export function viewServerBody(details: ServerDetails, context: ViewContext): Vi
       h(
         'section',
         { class: 'panel' },
-        h('h2', {}, texts.server.hints),
+        h('h3', {}, texts.server.hints),
         h(
           'ul',
           { class: 'hints' },
@@ -140,13 +158,27 @@ export function viewServerBody(details: ServerDetails, context: ViewContext): Vi
   )
 }
 
+function viewSource({ source, state, target, lastError }: SourceRow, context: ViewContext): ViewElement {
+  const { texts } = context
+  const error =
+    lastError === null ? texts.table.unknown : [cleanText(lastError.message), ' ', viewRelative(lastError.at, context)]
+  return h(
+    'tr',
+    {},
+    h('th', { scope: 'row' }, source),
+    h('td', { class: `source-${state}` }, texts.server.sourceStates[state] ?? state),
+    h('td', {}, h('bdi', {}, target === null ? texts.table.unknown : cleanText(target))),
+    h('td', {}, error),
+  )
+}
+
 /** @param base URL of the service, with a trailing slash */
 export function viewShare(base: string, details: ServerDetails, { texts }: ViewContext): ViewElement {
   const { server } = texts
   return h(
     'section',
     { class: 'panel share' },
-    h('h2', {}, server.share),
+    h('h3', {}, server.share),
     snippetsOf(base, details.server.name, details.metricsListen).map(([kind, text]) =>
       h(
         'div',
@@ -154,13 +186,9 @@ export function viewShare(base: string, details: ServerDetails, { texts }: ViewC
         h(
           'div',
           { class: 'line' },
-          h('h3', {}, server.snippets[kind]),
+          h('h4', {}, server.snippets[kind]),
           h('span', {}, server.snippetHints[kind]),
-          h(
-            'button',
-            { type: 'button', class: 'copy', hidden: true, 'aria-label': `${server.copy}: ${server.snippets[kind]}` },
-            server.copy,
-          ),
+          viewCopy(server.snippets[kind], server),
         ),
         h('pre', { tabindex: 0, role: 'region', 'aria-label': server.snippets[kind] }, h('code', {}, text)),
       ),

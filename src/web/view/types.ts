@@ -1,9 +1,13 @@
+import type { Texts } from './texts.ts'
+
+export type ChartName = keyof Texts['server']['chart']
+
 /** The data of one server on the page. `null` if a value is unknown. */
 export interface ServerState {
   readonly up: boolean | null
   readonly online: number | null
   readonly max: number | null
-  /** Null if no source has the full list, and if the page hides names. */
+  /** The first of them, on the page of the server only. Null if no source has the full list, and if the page hides names. */
   readonly players: readonly ListedPlayer[] | null
   readonly version: string | null
   readonly software: string | null
@@ -114,11 +118,30 @@ export interface Regular {
   readonly online: boolean
 }
 
+/** Players online whose name contains a text: the first of them, and the number of all. */
+export interface FoundPlayers {
+  readonly players: readonly ListedPlayer[]
+  readonly total: number
+}
+
+/** The mean number of players in each step, which is milliseconds; null where unknown. `from`: Unix milliseconds. */
+export interface WeekOfPlayers {
+  readonly from: number
+  readonly step: number
+  readonly players: readonly (number | null)[]
+}
+
 export interface ServerDetails {
   readonly server: PageServer
+  /** The length of the full list of players, and its time in Unix milliseconds; null as `server.state.players`. */
+  readonly listed: { readonly total: number; readonly at: number } | null
+  /** What players enter to join; null if it is unknown or the page hides addresses. */
+  readonly join: { readonly address: string; readonly edition: 'java' | 'bedrock' } | null
+  /** The charts that have values. */
+  readonly charts: readonly ChartName[]
   readonly history: CardHistory | null
   readonly record: { readonly players: number; readonly at: number } | null
-  /** Newest first; null if the page hides names. */
+  /** Those that are online first, each newest first; null if the page hides names. */
   readonly sessions: readonly Session[] | null
   /** Longest time first; null if the page hides names. */
   readonly regulars: readonly Regular[] | null

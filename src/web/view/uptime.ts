@@ -1,4 +1,5 @@
 import type { ViewContext } from './context.ts'
+import { viewAsTable, viewDataTable } from './data-table.ts'
 import { h, type ViewElement } from './node.ts'
 import type { CardHistory } from './types.ts'
 
@@ -10,9 +11,27 @@ export function uptimeLevel(up: number | null): string {
   return up >= 0.9 ? 'some' : 'poor'
 }
 
-/** A cell is a button, so that touch and the keyboard reach its label; arrow keys move within a bar. */
-const cell = (level: string, label: string, isLast: boolean): ViewElement =>
-  h('button', { type: 'button', class: `cell ${level}`, 'aria-label': label, 'data-tip': label, tabindex: isLast ? 0 : -1 })
+/** A part of a bar. Pointers and the keyboard reach its label through the bar: see `setUpTips`. */
+const cell = (level: string, label: string): ViewElement => h('i', { class: `cell ${level}`, 'data-tip': label })
+
+/** One slider, whose value is the position of a cell and whose text is the label of that cell. */
+const bar = (label: string, cells: readonly ViewElement[]): ViewElement => {
+  const last = cells.length - 1
+  return h(
+    'div',
+    {
+      class: 'cells',
+      role: 'slider',
+      tabindex: 0,
+      'aria-label': label,
+      'aria-valuemin': 0,
+      'aria-valuemax': last,
+      'aria-valuenow': last,
+      'aria-valuetext': String(cells[last]?.attributes['data-tip'] ?? ''),
+    },
+    cells,
+  )
+}
 
 /** The mean of the days, weighted by their known time; null if there is none. */
 export function meanUptime(days: CardHistory['days']): number | null {
@@ -26,19 +45,19 @@ const mean = (values: readonly (number | null)[]): number | null => {
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length
 }
 
-const row = (title: string, total: string, bar: ViewElement): ViewElement =>
-  h('div', { class: 'uptime' }, h('div', { class: 'line' }, h('span', {}, title), h('span', { class: 'strong' }, total)), bar)
+const row = (title: string, total: string, cells: ViewElement): ViewElement =>
+  h('div', { class: 'uptime' }, h('div', { class: 'line' }, h('span', {}, title), h('span', { class: 'strong' }, total)), cells)
 
 export function viewDays(name: string, { days }: CardHistory, { texts, format }: ViewContext): ViewElement {
   const { card } = texts
   const count = format.integer(days.length)
   const total = meanUptime(days)
-  const cells = days.map(({ date, up, known, maintenance = 0 }, index) => {
+  const cells = days.map(({ date, up, known, maintenance = 0 }) => {
     const day = format.date(date)
     const label = up === null ? card.dayUnknown(day) : card.day(day, format.percent(up))
     const partly = up !== null && known < 0.995 ? `, ${card.partlyKnown(format.percent(known))}` : ''
     const maintained = maintenance > 0 ? `, ${card.maintained(format.percent(maintenance))}` : ''
-    return cell(maintenance > known ? 'maintained' : uptimeLevel(up), label + partly + maintained, index === days.length - 1)
+    return cell(maintenance > known ? 'maintained' : uptimeLevel(up), label + partly + maintained)
   })
   // Days before the first record are not part of the promise.
   const [first] = days.filter(({ known }) => known > 0)
@@ -46,7 +65,7 @@ export function viewDays(name: string, { days }: CardHistory, { texts, format }:
   return row(
     isNew ? card.since(format.date(first.date)) : card.days(count),
     total === null ? card.unknownUptime : card.uptime(format.percent(total)),
-    h('div', { class: 'cells', role: 'group', 'aria-label': card.uptimeOfDays(name, count) }, cells),
+    bar(card.uptimeOfDays(name, count), cells),
   )
 }
 
@@ -57,12 +76,47 @@ export function viewHours(name: string, { parts, from, to }: CardHistory, { text
   const cells = parts.map((up, index) => {
     const [begin, end] = [format.time(from + index * step), format.time(from + (index + 1) * step)]
     const label = up === null ? card.partUnknown(begin, end) : card.part(begin, end, format.percent(up))
-    return cell(uptimeLevel(up), label, index === parts.length - 1)
+    return cell(uptimeLevel(up), label)
   })
   const first = parts.findIndex((part) => part !== null)
   return row(
     first > 0 ? card.since(format.time(from + first * step)) : card.hours,
     total === null ? card.unknownUptime : card.uptime(format.percent(total)),
-    h('div', { class: 'cells', role: 'group', 'aria-label': card.uptimeOfHours(name) }, cells),
+    bar(card.uptimeOfHours(name), cells),
   )
+}
+
+/** Both bars of the page of a server, with tables of the same. @param open the names of the tables that are shown */
+export function viewUptime(name: string, history: CardHistory, open: ReadonlySet<string>, context: ViewContext): ViewElement {
+  const { server } = context.texts
+  const table = (of: keyof typeof server.uptimeOf, view: () => ViewElement) =>
+    viewAsTable(of, server.uptimeOf[of], server, open.has(of) ? view() : undefined)
+  return h(
+    'section',
+    { class: 'panel past' },
+    h('h2', {}, server.uptime),
+    viewHours(name, history, context),
+    table('hours', () => viewHoursTable(history, context)),
+    viewDays(name, history, context),
+    table('days', () => viewDaysTable(history, context)),
+  )
+}
+
+/** Newest first, as the other table. */
+function viewHoursTable({ parts, from, to }: CardHistory, { texts: { server, card }, format }: ViewContext): ViewElement {
+  const step = (to - from) / parts.length
+  const rows = parts.map((up, index) => [
+    format.dateTime(from + index * step),
+    up === null ? card.unknownUptime : format.percent(up),
+  ])
+  return viewDataTable(server.uptimeOf.hours, [server.uptimeColumns.time, server.uptimeColumns.up], rows.toReversed())
+}
+
+function viewDaysTable({ days }: CardHistory, { texts: { server, card }, format }: ViewContext): ViewElement {
+  const rows = days.map(({ date, up, known }) => [
+    format.date(date),
+    up === null ? card.unknownUptime : format.percent(up),
+    format.percent(known),
+  ])
+  return viewDataTable(server.uptimeOf.days, Object.values(server.uptimeColumns), rows.toReversed())
 }

@@ -1,0 +1,32 @@
+import type { WeekOfPlayers } from '../view/types.ts'
+import { unknownWeek, viewWeek, viewWeekTable, weekHours } from '../view/week.ts'
+import { contextNow } from './chrome.ts'
+import { create, createSlot } from './dom.ts'
+import { loadJson } from './load.ts'
+
+/** The hours of the week change slowly. Milliseconds. */
+const reloadAfter = 600_000
+
+/** Loads the players of each hour of the week, again while the page is open. @param path of the data */
+export function createWeek(place: HTMLElement, path: string): void {
+  const draw = createSlot(place)
+  let week = unknownWeek
+
+  /** In the element that the view has left empty. */
+  function showTable(): void {
+    const table = place.querySelector('details[open] > div')
+    table?.replaceChildren(create(viewWeekTable(week, contextNow())))
+  }
+
+  async function load(): Promise<void> {
+    const loaded = document.hidden ? undefined : await loadJson<WeekOfPlayers>(path)
+    if (loaded === undefined) return
+    week = weekHours(loaded)
+    draw(viewWeek(week, contextNow()))
+    showTable()
+  }
+
+  place.addEventListener('toggle', showTable, true)
+  setInterval(load, reloadAfter)
+  load()
+}

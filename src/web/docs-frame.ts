@@ -1,0 +1,28 @@
+import { readNames } from './assets.ts'
+import { createFormat } from './view/format.ts'
+import { viewHeader } from './view/layout.ts'
+import { h, toHtml } from './view/node.ts'
+import { english } from './view/texts.ts'
+
+/**
+ * The HTML of Swagger UI with the bar, the theme and the icon of the other pages, and what makes it accessible.
+ * @param root relative path to the page of all servers
+ * @param title of the page of all servers
+ */
+export function frameDocs(html: string, root: string, title: string): string {
+  const assets = readNames()
+  const asset = (name: string) => `${root}page/assets/${name}`
+  const context = { texts: english, format: createFormat(english.language, 'UTC'), now: 0, root, title }
+  const head = [
+    h('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),
+    h('meta', { name: 'color-scheme', content: 'light dark' }),
+    h('link', { rel: 'icon', type: 'image/svg+xml', href: `${root}page/icon.svg`, id: 'icon' }),
+    h('script', { src: asset(assets['theme.js']) }),
+    h('script', { type: 'module', src: asset(assets['docs.js']) }),
+  ]
+  const main = '<div id="swagger-ui"></div>'
+  const back = h('nav', { class: 'crumb' }, h('a', { href: root || './' }, `← ${english.backToServers}`))
+  return html
+    .replace('</head>', () => `${head.map(toHtml).join('')}</head>`)
+    .replace(main, () => `${toHtml(viewHeader(context))}${toHtml(back)}<div id="main">${main}</div>`)
+}
