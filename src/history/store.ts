@@ -3,7 +3,7 @@ import type Database from 'libsql'
 import { cacheBytes, type DatabaseOptions, openDatabase } from './database.ts'
 import { dayMs, type Level, levels } from './levels.ts'
 import { readOldFile } from './old-files.ts'
-import { Overview, type OverviewValues } from './overview.ts'
+import { Overview, type OverviewValues, type PlayerCounts } from './overview.ts'
 import { type PlayerHistory, type PlayerTime, readPlayers } from './players.ts'
 import { type RangeQuery, type RangeValues, readRange } from './range.ts'
 import { bucketColumns, upsertBuckets } from './schema.ts'
@@ -148,8 +148,12 @@ export class HistoryStore {
 
   /** The last 24 hours and 90 days of all servers. */
   overview(now: number): OverviewValues {
-    const [[servers = 0] = []] = this.#all('SELECT max(id) FROM servers')
-    return this.#overview.values(Number(servers), now)
+    return this.#overview.values(this.#lastServer(), now)
+  }
+
+  /** The players of servers in the last 24 hours. See `Overview`. */
+  playerCounts(servers: readonly number[], maxServers: number, now: number): PlayerCounts<number> {
+    return this.#overview.playerCounts(this.#lastServer(), servers, maxServers, now)
   }
 
   /** The maximum number of players on all servers between two times, by minutes. */
@@ -320,6 +324,11 @@ export class HistoryStore {
         FROM starts CROSS JOIN ${level.table} AS bucket ON bucket.time = starts.time AND bucket.server = ?`,
       ...[from, to, server],
     )
+  }
+
+  /** The largest number of a server. */
+  #lastServer(): number {
+    return Number(this.#all('SELECT max(id) FROM servers')[0]?.[0] ?? 0)
   }
 
   #lastAt(server: number, now: number): number | null {

@@ -3,6 +3,7 @@ import type { Fleet } from '../game/fleet.ts'
 import type { ServerSettings } from '../game/server-settings.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import type { History } from '../history/history.ts'
+import type { PlayerCounts } from '../history/overview.ts'
 import { perBasePath } from '../http/base-path.ts'
 import { publicUrlOf } from '../http/public-url.ts'
 import { negotiate } from '../http/replies/accept.ts'
@@ -17,7 +18,7 @@ import type { MaintenanceOf } from '../util/part-metrics.ts'
 import { mapInSlices } from '../util/pauses.ts'
 import { registerAssets } from './assets.ts'
 import { securityHeaders } from './document.ts'
-import { acceptsEncoding, compress } from './encoding.ts'
+import { acceptsEncoding, type Coding, compress } from './encoding.ts'
 import { registerManifest } from './manifest.ts'
 import { createPageCache } from './page-cache.ts'
 import { createPageHistory, type PageHistory } from './page-history.ts'
@@ -40,6 +41,8 @@ export interface PageOptions {
   readonly isDemo: boolean
   /** See `createPageEvents`. */
   readonly events: EventHub
+  /** Those of all servers. */
+  readonly overviewEvents: EventHub
   readonly maintenanceOf: MaintenanceOf
   readonly maintenancePart: (server: string, date: string) => number
   /** Returns the notification channels whose last attempt failed. */
@@ -52,7 +55,7 @@ const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as con
 
 /** `/` and `/servers/{name}`: the status page, complete without JavaScript. Its data is at `/page/`. */
 export function registerPage(app: FastifyInstance, options: PageOptions): void {
-  const { fleet, clock, title, history, isPublic, isDemo, events, metricsListen, maintenanceOf } = options
+  const { fleet, clock, title, history, isPublic, isDemo, metricsListen, maintenanceOf } = options
   const past = createPageHistory(fleet, history, clock, options.maintenancePart)
   app.addHook('onClose', async () => past.close())
   const assets = registerAssets(app)
@@ -68,17 +71,17 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     }
   }
 
-  const pageServer = (watcher: Watcher): PageServer =>
-    toPageServer(settingsOf(fleet, watcher), watcher.snapshot(), { isPublic, maintenanceOf })
+  const pageServer = (watcher: Watcher, isOverview: boolean): PageServer =>
+    toPageServer(settingsOf(fleet, watcher), watcher.snapshot(), { isPublic, isOverview, maintenanceOf })
 
   async function fleetPage(): Promise<FleetPage> {
-    const servers = await mapInSlices(fleet.watchers, pageServer)
+    const servers = await mapInSlices(fleet.watchers, (watcher) => pageServer(watcher, true))
     return { kind: 'fleet', at: Math.round(clock.wall()), servers, peak: past.peakToday() ?? null }
   }
 
   const details = async (watcher: Watcher): Promise<ServerDetails> => ({
     ...(await past.details(watcher.server, isPublic)),
-    server: pageServer(watcher),
+    server: pageServer(watcher, false),
     sources: isPublic ? sourceRows(watcher.snapshot()) : null,
     hints: isPublic ? sourceHints(watcher.snapshot(), settingsOf(fleet, watcher)) : null,
     metricsListen: isPublic && metricsListen !== undefined ? formatHostPort(metricsListen) : null,
@@ -98,7 +101,10 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     // The router ignores a trailing slash, but the links of the page would begin below it.
     if (pathOf(request.url) !== '/') return reply.redirect('/', 308)
     const coding = acceptsEncoding(request.headers['accept-encoding'])
-    const render = async () => renderFleet(await fleetPage(), assets, await past.cards(), contextOf(''))
+    const render = async () => {
+      const [card, graph] = await Promise.all([past.cards(), past.graph()])
+      return renderFleet(await fleetPage(), assets, { card, graph }, contextOf(''))
+    }
     return sendHtml(reply, await cache.get(fleet.servers, coding, render), coding)
   })
 
@@ -118,12 +124,14 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
 
   // For pages that get no event stream.
   const dataCache = createPageCache<Fleet['servers']>(clock)
-  app.get('/page/servers', hidden, async (request, reply) => {
-    const coding = acceptsEncoding(request.headers['accept-encoding'])
-    const body = await dataCache.get(fleet.servers, coding, async () => fleetJson(await fleetPage()))
-    reply.headers({ 'content-type': jsonType, 'cache-control': 'no-store', vary: 'Accept-Encoding' })
-    if (coding !== 'identity') reply.header('content-encoding', coding)
-    return reply.send(body)
+  app.get('/page/servers', hidden, (request, reply) =>
+    sendJson(request, reply, (coding) => dataCache.get(fleet.servers, coding, async () => fleetJson(await fleetPage()))),
+  )
+
+  const graphCache = createPageCache<PlayerCounts>(clock)
+  app.get('/page/graph', hidden, async (request, reply) => {
+    const graph = await past.graph()
+    return sendJson(request, reply, (coding) => graphCache.get(graph, coding, async () => JSON.stringify(graph)))
   })
 
   app.get('/page/servers/:name', hidden, async (request, reply) => {
@@ -131,7 +139,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     return reply.header('cache-control', 'no-store').send(await details(watcher))
   })
 
-  registerLive(app, { fleet, hub: events, path: '/page/events' })
+  registerLive(app, { fleet, hub: options.events, overviewHub: options.overviewEvents, path: '/page/events' })
   registerCards(app, fleet, past)
 }
 
@@ -169,6 +177,15 @@ const entryPoints = ({ metricsListen }: PageOptions, basePath: string) => ({
   servers: `${basePath}/api/v1/servers`,
   events: `${basePath}/api/v1/events`,
 })
+
+/** @param encode returns the JSON in a coding */
+async function sendJson(request: FastifyRequest, reply: FastifyReply, encode: (coding: Coding) => Promise<Buffer>) {
+  const coding = acceptsEncoding(request.headers['accept-encoding'])
+  const body = await encode(coding)
+  reply.headers({ 'content-type': jsonType, 'cache-control': 'no-store', vary: 'Accept-Encoding' })
+  if (coding !== 'identity') reply.header('content-encoding', coding)
+  return reply.send(body)
+}
 
 function sendHtml(reply: FastifyReply, body: Buffer, coding: string): FastifyReply {
   reply.headers({

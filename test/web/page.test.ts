@@ -125,8 +125,8 @@ describe('/', () => {
   it('does not show all as well while states are unknown', async () => {
     const { get } = await buildTestApp({ scripts: { Server: exampleServer, other: exampleServer }, polled: false })
     const html = await text(get('/', browser))
-    expect(html).not.toContain('All is well')
-    expect(html).toMatch(/<div class="tile plain"><dt>Need attention<\/dt><dd><b>0<\/b> <span>2 unknown<\/span>/)
+    expect(html).toContain('<h1>2 servers unknown</h1>')
+    expect(html).not.toContain('No server needs attention')
     expect(html).toContain('not polled yet')
   })
 
@@ -142,7 +142,7 @@ describe('/', () => {
     const { get } = await buildTestApp({ scripts: {} })
     const html = await text(get('/', browser))
     expect(html).toMatch(/<p id="empty" class="empty">No server is watched\./)
-    expect(html).not.toContain('All is well')
+    expect(html).toContain('<h1>No servers</h1>')
     expect((await get('/servers/none', browser)).status).toBe(404)
   })
 })

@@ -8,6 +8,7 @@ export interface StreamOptions {
   readonly onEvent: (event: StreamEvent) => void
   /** Loads the current values in place of events; false if the service does not send them. Never rejects. */
   readonly poll: () => Promise<boolean>
+  /** Called whenever the service has sent anything, and when it has not. */
   readonly onConnection: (connection: Connection) => void
 }
 
@@ -62,12 +63,12 @@ export function followEvents({ url, onEvent, poll, onConnection }: StreamOptions
       const parse = createEventParser(onEvent, (id) => {
         lastId = id
       })
-      onConnection('live')
       const stable = setTimeout(() => {
         delay = firstDelay
       }, stableAfter)
       stop.signal.addEventListener('abort', () => clearTimeout(stable))
       for (;;) {
+        onConnection('live')
         const { value, done } = await reader.read()
         if (done) return undefined
         clearTimeout(silence)

@@ -6,7 +6,7 @@ import { viewMotd } from './motd.ts'
 import { h, type ViewElement } from './node.ts'
 import { viewSparkline } from './sparkline.ts'
 import type { CardHistory, PageServer } from './types.ts'
-import { viewDays, viewHours } from './uptime.ts'
+import { viewDays, viewHours, viewStrip } from './uptime.ts'
 
 /** A state in words with its colour; the mark also has a different shape, for readers who cannot distinguish the colours. */
 export const viewBadge = ({ name }: Health, { texts }: ViewContext): ViewElement =>
@@ -83,15 +83,18 @@ function viewTicks(server: PageServer, context: ViewContext): ViewElement {
 export const cardTitle = (server: PageServer, { root }: ViewContext): ViewElement =>
   h('h3', {}, h('a', { href: serverPath(root, server.name) }, h('bdi', {}, cleanName(server.name))))
 
-/** The curve of the players and the bars of the uptime on a card. */
-export const viewPast = (server: string, history: CardHistory, context: ViewContext): ViewElement => {
+/** How much is shown of each server. */
+export type Density = 'rows' | 'cards'
+
+/** The curve of the players and the bars of the uptime; in a row only the last 24 hours. */
+export const viewPast = (server: string, history: CardHistory, density: Density, context: ViewContext): ViewElement => {
   const name = cleanName(server)
   return h(
     'div',
     { class: 'past' },
     viewSparkline(name, history.players, context),
-    viewHours(name, history, context),
-    viewDays(name, history, context),
+    density === 'rows' ? viewStrip(name, history, context) : viewHours(name, history, context),
+    density === 'cards' && viewDays(name, history, context),
   )
 }
 
