@@ -43,6 +43,8 @@ export interface FleetPast {
 /** The HTML of the page of all servers, in the order in which the scripts show them: nothing moves when these are loaded. */
 export async function renderFleet(page: FleetPage, assets: AssetNames, past: FleetPast, context: ViewContext): Promise<string> {
   const { servers } = page
+  const { format } = context
+  const { noScript } = context.texts.connection
   const rows = await mapInSlices(servers, (server) => viewRow(server, context))
   const data = await fleetJson(page)
   const totals = totalsOf(servers, context)
@@ -54,13 +56,13 @@ export async function renderFleet(page: FleetPage, assets: AssetNames, past: Fle
       viewControls(servers, context),
       h('p', { id: 'empty', class: 'empty', hidden: servers.length > 0 }, context.texts.noServers),
       h('div', { id: 'cards' }, viewSections(servers, density, past.card, context)),
-      h('noscript', {}, h('p', { class: 'note' }, context.texts.connection.noScript), viewTable(rows, context)),
+      h('noscript', {}, h('p', { class: 'note' }, `${noScript} (${format.dateTime(page.at)} UTC)`), viewTable(rows, context)),
     ],
     context,
   )
   const title = pageTitle(totals, context.title)
   const { summary } = context.texts
-  const { integer } = context.format
+  const { integer } = format
   const players = totals.players === null ? '' : `, ${summary.players}: ${integer(totals.players)}`
   const description = `${summary.up}: ${summary.of(integer(totals.up), integer(totals.all))}${players}`
   const preview = { title: cleanName(context.title), description }

@@ -131,6 +131,13 @@ export function createCards(servers: readonly PageServer[], rendered: Element, o
     if (old.length === maxAtOnce) load()
   }
   setInterval(load, 5_000)
+  addEventListener('beforeprint', () => {
+    for (const card of cards.values()) {
+      card.inView = true
+      dirty.add(card)
+    }
+    draw()
+  })
 
   function drawPast(card: Card): void {
     if (card.history === undefined) return

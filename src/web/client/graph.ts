@@ -1,6 +1,7 @@
 import uPlot from 'uplot'
 import type { PlayerCounts } from '../../history/overview.ts'
 import { cleanName } from '../view/clean-text.ts'
+import { peakText } from '../view/graph.ts'
 import { h } from '../view/node.ts'
 import type { Totals } from '../view/summary.ts'
 import type { PageServer } from '../view/types.ts'
@@ -29,8 +30,11 @@ const hour = 3_600_000
 const strokeOf = (index: number, isDark: boolean): string =>
   `hsl(${Math.round(75 + index * 137.5) % 360} 65% ${(isDark ? 66 : 38) + (index % 3) * 5}%)`
 
-/** The players of all servers, each a line that can be hidden. Loaded after the rest of the page. */
-export function createGraph(place: HTMLElement): Graph {
+/**
+ * The players of all servers, each a line that can be hidden. Loaded after the rest of the page.
+ * @param hasAll true if every server has a line: the total, which would flatten these, is then hidden at first
+ */
+export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
   const find = (selector: string) => place.querySelector<HTMLElement>(selector) ?? place
   const [target, readout, list] = [find('.plot'), find('.readout'), find('.lines')]
   const drawList = createSlot(list)
@@ -46,8 +50,7 @@ export function createGraph(place: HTMLElement): Graph {
   let focused: number | null = null
 
   const nameOf = (server: string | null) => (server === null ? contextNow().texts.graph.all : cleanName(server))
-  /** The total would flatten the lines of a few servers. */
-  const isShown = ({ server }: Line) => toggled.has(server) !== (server !== null || lines.length <= current.size - 1)
+  const isShown = ({ server }: Line) => toggled.has(server) !== (server !== null || !hasAll)
 
   /** Values for uPlot: seconds, then each line. The last ones are the current ones. */
   function columns({ from, step, total }: PlayerCounts): uPlot.AlignedData {
@@ -65,20 +68,16 @@ export function createGraph(place: HTMLElement): Graph {
   }
 
   function showReadout(): void {
-    const { texts, format } = contextNow()
+    const context = contextNow()
+    const { texts, format } = context
     const { graph } = texts
     const index = plot?.cursor.idx ?? null
     const line = focused === null ? undefined : lines[focused - 1]
     const value = plot === undefined || focused === null || index === null ? null : plot.data[focused]?.[index]
-    const [first, ...others] = loaded?.total ?? []
-    const top = loaded?.total.indexOf([first, ...others].reduce((a, b) => ((b ?? -1) > (a ?? -1) ? b : a)) ?? null) ?? -1
-    const peak = loaded?.total[top] ?? null
-    readout.textContent =
-      line !== undefined && typeof value === 'number'
-        ? graph.point(nameOf(line.server), format.integer(value), format.time((plot?.data[0][index ?? 0] ?? 0) * 1000))
-        : loaded === undefined || peak === null
-          ? graph.none
-          : graph.peak(format.integer(peak), format.dateTime(loaded.from + (top + 0.5) * loaded.step))
+    if (line !== undefined && typeof value === 'number') {
+      const at = (plot?.data[0][index ?? 0] ?? 0) * 1000
+      readout.textContent = graph.point(nameOf(line.server), format.integer(value), format.time(at))
+    } else readout.textContent = loaded === undefined ? graph.none : peakText(loaded, context)
   }
 
   /** The names of the lines with their values, at the pointer or now. */
@@ -107,7 +106,7 @@ export function createGraph(place: HTMLElement): Graph {
     )
   }
 
-  function optionsOf({ from, total }: PlayerCounts): uPlot.Options {
+  function optionsOf({ from, step, total }: PlayerCounts): uPlot.Options {
     const { format } = contextNow()
     const [grid, text] = [color('--line'), color('--muted')]
     const axis = {
@@ -124,7 +123,7 @@ export function createGraph(place: HTMLElement): Graph {
       cursor: { y: false, drag: { x: false, y: false }, focus: { prox: 40 }, points: { size: 6 } },
       scales: {
         // Of a service that has just been started, the last hour.
-        x: { range: (_, __, end) => [Math.min(first < 0 ? end : (from + first * 600_000) / 1000, end - hour / 1000), end] },
+        x: { range: (_, __, end) => [Math.min(first < 0 ? end : (from + first * step) / 1000, end - hour / 1000), end] },
         y: { range: (_, __, max) => [0, Math.max(1, (max ?? 0) * 1.1)] },
       },
       axes: [

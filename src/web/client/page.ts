@@ -1,3 +1,4 @@
+import { fewServers } from '../view/graph.ts'
 import { pageTitle, totalsOf, viewSummary } from '../view/summary.ts'
 import type { FleetPage, PageServer } from '../view/types.ts'
 import { createCards, rankOf } from './cards.ts'
@@ -31,7 +32,7 @@ function start(data: FleetPage): void {
   let graph: Graph | undefined
   if (data.servers.length > 0)
     void import('./graph.ts').then(({ createGraph }) => {
-      graph = createGraph(required('graph'))
+      graph = createGraph(required('graph'), data.servers.length <= fewServers)
       drawSoon()
     })
 
