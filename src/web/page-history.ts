@@ -85,7 +85,8 @@ export function createPageHistory(
   }
 
   const toCard = (server: string, { from, to, up, players, days }: ServerOverview): CardHistory => ({
-    ...{ from, to, parts: up, players },
+    ...{ from, to, parts: up },
+    players: players.map((count) => count && Math.round(count * 10) / 10),
     days: days.map((day) => ({ ...day, maintenance: maintenancePart(server, day.date) })),
   })
 

@@ -75,8 +75,9 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     toPageServer(settingsOf(fleet, watcher), watcher.snapshot(), { isPublic, isOverview, maintenanceOf })
 
   async function fleetPage(): Promise<FleetPage> {
+    const lastEventId = await options.overviewEvents.resumeId()
     const servers = await mapInSlices(fleet.watchers, (watcher) => pageServer(watcher, true))
-    return { kind: 'fleet', at: Math.round(clock.wall()), servers, peak: past.peakToday() ?? null }
+    return { kind: 'fleet', at: Math.round(clock.wall()), servers, lastEventId, peak: past.peakToday() ?? null }
   }
 
   const details = async (watcher: Watcher): Promise<ServerDetails> => ({
@@ -146,14 +147,19 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
 /** Maximum number of servers per request. */
 const maxCards = 100
 
-/** `/page/cards?servers=a,b`: the history of each for its card. */
+/** `/page/cards?servers=a,b`: the history of each for its card; with `days=0` that of a row. */
 function registerCards(app: FastifyInstance, fleet: Fleet, past: PageHistory): void {
   app.get('/page/cards', hidden, async (request, reply) => {
-    const { servers } = request.query as { readonly servers?: unknown }
+    const { servers, days } = request.query as { readonly servers?: unknown; readonly days?: unknown }
     const names = (typeof servers === 'string' ? servers : '').split(',').map(decode).slice(0, maxCards)
     const card = await past.cards()
-    const found = names.flatMap((name) => (fleet.get(name) === undefined ? [] : [[name, card(name)] as const]))
-    return reply.header('cache-control', 'no-store').send({ servers: Object.fromEntries(found), peak: past.peakToday() ?? null })
+    const found = names.flatMap((name) => {
+      if (fleet.get(name) === undefined) return []
+      const history = card(name)
+      return [[name, days === '0' ? { ...history, days: [] } : history] as const]
+    })
+    const text = JSON.stringify({ servers: Object.fromEntries(found), peak: past.peakToday() ?? null })
+    return sendJson(request, reply, (coding) => compress(text, coding))
   })
 }
 

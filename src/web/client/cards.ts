@@ -22,8 +22,8 @@ interface Card {
   shown: { readonly node: Node; readonly view: ViewElement }
 }
 
-/** Age after which the history in a card is loaded again, ms. */
-const reloadAfter = 60_000
+/** Age after which the history in a card is loaded again, ms, and after a change of the server's state. */
+const [reloadAfter, reloadChangedAfter] = [300_000, 70_000]
 /** Maximum number of servers per history request. */
 const maxAtOnce = 50
 /**
@@ -89,8 +89,13 @@ export function createCards(servers: readonly PageServer[], rendered: Element, o
     const node = create(view) as Element
     if (past) node.querySelector(renderedPast.tag)?.replaceWith(past)
     place.append(node)
-    const card: Card = { place, server, density: 'cards', loadedAt: 0, inView: past !== undefined, shown: { node, view } }
-    if (past) card.past = renderedPast
+    // The past of a card has times in UTC, that of a row has none.
+    const isRow = past?.querySelector('.strip') != null
+    const card: Card = {
+      ...{ place, server, inView: past !== undefined, shown: { node, view } },
+      ...(isRow ? { density: 'rows', loadedAt: Date.now() } : { density: 'cards', loadedAt: 0 }),
+      ...(past && { past: renderedPast }),
+    }
     cards.set(server.name, card)
   }
   for (const server of servers) add(server)
@@ -112,10 +117,12 @@ export function createCards(servers: readonly PageServer[], rendered: Element, o
   async function load(): Promise<void> {
     if (loading || document.hidden) return
     const now = Date.now()
-    const old = [...cards.values()].filter(({ inView, loadedAt }) => inView && now - loadedAt > reloadAfter).slice(0, maxAtOnce)
+    const due = [...cards.values()].filter(({ inView, loadedAt }) => inView && now - loadedAt > reloadAfter)
+    const old = due.filter(({ density }) => density === due[0]?.density).slice(0, maxAtOnce)
     if (old.length === 0) return
     loading = true
-    const loaded = await loadHistories(old.map(({ server }) => server.name))
+    const names = old.map(({ server }) => server.name)
+    const loaded = await loadHistories(names, old[0]?.density === 'cards')
     loading = false
     // The next call tries again; the page shows elsewhere that the service is unavailable.
     if (loaded === undefined) return
@@ -128,7 +135,7 @@ export function createCards(servers: readonly PageServer[], rendered: Element, o
       drawPast(card)
     }
     requestAnimationFrame(draw)
-    if (old.length === maxAtOnce) load()
+    if (old.length < due.length) load()
   }
   setInterval(load, 5_000)
   addEventListener('beforeprint', () => {
@@ -145,6 +152,18 @@ export function createCards(servers: readonly PageServer[], rendered: Element, o
     dirty.add(card)
   }
 
+  /** A row has only the last 24 hours of what a card has. */
+  function setDensity(card: Card, density: Density): void {
+    if (card.density === density) return
+    card.density = density
+    if (density === 'cards' && card.history?.days.length === 0) {
+      delete card.history
+      delete card.past
+    }
+    if (card.history === undefined) card.loadedAt = 0
+    drawPast(card)
+  }
+
   function createBlock(members: readonly Card[]): HTMLElement {
     const block = document.createElement('div')
     block.className = 'cards lazy'
@@ -157,11 +176,7 @@ export function createCards(servers: readonly PageServer[], rendered: Element, o
 
   function createList(servers: readonly PageServer[], density: Density): HTMLElement {
     const members = servers.flatMap(({ name }) => cards.get(name) ?? [])
-    for (const card of members) {
-      if (card.density === density) continue
-      card.density = density
-      drawPast(card)
-    }
+    for (const card of members) setDensity(card, density)
     const list = document.createElement('div')
     list.role = 'list'
     for (let first = 0; first < members.length; first += blockSize)
@@ -190,6 +205,9 @@ export function createCards(servers: readonly PageServer[], rendered: Element, o
     set(server) {
       const card = cards.get(server.name)
       if (card === undefined) return add(server)
+      // By then, the change has been written.
+      if (card.server.state.up !== server.state.up)
+        card.loadedAt = Math.min(card.loadedAt, Date.now() + reloadChangedAfter - reloadAfter)
       card.server = server
       if (card.inView) dirty.add(card)
     },

@@ -84,6 +84,7 @@ function start(data: FleetPage): void {
 
   followEvents({
     url: `${contextNow().root}page/events`,
+    lastId: String(data.lastEventId),
     onEvent(event) {
       const next = applyEvent(event, cards.get)
       update(next === undefined ? [] : [next], removedBy(event, cards.all()))

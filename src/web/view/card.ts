@@ -15,7 +15,14 @@ export const viewBadge = ({ name }: Health, { texts }: ViewContext): ViewElement
 /** The picture is only requested if there is one: browsers report a failed request as an error. */
 export function viewIcon({ name, state }: PageServer, { root, isPublic = true }: ViewContext, size = 44): ViewElement {
   if (state.up === true && isPublic)
-    return h('img', { class: 'icon', src: `${apiPath(root, name)}/favicon?size=64`, width: size, height: size, alt: '' })
+    return h('img', {
+      class: 'icon',
+      src: `${apiPath(root, name)}/favicon?size=64`,
+      width: size,
+      height: size,
+      alt: '',
+      loading: 'lazy',
+    })
   const letter = [...cleanName(name)][0]?.toUpperCase() ?? ''
   return h('span', { class: 'icon letter', 'aria-hidden': 'true' }, letter)
 }
