@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Browser, launchBrowser, openPage, type Page, violationsOf } from '../helpers/browser.ts'
 import { type DemoFleet, startDemoFleet } from '../helpers/demo-fleet.ts'
@@ -19,6 +20,19 @@ async function advanceUntil(page: Page, condition: () => Promise<boolean>): Prom
 }
 
 const card = (page: Page, name: string) => page.locator('article.card', { has: page.getByRole('heading', { name, exact: true }) })
+
+/** The mean brightness of a picture, 0 to 255, and how much it differs within it. */
+async function brightnessOf(file: string): Promise<{ readonly mean: number; readonly deviation: number }> {
+  const [grey] = (await sharp(file).greyscale().stats()).channels
+  return { mean: grey?.mean ?? 0, deviation: grey?.stdev ?? 0 }
+}
+
+/** Whether the first element that matches begins within the window, and is no wider. */
+async function isOnScreen(page: Page, selector: string): Promise<boolean> {
+  const box = await page.locator(selector).first().boundingBox()
+  const { width = 0, height = 0 } = page.viewportSize() ?? {}
+  return box !== null && box.height > 0 && box.x >= 0 && box.x + box.width <= width && box.y >= 0 && box.y < height
+}
 
 describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
   let fleet: DemoFleet
@@ -44,8 +58,21 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
       await card(page, 'creative').getByText('Lagging').waitFor()
       await page.locator('.cells').first().waitFor()
       expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+      await page.locator('#graph canvas').waitFor()
       expect(await violationsOf(page)).toEqual([])
-      await page.screenshot({ path: join(screenshots, `fleet-${width}-${scheme}.png`), fullPage: true })
+      for (const density of ['Rows', 'Cards']) {
+        await page.getByRole('button', { name: density }).click()
+        const path = join(screenshots, `fleet-${density.toLowerCase()}-${width}-${scheme}.png`)
+        await page.screenshot({ path, fullPage: true })
+        // Light or dark, and not empty.
+        const { mean, deviation } = await brightnessOf(path)
+        expect(scheme === 'light' ? mean : 255 - mean, path).toBeGreaterThan(170)
+        expect(deviation, path).toBeGreaterThan(10)
+        for (const part of ['.verdict', '.attention', '.tiles', '#graph .plot', '#search', 'article'])
+          expect(await isOnScreen(page, part), `${part} of ${path}`).toBe(true)
+      }
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+      expect(await violationsOf(page)).toEqual([])
       expect(problems).toEqual([])
     },
   )
