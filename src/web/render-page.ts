@@ -2,7 +2,7 @@ import type { PlayerCounts } from '../history/overview.ts'
 import { mapInSlices } from '../util/pauses.ts'
 import type { AssetNames } from './assets.ts'
 import { dataText, type LinkPreview, renderDocument } from './document.ts'
-import { arrange, defaultChoice } from './view/arrange.ts'
+import { arrange, defaultChoice, groupsOf } from './view/arrange.ts'
 import { type Density, softwareText, viewCard, viewPast } from './view/card.ts'
 import { cleanName } from './view/clean-text.ts'
 import { serverPath, type ViewContext } from './view/context.ts'
@@ -45,6 +45,7 @@ export async function renderFleet(page: FleetPage, assets: AssetNames, past: Fle
   const { servers } = page
   const { format } = context
   const { noScript } = context.texts.connection
+  const groups = groupsOf(servers).filter((group) => group !== null)
   const rows = await mapInSlices(servers, (server) => viewRow(server, context))
   const data = await fleetJson(page)
   const totals = totalsOf(servers, context)
@@ -53,7 +54,7 @@ export async function renderFleet(page: FleetPage, assets: AssetNames, past: Fle
     [
       h('div', { id: 'summary' }, viewSummary(totals, page.peak, page.at, context)),
       h('div', {}, servers.length > 0 && viewGraph(past.graph, context)),
-      viewControls(servers, context),
+      viewControls(groups, context, servers),
       h('p', { id: 'empty', class: 'empty', hidden: servers.length > 0 }, context.texts.noServers),
       h('div', { id: 'cards' }, viewSections(servers, density, past.card, context)),
       h('noscript', {}, h('p', { class: 'note' }, `${noScript} (${format.dateTime(page.at)} UTC)`), viewTable(rows, context)),
@@ -84,7 +85,7 @@ function viewSections(
     if (shown.length === 0) return []
     const own = section.isCompact ? 'rows' : density
     const cards = shown.map((server) =>
-      h('div', { role: 'listitem' }, viewCard(server, viewPast(server.name, past(server.name), own, context), context)),
+      h('div', { role: 'listitem' }, viewCard(server, viewPast(server.name, past(server.name), context, own), context, own)),
     )
     const list = h('div', { role: 'list', class: section.isCompact && 'rows' }, h('div', { class: 'cards', role: 'none' }, cards))
     return [section.title === '' ? list : h('details', { open: true }, viewHeading(section, context), list)]

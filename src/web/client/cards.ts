@@ -85,12 +85,12 @@ export function createCards(servers: readonly PageServer[], rendered: Element, o
     const place = document.createElement('div')
     place.role = 'listitem'
     const past = pastOf.get(serverPath(contextNow().root, server.name))
-    const view = past ? viewCard(server, renderedPast, contextNow()) : viewEmpty(server)
+    // The past of a card has times in UTC, that of a row has none.
+    const isRow = past?.querySelector('.strip') != null
+    const view = past ? viewCard(server, renderedPast, contextNow(), isRow ? 'rows' : 'cards') : viewEmpty(server)
     const node = create(view) as Element
     if (past) node.querySelector(renderedPast.tag)?.replaceWith(past)
     place.append(node)
-    // The past of a card has times in UTC, that of a row has none.
-    const isRow = past?.querySelector('.strip') != null
     const card: Card = {
       ...{ place, server, inView: past !== undefined, shown: { node, view } },
       ...(isRow ? { density: 'rows', loadedAt: Date.now() } : { density: 'cards', loadedAt: 0 }),
@@ -108,7 +108,12 @@ export function createCards(servers: readonly PageServer[], rendered: Element, o
   function draw(): void {
     const context = contextNow()
     for (const card of dirty) {
-      const view = card.inView ? viewCard(card.server, card.past, context) : viewEmpty(card.server)
+      if (!card.inView && card.past === renderedPast) {
+        // Its elements are removed with the card.
+        delete card.past
+        card.loadedAt = 0
+      }
+      const view = card.inView ? viewCard(card.server, card.past, context, card.density) : viewEmpty(card.server)
       card.shown = { node: patch(card.shown.node, card.shown.view, view), view }
     }
     dirty.clear()
@@ -131,11 +136,13 @@ export function createCards(servers: readonly PageServer[], rendered: Element, o
       card.loadedAt = Date.now()
       const history = loaded.servers[card.server.name]
       if (history === undefined) continue
+      // It has become a card since the request.
+      if (card.density === 'cards' && history.days.length === 0) card.loadedAt = 0
       card.history = history
       drawPast(card)
     }
     requestAnimationFrame(draw)
-    if (old.length < due.length) load()
+    load()
   }
   setInterval(load, 5_000)
   addEventListener('beforeprint', () => {
@@ -147,8 +154,8 @@ export function createCards(servers: readonly PageServer[], rendered: Element, o
   })
 
   function drawPast(card: Card): void {
-    if (card.history === undefined) return
-    card.past = viewPast(card.server.name, card.history, card.density, contextNow())
+    if (card.history === undefined || (card.density === 'cards' && card.history.days.length === 0)) return
+    card.past = viewPast(card.server.name, card.history, contextNow(), card.density)
     dirty.add(card)
   }
 
@@ -156,12 +163,10 @@ export function createCards(servers: readonly PageServer[], rendered: Element, o
   function setDensity(card: Card, density: Density): void {
     if (card.density === density) return
     card.density = density
-    if (density === 'cards' && card.history?.days.length === 0) {
-      delete card.history
-      delete card.past
-    }
-    if (card.history === undefined) card.loadedAt = 0
+    delete card.past
     drawPast(card)
+    if (card.past === undefined) card.loadedAt = 0
+    dirty.add(card)
   }
 
   function createBlock(members: readonly Card[]): HTMLElement {
@@ -222,6 +227,7 @@ export function createCards(servers: readonly PageServer[], rendered: Element, o
       observer.disconnect()
       element.replaceChildren(...sections.map((section) => createSection(section, density)))
       draw()
+      load()
       for (const block of element.querySelectorAll('.cards')) observer.observe(block)
     },
     draw,

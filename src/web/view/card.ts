@@ -94,7 +94,7 @@ export const cardTitle = (server: PageServer, { root }: ViewContext): ViewElemen
 export type Density = 'rows' | 'cards'
 
 /** The curve of the players and the bars of the uptime; in a row only the last 24 hours. */
-export const viewPast = (server: string, history: CardHistory, density: Density, context: ViewContext): ViewElement => {
+export const viewPast = (server: string, history: CardHistory, context: ViewContext, density: Density = 'cards'): ViewElement => {
   const name = cleanName(server)
   return h(
     'div',
@@ -106,7 +106,12 @@ export const viewPast = (server: string, history: CardHistory, density: Density,
 }
 
 /** The card of a server. @param past see `viewPast`; absent until the history is loaded */
-export function viewCard(server: PageServer, past: ViewElement | undefined, context: ViewContext): ViewElement {
+export function viewCard(
+  server: PageServer,
+  past: ViewElement | undefined,
+  context: ViewContext,
+  density: Density = 'cards',
+): ViewElement {
   const { texts, format } = context
   const health = healthOf(server, texts, format)
   const software = softwareText(server)
@@ -125,8 +130,8 @@ export function viewCard(server: PageServer, past: ViewElement | undefined, cont
       ),
       viewBadge(health, context),
     ),
-    // The reason of a server that lags is beside its ticks.
-    (health.needsAttention && health.name !== 'lagging') || server.state.up !== true
+    // On a card, the reason of a server that lags is beside its ticks.
+    (health.needsAttention && (density === 'rows' || health.name !== 'lagging')) || server.state.up !== true
       ? h('p', { class: `reason ${health.name}` }, health.reason)
       : (viewMotd(server) ?? h('p', { class: 'motd' })),
     viewPlayers(server, context),

@@ -1,4 +1,4 @@
-import { countStates, defaultChoice, type Filter, groupsOf, type Section } from './arrange.ts'
+import { countStates, defaultChoice, type Filter, type Section } from './arrange.ts'
 import { viewBadge } from './card.ts'
 import { cleanName } from './clean-text.ts'
 import type { ViewContext } from './context.ts'
@@ -56,9 +56,8 @@ export function viewChips(servers: readonly PageServer[], selected: Filter, cont
 }
 
 /** Search, filters, order and density of the servers; shown only with JavaScript, which they need. */
-export function viewControls(servers: readonly PageServer[], context: ViewContext): ViewElement {
+export function viewControls(groups: readonly string[], context: ViewContext, servers: readonly PageServer[] = []): ViewElement {
   const { controls } = context.texts
-  const groups = groupsOf(servers).filter((group) => group !== null)
   return h(
     'form',
     { class: 'controls', role: 'search', 'aria-label': controls.label },

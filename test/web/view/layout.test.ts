@@ -3,16 +3,9 @@ import { createFormat } from '../../../src/web/view/format.ts'
 import { viewControls, viewNotices } from '../../../src/web/view/layout.ts'
 import { toHtml } from '../../../src/web/view/node.ts'
 import { english } from '../../../src/web/view/texts.ts'
-import { serverInState } from '../../helpers/page-servers.ts'
 
 const context = { texts: english, format: createFormat('en', 'UTC'), now: 0, root: '', title: 'Servers' }
-const controls = (...groups: readonly string[]) =>
-  toHtml(
-    viewControls(
-      groups.map((group) => serverInState({ group })),
-      context,
-    ),
-  )
+const controls = (...groups: readonly string[]) => toHtml(viewControls(groups, context))
 
 it('has a choice of groups if there are any', () => {
   const html = controls('Games', '<b>"x"')
