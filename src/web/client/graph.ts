@@ -28,7 +28,7 @@ const hour = 3_600_000
 
 /** Turned by the golden angle each time, so that all differ. */
 const strokeOf = (index: number, isDark: boolean): string =>
-  `hsl(${Math.round(75 + index * 137.5) % 360} 65% ${(isDark ? 66 : 38) + (index % 3) * 5}%)`
+  `hsl(${Math.round(255 + index * 137.5) % 360} 65% ${(isDark ? 66 : 38) + (index % 3) * 5}%)`
 
 /**
  * The players of all servers, each a line that can be hidden. Loaded after the rest of the page.

@@ -172,7 +172,6 @@ export const english = {
     shown: (count: string, all: string) => `${count} of ${all} servers`,
     servers: (count: string) => (count === '1' ? '1 server' : `${count} servers`),
     none: 'No server matches.',
-    empty: 'No servers',
     clear: 'Show all servers',
   },
 
