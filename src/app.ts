@@ -183,7 +183,9 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
   const isPublic = config.page.pagePublic !== 'false'
   const maxClients = config.live.eventsLimit
   const events = createEventHub(fleet, clock, maxClients, { maintenanceOf, ...(replica && { order: replica.order }) })
-  const pageEvents = createPageEvents({ fleet, clock, isPublic, maxClients, maintenanceOf, order: replica?.order })
+  const pageOptions = { fleet, clock, isPublic, maxClients, maintenanceOf, order: replica?.order }
+  const pageEvents = createPageEvents({ ...pageOptions, isOverview: false })
+  const overviewEvents = createPageEvents({ ...pageOptions, isOverview: true })
   const icons = createIcons()
   const unfollow = fleet.onChange(({ replaced = [], removed }) => [...replaced, ...removed].forEach(icons.delete))
   app.addHook('onClose', async () => unfollow())
@@ -199,7 +201,7 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
     metricsToken: () => tokens.current().metrics,
     clock,
     data: { snapshots: data.store.metrics, scripts: data.runs.metrics },
-    live: { events: () => sumEventMetrics([events, pageEvents]), historyBytes: () => history.bytes() },
+    live: { events: () => sumEventMetrics([events, pageEvents, overviewEvents]), historyBytes: () => history.bytes() },
     maintenanceOf,
     ...(notifier && { channels: () => notifier.metrics() }),
     ...(replica && { replica }),
@@ -235,6 +237,7 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
     title: config.page.pageTitle,
     isPublic,
     events: pageEvents,
+    overviewEvents,
     isDemo,
     maintenanceOf,
     maintenancePart,

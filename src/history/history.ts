@@ -6,7 +6,7 @@ import type { Log } from '../util/log.ts'
 import { reasonOf } from './file-error.ts'
 import type { Incident, IncidentQuery } from './incidents.ts'
 import { openStore } from './open-store.ts'
-import { type OverviewValues, overviewOf, type ServerOverview } from './overview.ts'
+import { type OverviewValues, overviewOf, type PlayerCounts, type ServerOverview } from './overview.ts'
 import type { PlayerHistory, PlayerTime } from './players.ts'
 import type { RangeQuery, RangeValues } from './range.ts'
 import { RecordedServer } from './recorded-server.ts'
@@ -147,6 +147,15 @@ export class History {
     })
     const read = await values
     return (server) => overviewOf(read, this.#servers.get(server)?.id ?? -1)
+  }
+
+  /** The players of the last 24 hours, of all servers together and of those with the most. */
+  async playerCounts(maxServers: number): Promise<PlayerCounts> {
+    const known = [...this.#servers].filter(([, { id }]) => id >= 0)
+    if (known.length <= maxLocalServers) void this.#save(known.map(([, recorded]) => recorded))
+    const names = new Map(known.map(([name, { id }]) => [id, name]))
+    const { servers, ...rest } = await this.#store.playerCounts([...names.keys()], maxServers, this.#now())
+    return { ...rest, servers: servers.map(({ server, players }) => ({ server: names.get(server) ?? '', players })) }
   }
 
   /** The maximum number of players on all servers between two times, Unix milliseconds, by minutes; null if unknown. */

@@ -34,6 +34,15 @@ export interface ServerOverview {
   readonly days: readonly { readonly date: string; readonly up: number | null; readonly known: number }[]
 }
 
+/** The players of the last 24 hours in steps, oldest first; null where unknown. Milliseconds. */
+export interface PlayerCounts<S = string> {
+  readonly from: number
+  readonly step: number
+  /** On all servers together. */
+  readonly total: readonly (number | null)[]
+  readonly servers: readonly { readonly server: S; readonly players: readonly (number | null)[] }[]
+}
+
 /** The rows of a level that begin at a time: number of the server, `known_ms`, `up_ms` and `players_mean`. */
 type ReadRows = (level: Level, time: number) => readonly (readonly (number | null)[])[]
 
@@ -55,10 +64,8 @@ export class Overview {
 
   /** @param servers largest number of a server; @param now Unix milliseconds */
   values(servers: number, now: number): OverviewValues {
-    const { step } = levels[2]
-    const to = (Math.floor(now / step) + 1) * step
+    const to = this.#refreshRecent(servers, now)
     const today = Math.floor(now / dayMs)
-    this.#recent = this.#refresh(this.#recent, levels[2], to, dayMs / step, servers)
     this.#days = this.#refresh(this.#days, levels[3], (today + 1) * dayMs, overviewParts.days, servers)
     const [recent, days] = [[...this.#recent.values()], [...this.#days.values()]]
     const values = new Float32Array((servers + 1) * size).fill(Number.NaN)
@@ -71,6 +78,40 @@ export class Overview {
       for (const bucket of days) own[day++] = (bucket[server * bucketValues.size] ?? 0) / dayMs
     }
     return { from: to - dayMs, to, today, values }
+  }
+
+  /**
+   * @param servers largest number of a server
+   * @param wanted numbers of the servers that are counted
+   * @param maxServers how many of them have values of their own: those with the most players, in their order
+   */
+  playerCounts(servers: number, wanted: readonly number[], maxServers: number, now: number): PlayerCounts<number> {
+    const { step } = levels[2]
+    const from = this.#refreshRecent(servers, now) - dayMs
+    const buckets = [...this.#recent.values()]
+    const counted = wanted.map((server, order) => {
+      const players = buckets.map((bucket) => playersIn(bucket, server))
+      return { server, order, players, sum: players.reduce((sum, count) => sum + (count || 0), 0) }
+    })
+    const total = buckets.map((_, index) => {
+      const known = counted.filter(({ players }) => !Number.isNaN(players[index]))
+      return known.length === 0 ? null : round(known.reduce((sum, { players }) => sum + (players[index] ?? 0), 0))
+    })
+    const largest = counted.toSorted((a, b) => b.sum - a.sum).slice(0, maxServers)
+    return {
+      ...{ from, step, total },
+      servers: largest
+        .sort((a, b) => a.order - b.order)
+        .map(({ server, players }) => ({ server, players: players.map((count) => (Number.isNaN(count) ? null : round(count))) })),
+    }
+  }
+
+  /** @returns the end of the ten minutes that are not over yet */
+  #refreshRecent(servers: number, now: number): number {
+    const { step } = levels[2]
+    const to = (Math.floor(now / step) + 1) * step
+    this.#recent = this.#refresh(this.#recent, levels[2], to, dayMs / step, servers)
+    return to
   }
 
   /** The last `count` buckets of a level up to `end`, oldest first. */
@@ -96,6 +137,15 @@ export class Overview {
   }
 }
 
+/** The mean number of players of a server; NaN where unknown. */
+const playersIn = (bucket: Float32Array, server: number): number =>
+  bucket[server * bucketValues.size + bucketValues.known]
+    ? (bucket[server * bucketValues.size + bucketValues.players] ?? Number.NaN)
+    : Number.NaN
+
+/** A mean with one decimal. */
+const round = (players: number): number => Math.round(players * 10) / 10
+
 /** Of as many buckets each, the part of the known time in which the server was up. */
 function joinUp(buckets: readonly Float32Array[], server: number, parts: Float32Array): void {
   const count = buckets.length / parts.length
@@ -115,9 +165,9 @@ function joinPlayers(buckets: readonly Float32Array[], server: number, parts: Fl
   for (let part = 0; part < parts.length; part++) {
     let [known, sum] = [0, 0]
     for (let index = part * count; index < (part + 1) * count; index++) {
-      const first = server * bucketValues.size
-      const players = buckets[index]?.[first + bucketValues.players] ?? Number.NaN
-      if (Number.isNaN(players) || (buckets[index]?.[first + bucketValues.known] ?? 0) === 0) continue
+      const bucket = buckets[index]
+      const players = bucket === undefined ? Number.NaN : playersIn(bucket, server)
+      if (Number.isNaN(players)) continue
       known++
       sum += players
     }

@@ -4,7 +4,7 @@ import { cacheBytes, type DatabaseOptions, openDatabase } from './database.ts'
 import { type Incident, type IncidentNote, type IncidentQuery, type IncidentRecord, incidentId, maxNotes } from './incidents.ts'
 import { dayMs, type Level, levels } from './levels.ts'
 import { readOldFile } from './old-files.ts'
-import { Overview, type OverviewValues } from './overview.ts'
+import { Overview, type OverviewValues, type PlayerCounts } from './overview.ts'
 import { type PlayerHistory, type PlayerTime, readPlayers } from './players.ts'
 import { type RangeQuery, type RangeValues, readRange } from './range.ts'
 import { bucketColumns, upsertBuckets } from './schema.ts'
@@ -165,7 +165,12 @@ export class HistoryStore {
 
   /** The last 24 hours and 90 days of all servers. */
   overview(now: number): OverviewValues {
-    return this.#overview.values(Number(this.#first('SELECT max(id) FROM servers')?.[0]), now)
+    return this.#overview.values(this.#lastServer(), now)
+  }
+
+  /** The players of servers in the last 24 hours. See `Overview`. */
+  playerCounts(servers: readonly number[], maxServers: number, now: number): PlayerCounts<number> {
+    return this.#overview.playerCounts(this.#lastServer(), servers, maxServers, now)
   }
 
   /** The maximum number of players on all servers between two times, by minutes. */
@@ -406,6 +411,11 @@ export class HistoryStore {
     return this.#all('SELECT at, note FROM incident_notes WHERE server = ? AND from_at = ? ORDER BY at', server, from).map(
       ([at, text]) => ({ at: Number(at), text: String(text) }),
     )
+  }
+
+  /** The largest number of a server. */
+  #lastServer(): number {
+    return Number(this.#first('SELECT max(id) FROM servers')?.[0])
   }
 
   #lastAt(server: number, now: number): number | null {

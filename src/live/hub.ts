@@ -38,6 +38,8 @@ export interface EventHub {
   readonly maxClients: number
   /** Sends the state of each server, or the events that the client missed, then every new event. */
   connect(options: ConnectOptions): void
+  /** An id for `lastId` of a client that has been sent, in another way, the state that each server has after this resolves. */
+  resumeId(): Promise<number>
   metrics(): EventMetrics
   /** Ends all streams. */
   close(): void
@@ -155,7 +157,7 @@ export function createEventHub(
     cancelSleep()
     if (isAwake) return
     isAwake = true
-    if (order !== undefined) void readStates()
+    if (order !== undefined) void readStates().then(log.clear)
   }
 
   /** Reads the states of all servers, in slices: until then, events of other replicas are missing here. */
@@ -165,7 +167,6 @@ export function createEventHub(
       if (pauses.isDue()) await pauses.take()
       states.read(server)
     }
-    log.clear()
   }
 
   function sleepLater(): void {
@@ -241,6 +242,12 @@ export function createEventHub(
     connect(options) {
       if (isClosed) options.sink.end()
       else connect(options)
+    },
+    async resumeId() {
+      wake()
+      if (clients.size === 0) sleepLater()
+      await readStates()
+      return log.endId()
     },
     metrics: () => ({ clients: clients.size, dropped }),
     close() {

@@ -12,6 +12,8 @@ import type { EventHub } from './hub.ts'
 export interface LiveOptions {
   readonly fleet: Fleet
   readonly hub: EventHub
+  /** For clients that want all servers; default: `hub`. */
+  readonly overviewHub?: EventHub
   /** Default: `/api/v1/events`. Another path is for the status page only: not documented, and not readable from other origins. */
   readonly path?: string
 }
@@ -58,22 +60,24 @@ const schema = {
 }
 
 /** `/api/v1/events`. The streams are ended when the app closes. */
-export function registerLive(app: FastifyInstance, { fleet, hub, path }: LiveOptions): void {
+export function registerLive(app: FastifyInstance, { fleet, hub, overviewHub = hub, path }: LiveOptions): void {
   const isOwn = path === undefined
   const options = { schema: { ...schema, hide: !isOwn }, config: { crossOrigin: isOwn } }
   // Before the app waits for open connections: a stream never ends by itself.
   app.addHook('preClose', (done) => {
     hub.close()
+    overviewHub.close()
     done()
   })
 
   app.get(path ?? `${apiRoot}/events`, options, (request, reply) => {
     const servers = requestedServers(request, fleet)
+    const { isFull, maxClients, connect } = servers === undefined ? overviewHub : hub
     const given = request.headers['last-event-id']
     const lastId = typeof given === 'string' && /^\d{1,16}$/.test(given) ? Number(given) : undefined
     app.clientLimits.openStream(request, reply)
-    if (hub.isFull) {
-      const detail = `${hub.maxClients} clients are connected, which is the limit (EVENTS_LIMIT).`
+    if (isFull) {
+      const detail = `${maxClients} clients are connected, which is the limit (EVENTS_LIMIT).`
       throw unavailable('TOO_MANY_CLIENTS', detail, retryAfterSeconds)
     }
     reply.hijack()
@@ -89,6 +93,6 @@ export function registerLive(app: FastifyInstance, { fleet, hub, path }: LiveOpt
       return
     }
     reply.raw.flushHeaders()
-    hub.connect({ sink: reply.raw, ...(servers && { servers }), ...(lastId !== undefined && { lastId }) })
+    connect({ sink: reply.raw, ...(servers && { servers }), ...(lastId !== undefined && { lastId }) })
   })
 }

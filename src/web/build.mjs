@@ -22,10 +22,7 @@ const lightFallback = {
   },
 }
 
-const { outputFiles, metafile } = await build({
-  entryPoints: ['page.ts', 'server.ts', 'docs.ts', 'theme.ts', 'page.css', 'server.css', 'plain.css', 'docs.css'].map((name) =>
-    join(client, name),
-  ),
+const options = {
   outdir: out,
   entryNames: '[name]-[hash]',
   bundle: true,
@@ -36,7 +33,25 @@ const { outputFiles, metafile } = await build({
   plugins: [lightFallback],
   metafile: true,
   write: false,
+}
+const entryPoints = (...names) => names.map((name) => join(client, name))
+// The graph of all servers is loaded after the rest of the page.
+const later = await build({ ...options, entryPoints: entryPoints('graph.ts') })
+const [graph = ''] = Object.keys(later.metafile.outputs).map((path) => basename(path))
+const loadLater = {
+  name: 'load-later',
+  setup({ onResolve }) {
+    onResolve({ filter: /graph\.ts$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: `./${graph}`, external: true } : undefined,
+    )
+  },
+}
+const first = await build({
+  ...options,
+  plugins: [lightFallback, loadLater],
+  entryPoints: entryPoints('page.ts', 'server.ts', 'docs.ts', 'theme.ts', 'page.css', 'server.css', 'plain.css', 'docs.css'),
 })
+const outputFiles = [...first.outputFiles, ...later.outputFiles]
 
 mkdirSync(out, { recursive: true })
 const written = new Set()
@@ -49,7 +64,7 @@ for (const { path, contents } of outputFiles) {
   write(`${path}.br`, brotliCompressSync(contents, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }))
   write(`${path}.gz`, gzipSync(contents, { level: 9 }))
 }
-const names = Object.entries(metafile.outputs).map(([path, { entryPoint = '' }]) => [
+const names = Object.entries(first.metafile.outputs).map(([path, { entryPoint = '' }]) => [
   basename(entryPoint).replace(/\.ts$/, '.js'),
   basename(path),
 ])

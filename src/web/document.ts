@@ -1,6 +1,7 @@
 import { htmlHeaders } from '../http/replies/html-headers.ts'
 import { createPauses } from '../util/pauses.ts'
 import type { AssetNames } from './assets.ts'
+import type { Density } from './view/card.ts'
 import type { ViewContext } from './view/context.ts'
 import { h, htmlParts, toHtml, type ViewElement } from './view/node.ts'
 
@@ -13,6 +14,7 @@ export interface PageDocument {
   readonly data: string
   readonly assets: AssetNames
   readonly entry: 'page' | 'server'
+  readonly density?: Density
   /** The URL for search engines, relative to the page. */
   readonly canonical?: string
   readonly preview?: LinkPreview
@@ -52,7 +54,7 @@ const rowDepth = 6
  * is rendered in slices.
  */
 export async function renderDocument(
-  { title, down, body, data, assets, entry, canonical, preview }: PageDocument,
+  { title, down, body, data, assets, entry, density, canonical, preview }: PageDocument,
   { root, texts }: ViewContext,
 ): Promise<string> {
   const asset = (name: string) => `${root}page/assets/${name}`
@@ -75,7 +77,7 @@ export async function renderDocument(
   ]
   // Not a view: the text of a script is not escaped like other text.
   const script = `<script type="application/json" id="data">${data}</script>`
-  let html = `<!doctype html><html lang="${texts.language}"><head>${head.map(toHtml).join('')}</head><body>`
+  let html = `<!doctype html><html lang="${texts.language}"${density === undefined ? '' : ` data-density="${density}"`}><head>${head.map(toHtml).join('')}</head><body>`
   const pauses = createPauses()
   for (const element of body) {
     for (const part of htmlParts(element, rowDepth)) {

@@ -1,8 +1,9 @@
 import type { Fleet } from '../game/fleet.ts'
 import type { History } from '../history/history.ts'
 import { dayMs } from '../history/levels.ts'
-import type { ServerOverview } from '../history/overview.ts'
+import type { PlayerCounts, ServerOverview } from '../history/overview.ts'
 import type { Clock } from '../util/clock.ts'
+import { fewServers, largestServers } from './view/graph.ts'
 import type { CardHistory, FleetPage, ServerDetails } from './view/types.ts'
 
 /** The history that the page shows. */
@@ -11,12 +12,16 @@ export interface PageHistory {
   cards(): Promise<(server: string) => CardHistory>
   /** Without the names of players if they are hidden. */
   details(server: string, showsPlayers: boolean): Promise<Pick<ServerDetails, 'history' | 'record' | 'sessions' | 'regulars'>>
+  /** The players of the last 24 hours, of all servers together and of the largest ones; at most a minute old. */
+  graph(): Promise<PlayerCounts>
   /** Maximum number of players on all servers since midnight UTC. */
   peakToday(): NonNullable<FleetPage['peak']> | undefined
   close(): void
 }
 
 const hourMs = 3_600_000
+/** For how long the players of all servers are not read again: for all visitors together. */
+const graphMs = 60_000
 /** Players of the last seven days that are shown. */
 const maxRegulars = 40
 
@@ -67,6 +72,8 @@ export function createPageHistory(
     if (players !== undefined) count(snapshot.server, players)
   })
 
+  let graph: { readonly until: number; readonly counts: Promise<PlayerCounts> } | undefined
+
   let isRecordedRead = false
   /** When the page is first shown: for thousands of servers it takes seconds, which the first polls need. */
   function readRecordedPeak(): void {
@@ -78,7 +85,8 @@ export function createPageHistory(
   }
 
   const toCard = (server: string, { from, to, up, players, days }: ServerOverview): CardHistory => ({
-    ...{ from, to, parts: up, players },
+    ...{ from, to, parts: up },
+    players: players.map((count) => count && Math.round(count * 10) / 10),
     days: days.map((day) => ({ ...day, maintenance: maintenancePart(server, day.date) })),
   })
 
@@ -107,6 +115,17 @@ export function createPageHistory(
           })) ?? null,
         regulars,
       }
+    },
+    graph() {
+      if (graph === undefined || clock.now() >= graph.until) {
+        const isFew = fleet.servers.length <= fewServers
+        const next = { until: clock.now() + graphMs, counts: history.playerCounts(isFew ? fewServers : largestServers) }
+        next.counts.catch(() => {
+          if (graph === next) graph = undefined
+        })
+        graph = next
+      }
+      return graph.counts
     },
     peakToday() {
       readRecordedPeak()

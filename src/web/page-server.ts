@@ -12,18 +12,36 @@ import type { PageServer } from './view/types.ts'
 export interface PageServerOptions {
   /** False: without addresses, player names and sources. */
   readonly isPublic: boolean
+  /**
+   * True: what the page of all servers shows, without lists of players, and with numbers that change only if the shown ones do.
+   * Default: false.
+   */
+  readonly isOverview?: boolean
   /** Default: no server is in maintenance. */
   readonly maintenanceOf?: MaintenanceOf
 }
 
+const threeDigits = (value: number | null): number | null => (value === null ? null : Number(value.toPrecision(3)))
+const shownLatency = (ms: number | null): number | null =>
+  ms === null ? null : ms < 9.95 ? Number(ms.toFixed(1)) : Math.round(ms)
+
 /** What the page shows of a server besides its state; also sent with its events. */
-export function pageState(snapshot: ServerSnapshot, { isPublic, maintenanceOf = () => null }: PageServerOptions) {
+export function pageState(
+  snapshot: ServerSnapshot,
+  { isPublic, isOverview = false, maintenanceOf = () => null }: PageServerOptions,
+) {
   const state = stateOf(snapshot, maintenanceOf(snapshot.server))
   const fields = currentFields(snapshot)
   const upgrade = ongoingWorldUpgrade(snapshot)
   return {
     ...state,
-    players: isPublic ? state.players : null,
+    players: isPublic && !isOverview ? state.players : null,
+    ...(isOverview && {
+      tickRate: threeDigits(state.tickRate),
+      tickTimeMean: threeDigits(state.tickTimeMean),
+      tickTimeP99: threeDigits(state.tickTimeP99),
+      latency: shownLatency(state.latency),
+    }),
     formattedMotd: fields.formattedMotd?.value || null,
     sprinting: fields.tickSprinting?.value ?? null,
     asleep: isAsleep(snapshot) ?? null,
@@ -60,12 +78,9 @@ export function toPageServer(settings: ServerSettings, snapshot: ServerSnapshot,
   }
 }
 
-export interface PageEventsOptions {
+export interface PageEventsOptions extends Required<PageServerOptions> {
   readonly fleet: Fleet
   readonly clock: Clock
-  /** See `PageServerOptions`. */
-  readonly isPublic: boolean
-  readonly maintenanceOf: MaintenanceOf
   /** Maximum number of clients. */
   readonly maxClients: number
   /** See `EventHubOptions`. */
@@ -73,11 +88,11 @@ export interface PageEventsOptions {
 }
 
 /** The events of the page, which have more values than those of the API, or fewer if the page is not public. */
-export const createPageEvents = ({ fleet, clock, isPublic, maintenanceOf, maxClients, order }: PageEventsOptions): EventHub =>
+export const createPageEvents = ({ fleet, clock, maxClients, order, ...options }: PageEventsOptions): EventHub =>
   createEventHub(fleet, clock, maxClients, {
     toState: (snapshot) => ({
-      ...pageState(snapshot, { isPublic, maintenanceOf }),
-      ...pageSettings(fleet.settingsOf(snapshot.server) ?? { name: snapshot.server, sources: {} }, { isPublic }),
+      ...pageState(snapshot, options),
+      ...pageSettings(fleet.settingsOf(snapshot.server) ?? { name: snapshot.server, sources: {} }, options),
     }),
     listsServers: true,
     // The page of a server shows the first players of the list, and loads them again after many changes.

@@ -3,6 +3,7 @@ import type { Fleet } from '../game/fleet.ts'
 import type { ServerSettings } from '../game/server-settings.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import type { History } from '../history/history.ts'
+import type { PlayerCounts } from '../history/overview.ts'
 import { perBasePath } from '../http/base-path.ts'
 import { publicUrlOf } from '../http/public-url.ts'
 import { negotiate } from '../http/replies/accept.ts'
@@ -41,6 +42,8 @@ export interface PageOptions {
   readonly isDemo: boolean
   /** See `createPageEvents`. */
   readonly events: EventHub
+  /** Those of all servers. */
+  readonly overviewEvents: EventHub
   readonly maintenanceOf: MaintenanceOf
   readonly maintenancePart: (server: string, date: string) => number
   /** Returns the notification channels whose last attempt failed. */
@@ -53,7 +56,7 @@ const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as con
 
 /** `/` and `/servers/{name}`: the status page, complete without JavaScript. Its data is at `/page/`. */
 export function registerPage(app: FastifyInstance, options: PageOptions): void {
-  const { fleet, clock, title, history, isPublic, isDemo, events, metricsListen, maintenanceOf } = options
+  const { fleet, clock, title, history, isPublic, isDemo, metricsListen, maintenanceOf } = options
   const past = createPageHistory(fleet, history, clock, options.maintenancePart)
   app.addHook('onClose', async () => past.close())
   const assets = registerAssets(app)
@@ -69,16 +72,18 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     }
   }
 
-  const pageServer = (watcher: Watcher): PageServer =>
-    toPageServer(settingsOf(fleet, watcher), watcher.snapshot(), { isPublic, maintenanceOf })
+  const pageServer = (watcher: Watcher, isOverview: boolean): PageServer =>
+    toPageServer(settingsOf(fleet, watcher), watcher.snapshot(), { isPublic, isOverview, maintenanceOf })
 
   async function fleetPage(): Promise<FleetPage> {
-    const servers = await mapInSlices(fleet.watchers, pageServer)
-    return { kind: 'fleet', at: Math.round(clock.wall()), servers, peak: past.peakToday() ?? null }
+    const lastEventId = await options.overviewEvents.resumeId()
+    const servers = await mapInSlices(fleet.watchers, (watcher) => pageServer(watcher, true))
+    return { kind: 'fleet', at: Math.round(clock.wall()), servers, lastEventId, peak: past.peakToday() ?? null }
   }
 
   const pages = new ServerPages({
-    ...{ history, past, clock, isPublic, metricsListen, pageServer },
+    ...{ history, past, clock, isPublic, metricsListen },
+    pageServer: (watcher) => pageServer(watcher, false),
     settingsOf: (watcher) => settingsOf(fleet, watcher),
   })
 
@@ -96,7 +101,10 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     // The router ignores a trailing slash, but the links of the page would begin below it.
     if (pathOf(request.url) !== '/') return reply.redirect('/', 308)
     const coding = acceptsEncoding(request.headers['accept-encoding'])
-    const render = async () => renderFleet(await fleetPage(), assets, await past.cards(), contextOf(''))
+    const render = async () => {
+      const [card, graph] = await Promise.all([past.cards(), past.graph()])
+      return renderFleet(await fleetPage(), assets, { card, graph }, contextOf(''))
+    }
     return sendHtml(reply, await cache.get(fleet.servers, coding, render), coding)
   })
 
@@ -120,6 +128,12 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     sendJson(request, reply, (coding) => dataCache.get(fleet.servers, coding, async () => fleetJson(await fleetPage()))),
   )
 
+  const graphCache = createPageCache<PlayerCounts>(clock)
+  app.get('/page/graph', hidden, async (request, reply) => {
+    const graph = await past.graph()
+    return sendJson(request, reply, (coding) => graphCache.get(graph, coding, async () => JSON.stringify(graph)))
+  })
+
   /** Data of one server, which are made for each request. */
   const serverData = (path: string, read: (watcher: Watcher, request: FastifyRequest) => Promise<object>) =>
     app.get(`/page/servers/:name${path}`, hidden, async (request, reply) => {
@@ -135,7 +149,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     return found
   })
 
-  registerLive(app, { fleet, hub: events, path: '/page/events' })
+  registerLive(app, { fleet, hub: options.events, overviewHub: options.overviewEvents, path: '/page/events' })
   registerCards(app, fleet, past)
 }
 
@@ -144,14 +158,19 @@ const maxSearch = 100
 /** Maximum number of servers per request. */
 const maxCards = 100
 
-/** `/page/cards?servers=a,b`: the history of each for its card. */
+/** `/page/cards?servers=a,b`: the history of each for its card; with `days=0` that of a row. */
 function registerCards(app: FastifyInstance, fleet: Fleet, past: PageHistory): void {
   app.get('/page/cards', hidden, async (request, reply) => {
-    const { servers } = request.query as { readonly servers?: unknown }
+    const { servers, days } = request.query as { readonly servers?: unknown; readonly days?: unknown }
     const names = (typeof servers === 'string' ? servers : '').split(',').map(decode).slice(0, maxCards)
     const card = await past.cards()
-    const found = names.flatMap((name) => (fleet.get(name) === undefined ? [] : [[name, card(name)] as const]))
-    return reply.header('cache-control', 'no-store').send({ servers: Object.fromEntries(found), peak: past.peakToday() ?? null })
+    const found = names.flatMap((name) => {
+      if (fleet.get(name) === undefined) return []
+      const history = card(name)
+      return [[name, days === '0' ? { ...history, days: [] } : history] as const]
+    })
+    const text = JSON.stringify({ servers: Object.fromEntries(found), peak: past.peakToday() ?? null })
+    return sendJson(request, reply, (coding) => compress(text, coding))
   })
 }
 

@@ -1,12 +1,15 @@
+import type { PlayerCounts } from '../history/overview.ts'
 import { mapInSlices } from '../util/pauses.ts'
 import type { AssetNames } from './assets.ts'
 import { dataText, type LinkPreview, renderDocument } from './document.ts'
-import { softwareText, viewCard, viewPast } from './view/card.ts'
+import { arrange, defaultChoice, groupsOf } from './view/arrange.ts'
+import { type Density, softwareText, viewCard, viewPast } from './view/card.ts'
 import { viewCharts } from './view/charts.ts'
 import { cleanName } from './view/clean-text.ts'
 import { serverPath, type ViewContext } from './view/context.ts'
+import { fewServers, viewGraph } from './view/graph.ts'
 import { healthOf } from './view/health.ts'
-import { viewControls, viewHeader, viewNotices } from './view/layout.ts'
+import { viewControls, viewHeader, viewHeading, viewNotices } from './view/layout.ts'
 import { h, type ViewElement } from './view/node.ts'
 import { viewServerBody, viewServerHead, viewServerSources, viewServerVisits, viewShare } from './view/server.ts'
 import { pageTitle, totalsOf, viewSummary } from './view/summary.ts'
@@ -14,8 +17,8 @@ import { viewRow, viewTable } from './view/table.ts'
 import type { CardHistory, FleetPage, PageData, PageServer, ServerDetails } from './view/types.ts'
 import { unknownWeek, viewWeek } from './view/week.ts'
 
-/** Number of cards in the HTML itself, for the first paint. */
-const firstCards = 12
+/** Number of servers in the HTML itself, for the first paint. */
+const firstServers: Readonly<Record<Density, number>> = { cards: 12, rows: 24 }
 
 /** What both pages have around their content. */
 const bodyOf = (content: readonly ViewElement[], context: ViewContext): readonly ViewElement[] => [
@@ -33,38 +36,62 @@ export async function fleetJson({ servers, ...rest }: FleetPage): Promise<string
   return `${dataText(rest).slice(0, -1)},"servers":[${serverTexts.join(',')}]}`
 }
 
-/** The HTML of the page of all servers. */
-export async function renderFleet(
-  page: FleetPage,
-  assets: AssetNames,
-  past: (server: string) => CardHistory,
-  context: ViewContext,
-): Promise<string> {
-  const rows = await mapInSlices(page.servers, (server) => viewRow(server, context))
+/** What the page of all servers shows of the past. */
+export interface FleetPast {
+  readonly card: (server: string) => CardHistory
+  readonly graph: PlayerCounts
+}
+
+/** The HTML of the page of all servers, in the order in which the scripts show them: nothing moves when these are loaded. */
+export async function renderFleet(page: FleetPage, assets: AssetNames, past: FleetPast, context: ViewContext): Promise<string> {
+  const { servers } = page
+  const { format } = context
+  const { noScript } = context.texts.connection
+  const groups = groupsOf(servers).filter((group) => group !== null)
+  const rows = await mapInSlices(servers, (server) => viewRow(server, context))
   const data = await fleetJson(page)
-  const totals = totalsOf(page.servers, context)
-  const groups = [...new Set(page.servers.flatMap(({ group }) => group ?? []))]
-  const cards = page.servers
-    .slice(0, firstCards)
-    .map((server) => h('div', { role: 'listitem' }, viewCard(server, viewPast(server.name, past(server.name), context), context)))
+  const totals = totalsOf(servers, context)
+  const density = servers.length > fewServers ? 'rows' : 'cards'
   const body = bodyOf(
     [
-      h('h1', { class: 'hidden' }, context.texts.servers),
-      h('div', { id: 'summary' }, viewSummary(totals, page.peak, context)),
-      viewControls(groups, context),
-      h('p', { id: 'empty', class: 'empty', hidden: page.servers.length > 0 }, context.texts.noServers),
-      h('div', { id: 'cards' }, h('div', { role: 'list' }, h('div', { class: 'cards', role: 'none' }, cards))),
-      h('noscript', {}, h('p', { class: 'note' }, context.texts.connection.noScript), viewTable(rows, context)),
+      h('div', { id: 'summary' }, viewSummary(totals, page.peak, page.at, context)),
+      h('div', {}, servers.length > 0 && viewGraph(past.graph, context)),
+      viewControls(groups, context, servers),
+      h('p', { id: 'empty', class: 'empty', hidden: servers.length > 0 }, context.texts.noServers),
+      h('div', { id: 'cards' }, viewSections(servers, density, past.card, context)),
+      h('noscript', {}, h('p', { class: 'note' }, `${noScript} (${format.dateTime(page.at)} UTC)`), viewTable(rows, context)),
     ],
     context,
   )
   const title = pageTitle(totals, context.title)
   const { summary } = context.texts
-  const { integer } = context.format
+  const { integer } = format
   const players = totals.players === null ? '' : `, ${summary.players}: ${integer(totals.players)}`
   const description = `${summary.up}: ${summary.of(integer(totals.up), integer(totals.all))}${players}`
   const preview = { title: cleanName(context.title), description }
-  return renderDocument({ title, down: totals.down, body, data, assets, entry: 'page', canonical: './', preview }, context)
+  const { down } = totals
+  return renderDocument({ title, down, body, data, assets, entry: 'page', density, canonical: './', preview }, context)
+}
+
+/** The servers on the first screen. */
+function viewSections(
+  servers: readonly PageServer[],
+  density: Density,
+  past: FleetPast['card'],
+  context: ViewContext,
+): readonly ViewElement[] {
+  let rest = firstServers[density]
+  return arrange(servers, defaultChoice, context).flatMap((section) => {
+    const shown = section.servers.slice(0, rest)
+    rest -= shown.length
+    if (shown.length === 0) return []
+    const own = section.isCompact ? 'rows' : density
+    const cards = shown.map((server) =>
+      h('div', { role: 'listitem' }, viewCard(server, viewPast(server.name, past(server.name), context, own), context, own)),
+    )
+    const list = h('div', { role: 'list', class: section.isCompact && 'rows' }, h('div', { class: 'cards', role: 'none' }, cards))
+    return [section.title === '' ? list : h('details', { open: true }, viewHeading(section, context), list)]
+  })
 }
 
 /** The HTML that says that a server is not watched. */

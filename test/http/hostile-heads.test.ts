@@ -8,7 +8,16 @@ const scripts = { Server: exampleServer }
 
 const metricsRoutes = ['/metrics', '/probe?target=Server', '/sd', '/healthz', '/readyz', '/nothing']
 const mainRoutes = [
-  ...['/', '//', '/servers/Server', '/servers/Server/', '/servers/none', '/page/servers/Server', '/page/cards?servers=Server'],
+  ...[
+    '/',
+    '//',
+    '/servers/Server',
+    '/servers/Server/',
+    '/servers/none',
+    '/page/servers/Server',
+    '/page/cards?servers=Server',
+    '/page/graph',
+  ],
   ...['/page/events', '/page/manifest.webmanifest', '/page/icon.svg', '/page/assets/none.js'],
   ...['/docs', '/docs/', '/docs/json', '/docs/static/index.html', '/docs/static/swagger-ui.css', '/openapi.json'],
   ...['/api/v1/getall', '/api/v1/servers', '/api/v1/servers/Server/servermetadata', '/api/v1/servers/none/motd'],

@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
+import { SourceError } from '../../src/game/errors.ts'
 import { openHistory } from '../../src/history/history.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { createPageHistory } from '../../src/web/page-history.ts'
@@ -66,4 +67,45 @@ it('shows no recorded peak of yesterday', async () => {
   await until(() => past.peakToday() !== undefined)
   expect(past.peakToday()?.players).toBe(5)
   expect(past.peakToday()?.at).toBeGreaterThanOrEqual(midnight)
+})
+
+it('has the players of the last 24 hours, read once a minute for all visitors', async () => {
+  const { clock, fleet, run, open } = await record()
+  const past = open()
+  const first = await past.graph()
+  expect(first.total).toHaveLength(144)
+  expect(first.servers.map(({ server, players }) => [server, players.length])).toEqual([
+    ['a', 144],
+    ['b', 144],
+  ])
+  const known = (counts: readonly (number | null)[] = []) => counts.filter((count) => count !== null)
+  const [a, b] = first.servers.map(({ players }) => known(players))
+  expect(Math.max(...a!)).toBeGreaterThan(1)
+  expect(new Set(b)).toEqual(new Set([4]))
+  expect(known(first.total)).toEqual(a!.map((count) => Number((count + 4).toFixed(1))))
+  expect(await past.graph()).toBe(first)
+  // A server that does not answer has no players; the total is that of the others.
+  fleet.scripts.a = { status: new SourceError('refused', 'a.test: connection refused') }
+  await run(25 * minute)
+  const second = await past.graph()
+  expect(second).not.toBe(first)
+  expect(second.servers[0]?.players.at(-1)).toBeNull()
+  expect(second.total.at(-1)).toBe(4)
+  expect(second.from + second.step * second.total.length).toBeGreaterThan(clock.wall())
+})
+
+it('has the total and the largest servers if they are many', async () => {
+  const clock = manualClock()
+  const fleet = fakeFleet(Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`s${index}`, players(index)])), clock)
+  const history = await openHistory({ fleet, clock, log: silentLog })
+  onTestFinished(() => history.close())
+  for (let passed = 0; passed < 2 * minute; passed += 5_000) {
+    await clock.advance(5_000)
+    await fleet.pollAll()
+  }
+  const past = createPageHistory(fleet, history, clock)
+  onTestFinished(() => past.close())
+  const { total, servers } = await past.graph()
+  expect(servers.map(({ server }) => server)).toEqual(Array.from({ length: 10 }, (_, index) => `s${index + 30}`))
+  expect(total.findLast((count) => count !== null)).toBe(780)
 })

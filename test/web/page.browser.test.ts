@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Browser, launchBrowser, openPage, type Page, violationsOf } from '../helpers/browser.ts'
 import { type DemoFleet, startDemoFleet } from '../helpers/demo-fleet.ts'
@@ -19,6 +20,19 @@ async function advanceUntil(page: Page, condition: () => Promise<boolean>): Prom
 }
 
 const card = (page: Page, name: string) => page.locator('article.card', { has: page.getByRole('heading', { name, exact: true }) })
+
+/** The mean brightness of a picture, 0 to 255, and how much it differs within it. */
+async function brightnessOf(file: string): Promise<{ readonly mean: number; readonly deviation: number }> {
+  const [grey] = (await sharp(file).greyscale().stats()).channels
+  return { mean: grey?.mean ?? 0, deviation: grey?.stdev ?? 0 }
+}
+
+/** Whether the first element that matches begins within the window, and is no wider. */
+async function isOnScreen(page: Page, selector: string): Promise<boolean> {
+  const box = await page.locator(selector).first().boundingBox()
+  const { width = 0, height = 0 } = page.viewportSize() ?? {}
+  return box !== null && box.height > 0 && box.x >= 0 && box.x + box.width <= width && box.y >= 0 && box.y < height
+}
 
 describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
   let fleet: DemoFleet
@@ -44,8 +58,21 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
       await card(page, 'creative').getByText('Lagging').waitFor()
       await page.locator('.cells').first().waitFor()
       expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+      await page.locator('#graph canvas').waitFor()
       expect(await violationsOf(page)).toEqual([])
-      await page.screenshot({ path: join(screenshots, `fleet-${width}-${scheme}.png`), fullPage: true })
+      for (const density of ['Rows', 'Cards']) {
+        await page.getByRole('button', { name: density }).click()
+        const path = join(screenshots, `fleet-${density.toLowerCase()}-${width}-${scheme}.png`)
+        await page.screenshot({ path, fullPage: true })
+        // Light or dark, and not empty.
+        const { mean, deviation } = await brightnessOf(path)
+        expect(scheme === 'light' ? mean : 255 - mean, path).toBeGreaterThan(170)
+        expect(deviation, path).toBeGreaterThan(10)
+        for (const part of ['.verdict', '.attention', '.tiles', '#graph .plot', '#search', 'article'])
+          expect(await isOnScreen(page, part), `${part} of ${path}`).toBe(true)
+      }
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+      expect(await violationsOf(page)).toEqual([])
       expect(problems).toEqual([])
     },
   )
@@ -197,7 +224,9 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
       await page.goto(url + path)
       await page.locator('#connection[data-state=live]').waitFor()
       await page.locator('.icon.letter').first().waitFor()
-      expect(await page.locator('img, canvas, .plot, .snippet').count()).toBe(0)
+      expect(await page.locator('img, .snippet').count()).toBe(0)
+      if (path === '/') await page.locator('#graph canvas').waitFor()
+      else expect(await page.locator('canvas, .plot').count()).toBe(0)
       expect(requested).toContain('/page/events')
       expect(requested.filter((path) => path.includes('/api/'))).toEqual([])
       expect(problems).toEqual([])
@@ -250,11 +279,11 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     await page.goto(fleet.url)
     await page.locator('#connection[data-state=live]').waitFor()
     await page.keyboard.press('/')
-    await page.keyboard.type('creat')
+    await page.keyboard.type('surv')
     await page.getByText('1 of 6 servers').waitFor()
     expect(await page.locator('article.card').count()).toBe(1)
-    expect(new URL(page.url()).search).toBe('?q=creat')
-    const bar = card(page, 'creative').getByRole('slider', { name: /90 days/ })
+    expect(new URL(page.url()).search).toBe('?q=surv')
+    const bar = card(page, 'survival').getByRole('slider', { name: /90 days/ })
     await bar.focus()
     await page.getByRole('tooltip').getByText(/up/).waitFor()
     for (const [key, value, text] of [
@@ -282,7 +311,9 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     await page.goto(fleet.url)
     await page.locator('#connection[data-state=live]').waitFor()
     const headings = () => page.locator('#cards h2').allTextContents()
-    expect((await headings()).toSorted()).toEqual(['Game', 'Network'])
+    expect(await headings()).toEqual(['Need attention', 'Game', 'Network'])
+    await page.getByLabel('Sort').selectOption('As configured')
+    expect(await headings()).toEqual(['Game', 'Network'])
     await page.getByLabel('Group').selectOption('Network')
     expect(await headings()).toEqual(['Network'])
     expect(await page.locator('#cards h3').allTextContents()).toHaveLength(3)
@@ -290,9 +321,15 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     await page.reload()
     await page.locator('#connection[data-state=live]').waitFor()
     expect(await headings()).toEqual(['Network'])
+    // A collapsed group still shows its worst state.
+    const heading = page.locator('#cards summary', { hasText: 'Network' })
+    await heading.click()
+    expect(await page.locator('#cards h3').first().isVisible()).toBe(false)
+    await heading.getByText('Down').waitFor()
     await page.getByLabel('Search').fill('nothing like this')
     await page.getByRole('button', { name: 'Show all servers' }).click()
-    expect((await headings()).toSorted()).toEqual(['Game', 'Network'])
+    expect(await headings()).toEqual(['Game', 'Network'])
+    expect(await page.locator('#cards h3').filter({ visible: true }).count()).toBe(3)
   })
 
   it('ends its stream while it is hidden, and is live again when it is shown', async () => {

@@ -1,9 +1,11 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { SourceError } from '../../src/game/errors.ts'
+import { openEvents } from '../helpers/event-client.ts'
 import { exampleServer } from '../helpers/example-server.ts'
 import type { Script } from '../helpers/fake-fleet.ts'
 import { buildTestApp } from '../helpers/test-app.ts'
+import { until } from '../helpers/until.ts'
 
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
@@ -125,8 +127,8 @@ describe('/', () => {
   it('does not show all as well while states are unknown', async () => {
     const { get } = await buildTestApp({ scripts: { Server: exampleServer, other: exampleServer }, polled: false })
     const html = await text(get('/', browser))
-    expect(html).not.toContain('All is well')
-    expect(html).toMatch(/<div class="tile plain"><dt>Need attention<\/dt><dd><b>0<\/b> <span>2 unknown<\/span>/)
+    expect(html).toContain('<h1>2 servers unknown</h1>')
+    expect(html).not.toContain('No server needs attention')
     expect(html).toContain('not polled yet')
   })
 
@@ -142,7 +144,7 @@ describe('/', () => {
     const { get } = await buildTestApp({ scripts: {} })
     const html = await text(get('/', browser))
     expect(html).toMatch(/<p id="empty" class="empty">No server is watched\./)
-    expect(html).not.toContain('All is well')
+    expect(html).toContain('<h1>No servers</h1>')
     expect((await get('/servers/none', browser)).status).toBe(404)
   })
 })
@@ -192,6 +194,7 @@ describe('PAGE_PUBLIC=false', () => {
       await text(get('/servers/survival', browser)),
       await text(get('/page/servers/survival')),
       await text(get('/page/cards?servers=survival')),
+      await text(get('/page/graph')),
       stream,
     ]
     expect(stream).toContain('"online":1')
@@ -200,6 +203,30 @@ describe('PAGE_PUBLIC=false', () => {
     const open = await buildTestApp({ scripts })
     expect(await text(open.get('/servers/survival', browser))).toMatch(/api\/v1.*Secretive.*survival\.test.*Prometheus/s)
   })
+})
+
+it('continues the events of all servers where its data ends', async () => {
+  const { get, fleet, url } = await buildTestApp({ scripts: { a: { status: { playersOnline: 1 } }, b: full } })
+  const { lastEventId } = dataOf(await text(get('/', browser)))
+  fleet.scripts.a = { status: { playersOnline: 2 } }
+  await fleet.pollAll()
+  const client = await openEvents(`${url}/page/events`, { 'last-event-id': String(lastEventId) })
+  onTestFinished(() => client.close())
+  await until(() => client.events.length > 0)
+  expect(client.events.map(({ event, data }) => [event, data.server, data.online])).toEqual([['change', 'a', 2]])
+  const later = await openEvents(`${url}/page/events`, { 'last-event-id': '1' })
+  onTestFinished(() => later.close())
+  await until(() => later.events.length === 3)
+  expect(later.events.map(({ event }) => event)).toEqual(['servers', 'snapshot', 'snapshot'])
+})
+
+it('sends the history of a row without its days', async () => {
+  const { get } = await buildTestApp({ scripts: { a: full } })
+  const daysOf = async (query: string) => {
+    const { servers } = (await (await get(`/page/cards?servers=a${query}`)).json()) as { servers: { a: { days: unknown[] } } }
+    return servers.a.days.length
+  }
+  expect([await daysOf(''), await daysOf('&days=0')]).toEqual([90, 0])
 })
 
 it('describes a server to chats that show a preview of a link', async () => {

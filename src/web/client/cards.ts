@@ -1,5 +1,8 @@
-import { cardTitle, viewCard, viewPast } from '../view/card.ts'
+import type { Section } from '../view/arrange.ts'
+import { cardTitle, type Density, viewCard, viewPast } from '../view/card.ts'
+import { serverPath } from '../view/context.ts'
 import { healthOf } from '../view/health.ts'
+import { viewHeading } from '../view/layout.ts'
 import { h, type ViewElement } from '../view/node.ts'
 import type { CardHistory, FleetPage, PageServer } from '../view/types.ts'
 import { contextNow } from './chrome.ts'
@@ -9,6 +12,8 @@ import { loadHistories } from './histories.ts'
 interface Card {
   readonly place: HTMLElement
   server: PageServer
+  density: Density
+  history?: CardHistory
   /** Rendered once per loaded history, because most elements of a card are its cells. */
   past?: ViewElement
   /** When the history was loaded, ms. */
@@ -17,8 +22,8 @@ interface Card {
   shown: { readonly node: Node; readonly view: ViewElement }
 }
 
-/** Age after which the history in a card is loaded again, ms. */
-const reloadAfter = 60_000
+/** Age after which the history in a card is loaded again, ms, and after a change of the server's state. */
+const [reloadAfter, reloadChangedAfter] = [300_000, 70_000]
 /** Maximum number of servers per history request. */
 const maxAtOnce = 50
 /**
@@ -26,6 +31,8 @@ const maxAtOnce = 50
  * multiple of every number of columns (1 to 4), so that no block ends in the middle of a row.
  */
 const blockSize = 12
+/** The past that the server has rendered, shown until that of the reader's time zone is loaded. */
+const renderedPast = h('i')
 
 export interface Cards {
   readonly element: HTMLElement
@@ -34,8 +41,8 @@ export interface Cards {
   /** Updates a server, or adds it, in which case it is shown after the next arrange(). */
   set(server: PageServer): void
   delete(name: string): void
-  /** Shows these, in this order, under the headings of their groups. */
-  arrange(groups: readonly { readonly title: string; readonly servers: readonly PageServer[] }[]): void
+  /** Shows these, in this order, under the headings of their sections. */
+  arrange(sections: readonly Section[], density: Density): void
   /** Draws the changes. */
   draw(): void
 }
@@ -43,13 +50,22 @@ export interface Cards {
 /**
  * The cards. Each is drawn when it comes into view and emptied when it is far from it, so that a page with thousands of servers
  * only has a few screens of elements.
+ * @param rendered the cards of the first screen, which the server has rendered
  */
-export function createCards(servers: readonly PageServer[], onPeak: (peak: FleetPage['peak']) => void): Cards {
+export function createCards(servers: readonly PageServer[], rendered: Element, onPeak: (peak: FleetPage['peak']) => void): Cards {
   const cards = new Map<string, Card>()
   const dirty = new Set<Card>()
   const cardsOfBlock = new WeakMap<Element, readonly Card[]>()
+  /** Keys of the sections that the reader has collapsed. */
+  const collapsed = new Set<string>()
   const element = document.createElement('div')
   let loading = false
+  const pastOf = new Map(
+    [...rendered.querySelectorAll('.card')].map((card) => [
+      card.querySelector('h3 a')?.getAttribute('href'),
+      card.querySelector('.past'),
+    ]),
+  )
 
   const observer = new IntersectionObserver(
     (entries) => {
@@ -68,10 +84,19 @@ export function createCards(servers: readonly PageServer[], onPeak: (peak: Fleet
   function add(server: PageServer): void {
     const place = document.createElement('div')
     place.role = 'listitem'
-    const view = viewEmpty(server)
-    const node = create(view)
+    const past = pastOf.get(serverPath(contextNow().root, server.name))
+    // The past of a card has times in UTC, that of a row has none.
+    const isRow = past?.querySelector('.strip') != null
+    const view = past ? viewCard(server, renderedPast, contextNow(), isRow ? 'rows' : 'cards') : viewEmpty(server)
+    const node = create(view) as Element
+    if (past) node.querySelector(renderedPast.tag)?.replaceWith(past)
     place.append(node)
-    cards.set(server.name, { place, server, loadedAt: 0, inView: false, shown: { node, view } })
+    const card: Card = {
+      ...{ place, server, inView: past !== undefined, shown: { node, view } },
+      ...(isRow ? { density: 'rows', loadedAt: Date.now() } : { density: 'cards', loadedAt: 0 }),
+      ...(past && { past: renderedPast }),
+    }
+    cards.set(server.name, card)
   }
   for (const server of servers) add(server)
 
@@ -83,7 +108,12 @@ export function createCards(servers: readonly PageServer[], onPeak: (peak: Fleet
   function draw(): void {
     const context = contextNow()
     for (const card of dirty) {
-      const view = card.inView ? viewCard(card.server, card.past, context) : viewEmpty(card.server)
+      if (!card.inView && card.past === renderedPast) {
+        // Its elements are removed with the card.
+        delete card.past
+        card.loadedAt = 0
+      }
+      const view = card.inView ? viewCard(card.server, card.past, context, card.density) : viewEmpty(card.server)
       card.shown = { node: patch(card.shown.node, card.shown.view, view), view }
     }
     dirty.clear()
@@ -92,43 +122,85 @@ export function createCards(servers: readonly PageServer[], onPeak: (peak: Fleet
   async function load(): Promise<void> {
     if (loading || document.hidden) return
     const now = Date.now()
-    const old = [...cards.values()].filter(({ inView, loadedAt }) => inView && now - loadedAt > reloadAfter).slice(0, maxAtOnce)
+    const due = [...cards.values()].filter(({ inView, loadedAt }) => inView && now - loadedAt > reloadAfter)
+    const old = due.filter(({ density }) => density === due[0]?.density).slice(0, maxAtOnce)
     if (old.length === 0) return
     loading = true
-    const loaded = await loadHistories(old.map(({ server }) => server.name))
+    const names = old.map(({ server }) => server.name)
+    const loaded = await loadHistories(names, old[0]?.density === 'cards')
     loading = false
     // The next call tries again; the page shows elsewhere that the service is unavailable.
     if (loaded === undefined) return
     onPeak(loaded.peak)
-    for (const card of old) setHistory(card, loaded.servers[card.server.name])
+    for (const card of old) {
+      card.loadedAt = Date.now()
+      const history = loaded.servers[card.server.name]
+      if (history === undefined) continue
+      // It has become a card since the request.
+      if (card.density === 'cards' && history.days.length === 0) card.loadedAt = 0
+      card.history = history
+      drawPast(card)
+    }
     requestAnimationFrame(draw)
-    if (old.length === maxAtOnce) load()
+    load()
   }
   setInterval(load, 5_000)
+  addEventListener('beforeprint', () => {
+    for (const card of cards.values()) {
+      card.inView = true
+      dirty.add(card)
+    }
+    draw()
+  })
 
-  function setHistory(card: Card, history: CardHistory | undefined): void {
-    card.loadedAt = Date.now()
-    if (history === undefined) return
-    card.past = viewPast(card.server.name, history, contextNow())
+  function drawPast(card: Card): void {
+    if (card.history === undefined || (card.density === 'cards' && card.history.days.length === 0)) return
+    card.past = viewPast(card.server.name, card.history, contextNow(), card.density)
+    dirty.add(card)
+  }
+
+  /** A row has only the last 24 hours of what a card has. */
+  function setDensity(card: Card, density: Density): void {
+    if (card.density === density) return
+    card.density = density
+    delete card.past
+    drawPast(card)
+    if (card.past === undefined) card.loadedAt = 0
     dirty.add(card)
   }
 
   function createBlock(members: readonly Card[]): HTMLElement {
     const block = document.createElement('div')
-    block.className = 'cards'
+    block.className = 'cards lazy'
     block.role = 'none'
+    block.style.setProperty('--count', String(members.length))
     block.append(...members.map(({ place }) => place))
     cardsOfBlock.set(block, members)
     return block
   }
 
-  function createList(servers: readonly PageServer[]): HTMLElement {
+  function createList(servers: readonly PageServer[], density: Density): HTMLElement {
     const members = servers.flatMap(({ name }) => cards.get(name) ?? [])
+    for (const card of members) setDensity(card, density)
     const list = document.createElement('div')
     list.role = 'list'
     for (let first = 0; first < members.length; first += blockSize)
       list.append(createBlock(members.slice(first, first + blockSize)))
     return list
+  }
+
+  function createSection(section: Section, density: Density): HTMLElement {
+    const list = createList(section.servers, section.isCompact ? 'rows' : density)
+    list.classList.toggle('rows', section.isCompact)
+    if (section.title === '') return list
+    const details = document.createElement('details')
+    details.open = !collapsed.has(section.key)
+    details.append(create(viewHeading(section, contextNow())), list)
+    details.addEventListener('toggle', () => {
+      if (details.open) collapsed.delete(section.key)
+      else collapsed.add(section.key)
+    })
+    return details
   }
 
   return {
@@ -138,6 +210,9 @@ export function createCards(servers: readonly PageServer[], onPeak: (peak: Fleet
     set(server) {
       const card = cards.get(server.name)
       if (card === undefined) return add(server)
+      // By then, the change has been written.
+      if (card.server.state.up !== server.state.up)
+        card.loadedAt = Math.min(card.loadedAt, Date.now() + reloadChangedAfter - reloadAfter)
       card.server = server
       if (card.inView) dirty.add(card)
     },
@@ -148,18 +223,11 @@ export function createCards(servers: readonly PageServer[], onPeak: (peak: Fleet
       dirty.delete(card)
       card.place.remove()
     },
-    arrange(groups) {
+    arrange(sections, density) {
       observer.disconnect()
-      const parts = groups.map(({ title, servers }) => {
-        const list = createList(servers)
-        if (title === '') return list
-        const section = document.createElement('section')
-        const heading = document.createElement('h2')
-        heading.textContent = title
-        section.append(heading, list)
-        return section
-      })
-      element.replaceChildren(...parts)
+      element.replaceChildren(...sections.map((section) => createSection(section, density)))
+      draw()
+      load()
       for (const block of element.querySelectorAll('.cards')) observer.observe(block)
     },
     draw,

@@ -7,7 +7,7 @@ import { contextNow } from './chrome.ts'
 export const chartHeight = 180
 
 /** A colour of the palette in the current theme, for a canvas. */
-function color(name: string): string {
+export function color(name: string): string {
   const probe = document.body.appendChild(document.createElement('i'))
   probe.style.color = `var(${name})`
   const found = getComputedStyle(probe).color
@@ -16,12 +16,12 @@ function color(name: string): string {
 }
 
 /** Steps of an axis of whole numbers. */
-const counts = [
+export const counts = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000,
 ]
 
 /** Positions of values without a neighbour. */
-function isolatedPoints(plot: uPlot, series: number): number[] {
+export function isolatedPoints(plot: uPlot, series: number): number[] {
   const values = plot.data[series] ?? []
   return [...values].flatMap((value, index) =>
     value !== null && (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null ? [index] : [],
@@ -29,7 +29,7 @@ function isolatedPoints(plot: uPlot, series: number): number[] {
 }
 
 /** Formats times in the reader's locale: the date at the start of a day and for daily steps. */
-function timeLabels(_: uPlot, splits: number[], __: number, ___: number, step: number): string[] {
+export function timeLabels(_: uPlot, splits: number[], __: number, ___: number, step: number): string[] {
   const { format } = contextNow()
   return splits.map((at) => {
     const date = new Date(at * 1000)

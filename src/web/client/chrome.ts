@@ -3,8 +3,8 @@ import { createFormat } from '../view/format.ts'
 import { english } from '../view/texts.ts'
 import type { PageData } from '../view/types.ts'
 import { required } from './dom.ts'
+import { themeKey } from './storage-keys.ts'
 import type { Connection } from './stream.ts'
-import { themeKey } from './theme-key.ts'
 
 /** The data that the server has put into the page. */
 export const readData = (): PageData => JSON.parse(required('data').textContent ?? '') as PageData

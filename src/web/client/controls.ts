@@ -1,28 +1,25 @@
-import { cleanName, cleanText } from '../view/clean-text.ts'
-import { type HealthName, healthNames, healthOf } from '../view/health.ts'
+import { arrange, type Choice, defaultChoice, type Filter, groupsOf, type Section, type Sort } from '../view/arrange.ts'
+import type { Density } from '../view/card.ts'
+import { cleanName } from '../view/clean-text.ts'
+import { healthNames } from '../view/health.ts'
+import { viewChips } from '../view/layout.ts'
 import type { PageServer } from '../view/types.ts'
 import { contextNow } from './chrome.ts'
-import { required } from './dom.ts'
+import { createSlot, required } from './dom.ts'
+import { densityKey } from './storage-keys.ts'
 
-type Filter = HealthName | 'all'
-
-const collator = new Intl.Collator(navigator.languages as string[], { numeric: true, sensitivity: 'base' })
-
-const text = ({ name, group, address, state }: PageServer): string =>
-  [name, group, address, state.version, state.software, state.motd]
-    .map((part) => cleanText(part ?? ''))
-    .join('\n')
-    .toLowerCase()
-
-/** Search, filters and order of the servers. */
+/** Search, filters, order and density of the servers. They are kept in the address, which can be shared. */
 export function createControls(onChange: () => void) {
   const [search, sort, group] = [
     required<HTMLInputElement>('search'),
     required<HTMLSelectElement>('sort'),
     required<HTMLSelectElement>('group'),
   ]
-  const [chips, count, clear] = [required('chips'), required('count'), required<HTMLButtonElement>('clear')]
-  let filter: Filter = 'all'
+  const [chips, switches] = [required('chips'), required('density')]
+  const [count, clear] = [required('count'), required<HTMLButtonElement>('clear')]
+  const drawChips = createSlot(chips)
+  const root = document.documentElement.dataset
+  let state: Filter = defaultChoice.state
   const parameters = new URLSearchParams(location.search)
   search.value = parameters.get('q') ?? ''
   if (parameters.has('sort')) sort.value = parameters.get('sort') ?? ''
@@ -30,16 +27,19 @@ export function createControls(onChange: () => void) {
   // A group that no longer exists would hide every server.
   group.value = parameters.get('group') ?? ''
   if (group.selectedIndex < 0) group.selectedIndex = 0
-  const requested = parameters.get('state') as Filter | null
-  if (requested !== null && healthNames.includes(requested as HealthName)) filter = requested
+  state = healthNames.find((name) => name === parameters.get('state')) ?? state
 
-  /** The address can be shared, and the browser's back button restores the view. */
+  const choice = (): Choice => ({ search: search.value, state, group: group.value, sort: sort.value as Sort })
+  const density = (): Density => (root.density === 'rows' ? 'rows' : 'cards')
+
+  /** The browser's back button restores the view too. */
   function remember(): void {
     const next = new URLSearchParams()
     if (search.value !== '') next.set('q', search.value)
-    if (filter !== 'all') next.set('state', filter)
-    if (sort.selectedIndex > 0) next.set('sort', sort.value)
+    if (state !== defaultChoice.state) next.set('state', state)
+    if (sort.value !== defaultChoice.sort) next.set('sort', sort.value)
     if (group.value !== '') next.set('group', group.value)
+    if (density() !== root.usualDensity) next.set('density', density())
     const query = next.toString()
     history.replaceState(null, '', query === '' ? location.pathname : `?${query}`)
   }
@@ -47,11 +47,29 @@ export function createControls(onChange: () => void) {
     remember()
     onChange()
   }
+
+  function showDensity(): void {
+    for (const button of switches.querySelectorAll('button'))
+      button.setAttribute('aria-pressed', String(button.dataset.density === density()))
+  }
+  showDensity()
+  switches.addEventListener('click', ({ target }) => {
+    const chosen = (target as Element).closest('button')?.dataset.density
+    if (chosen === undefined) return
+    root.density = chosen
+    try {
+      localStorage.setItem(densityKey, chosen)
+    } catch {
+      // Storage is disabled: the choice is kept in the address.
+    }
+    showDensity()
+    changed()
+  })
   for (const control of [search, sort, group]) control.addEventListener('input', changed)
   clear.addEventListener('click', () => {
     search.value = ''
     group.value = ''
-    filter = 'all'
+    state = defaultChoice.state
     changed()
     search.focus()
   })
@@ -66,89 +84,35 @@ export function createControls(onChange: () => void) {
   chips.addEventListener('click', ({ target }) => {
     const name = (target as Element).closest<HTMLElement>('[data-filter]')?.dataset.filter
     if (name === undefined) return
-    filter = name as Filter
+    state = name as Filter
     changed()
   })
 
-  const healthByServer = (server: PageServer) => {
-    const { texts, format } = contextNow()
-    return healthOf(server, texts, format)
+  function showGroups(servers: readonly PageServer[]): void {
+    const groups = groupsOf(servers).filter((name) => name !== null)
+    for (const name of groups)
+      if (![...group.options].some(({ value }) => value === name)) group.add(new Option(cleanName(name), name))
+    group.closest<HTMLElement>('.pick')?.toggleAttribute('hidden', groups.length === 0)
   }
 
-  function showChips(servers: readonly PageServer[]): void {
-    const { texts, format } = contextNow()
-    const counts = new Map<Filter, number>([['all', servers.length]])
-    for (const server of servers) {
-      const { name } = healthByServer(server)
-      counts.set(name, (counts.get(name) ?? 0) + 1)
-    }
-    const wanted = (['all', ...healthNames] as const).filter((name) => name === filter || (counts.get(name) ?? 0) > 0)
-    const existing = new Map([...chips.children].map((chip) => [(chip as HTMLElement).dataset.filter, chip as HTMLElement]))
-    const shown = wanted.map((name) => {
-      const chip = existing.get(name) ?? document.createElement('button')
-      chip.setAttribute('type', 'button')
-      chip.className = `chip ${name}`
-      chip.dataset.filter = name
-      chip.setAttribute('aria-pressed', String(name === filter))
-      const label = `${name === 'all' ? texts.all : texts.states[name]} ${format.integer(counts.get(name) ?? 0)}`
-      if (chip.textContent !== label) chip.textContent = label
-      return chip
-    })
-    if (shown.length !== chips.children.length || shown.some((chip, index) => chips.children[index] !== chip)) {
-      const focused = document.activeElement
-      chips.replaceChildren(...shown)
-      if (focused instanceof HTMLElement && chips.contains(focused)) focused.focus()
-    }
+  return {
+    /** Shows how many servers are in each state. */
+    show: (servers: readonly PageServer[]) => drawChips(viewChips(servers, state, contextNow())),
+    /** The sections that are shown of the servers; also shows their number and groups. */
+    arrange(servers: readonly PageServer[]): readonly Section[] {
+      const context = contextNow()
+      const { texts, format } = context
+      const sections = arrange(servers, choice(), context)
+      const shown = sections.reduce((sum, section) => sum + section.servers.length, 0)
+      const label =
+        shown === 0 ? texts.controls.none : texts.controls.shown(format.integer(shown), format.integer(servers.length))
+      const text = shown === servers.length ? '' : label
+      if (count.textContent !== text) count.textContent = text
+      clear.hidden = shown > 0 || servers.length === 0
+      showGroups(servers)
+      return sections
+    },
+    density,
+    followsState: () => state !== defaultChoice.state || sort.value !== 'order',
   }
-
-  const orders: Readonly<Record<string, (a: PageServer, b: PageServer) => number>> = {
-    attention: (a, b) => healthByServer(a).rank - healthByServer(b).rank,
-    order: () => 0,
-    name: (a, b) => collator.compare(a.name, b.name),
-    players: (a, b) => (b.state.online ?? -1) - (a.state.online ?? -1),
-    ticks: (a, b) => (b.state.tickTimeMean ?? -1) - (a.state.tickTimeMean ?? -1),
-  }
-
-  function arrange(servers: readonly PageServer[]) {
-    const { texts, format } = contextNow()
-    showChips(servers)
-    const words = search.value
-      .toLowerCase()
-      .split(/\s+/)
-      .filter((word) => word !== '')
-    const matching = servers.filter((server) => {
-      if (group.value !== '' && server.group !== group.value) return false
-      if (filter !== 'all' && healthByServer(server).name !== filter) return false
-      const all = words.length === 0 ? '' : text(server)
-      return words.every((word) => all.includes(word))
-    })
-    const sorted = matching.toSorted(orders[sort.value] ?? (() => 0))
-    const label =
-      sorted.length === 0
-        ? servers.length === 0
-          ? texts.controls.empty
-          : texts.controls.none
-        : texts.controls.shown(format.integer(sorted.length), format.integer(servers.length))
-    if (count.textContent !== label) count.textContent = label
-    clear.hidden = sorted.length > 0 || servers.length === 0
-    const titles = [...new Set(servers.map(({ group }) => group))]
-    for (const title of titles) {
-      if (title !== null && ![...group.options].some(({ value }) => value === title))
-        group.add(new Option(cleanName(title), title))
-    }
-    group.closest<HTMLElement>('.pick')?.toggleAttribute(
-      'hidden',
-      titles.every((title) => title === null),
-    )
-    if (titles.length < 2 && titles[0] === null) return [{ title: '', servers: sorted }]
-    return titles
-      .toSorted((a, b) => Number(a === null) - Number(b === null))
-      .map((title) => ({
-        title: title === null ? texts.controls.noGroup : cleanName(title),
-        servers: sorted.filter(({ group }) => group === title),
-      }))
-      .filter(({ servers }) => servers.length > 0)
-  }
-
-  return { arrange, followsState: () => filter !== 'all' || sort.value !== 'order' }
 }

@@ -51,7 +51,8 @@ export function applyEvent({ event, data }: StreamEvent, find: (name: string) =>
     tickRateTarget: tickRateTarget === undefined ? before.tickRateTarget : tickRateTarget,
     error: error === undefined ? before.error : error,
     failing: failing ?? before.failing,
-    lastContact: next.up === true ? at : before.lastContact,
+    // Events tell of changes: until the one that tells that it is down, it was reached.
+    lastContact: next.up === true || before.state.up === true ? at : before.lastContact,
   }
 }
 

@@ -1,9 +1,11 @@
+import { fewServers } from '../view/graph.ts'
 import { pageTitle, totalsOf, viewSummary } from '../view/summary.ts'
 import type { FleetPage, PageServer } from '../view/types.ts'
 import { createCards, rankOf } from './cards.ts'
 import { contextNow, readData, setUpTheme, showConnection, showTab, tickTimes } from './chrome.ts'
 import { createControls } from './controls.ts'
 import { createSlot, required } from './dom.ts'
+import type { Graph } from './graph.ts'
 import { loadJson } from './load.ts'
 import { applyEvent, removedBy } from './model.ts'
 import { followEvents } from './stream.ts'
@@ -22,16 +24,24 @@ function start(data: FleetPage): void {
   let isIncomplete = false
   const empty = required('empty')
   const drawSummary = createSlot(required('summary'))
-  const cards = createCards(data.servers, (next) => {
+  const place = required('cards')
+  const cards = createCards(data.servers, place, (next) => {
     peak = next
   })
   const controls = createControls(() => arrange())
+  let graph: Graph | undefined
+  if (data.servers.length > 0)
+    void import('./graph.ts').then(({ createGraph }) => {
+      graph = createGraph(required('graph'), data.servers.length <= fewServers)
+      drawSoon()
+    })
 
   function arrange(): void {
     arrangedAt = Date.now()
     isIncomplete = false
     ranks = rankText(cards.all())
-    cards.arrange(controls.arrange(cards.all()))
+    controls.show(cards.all())
+    cards.arrange(controls.arrange(cards.all()), controls.density())
   }
 
   function draw(): void {
@@ -40,8 +50,10 @@ function start(data: FleetPage): void {
     const servers = cards.all()
     const totals = totalsOf(servers, context)
     if (totals.players !== null && totals.players > (peak?.players ?? -1)) peak = { players: totals.players, at: context.now }
-    drawSummary(viewSummary(totals, peak, context))
+    drawSummary(viewSummary(totals, peak, lastMessage, context))
+    graph?.update(servers, totals)
     showTab(pageTitle(totals, context.title), totals.down)
+    controls.show(servers)
     cards.draw()
     if (empty.hidden !== servers.length > 0) empty.hidden = !empty.hidden
     const moved = controls.followsState() && rankText(servers) !== ranks
@@ -57,7 +69,7 @@ function start(data: FleetPage): void {
   }
 
   arrange()
-  required('cards').replaceChildren(cards.element)
+  place.replaceChildren(cards.element)
   drawSoon()
   setInterval(drawSoon, rearrangeAfter)
   /** Shows new states of servers, and removes others. */
@@ -72,6 +84,7 @@ function start(data: FleetPage): void {
 
   followEvents({
     url: `${contextNow().root}page/events`,
+    lastId: String(data.lastEventId),
     onEvent(event) {
       const next = applyEvent(event, cards.get)
       update(next === undefined ? [] : [next], removedBy(event, cards.all()))
@@ -85,7 +98,10 @@ function start(data: FleetPage): void {
       update(loaded.servers, removed)
       return true
     },
-    onConnection: (connection) => showConnection(connection, lastMessage),
+    onConnection(connection) {
+      if (connection === 'live') lastMessage = Date.now()
+      showConnection(connection, lastMessage)
+    },
   })
 }
 

@@ -5,9 +5,12 @@ export type Connection = 'live' | 'polling' | 'reconnecting'
 
 export interface StreamOptions {
   readonly url: string
+  /** The id of the last event whose change the page has. */
+  readonly lastId?: string
   readonly onEvent: (event: StreamEvent) => void
   /** Loads the current values in place of events; false if the service does not send them. Never rejects. */
   readonly poll: () => Promise<boolean>
+  /** Called whenever the service has sent anything, and when it has not. */
   readonly onConnection: (connection: Connection) => void
 }
 
@@ -38,8 +41,8 @@ function refusalOf({ status, headers }: Response): number | undefined {
  * Reads the events while the page is open, and reconnects to receive the missed ones. With fetch(), because an EventSource does
  * not notice a dead connection. While the service refuses the stream, the values are polled.
  */
-export function followEvents({ url, onEvent, poll, onConnection }: StreamOptions): void {
-  let lastId: string | undefined
+export function followEvents({ url, onEvent, poll, onConnection, ...options }: StreamOptions): void {
+  let { lastId } = options
   let delay = firstDelay
 
   /** @returns milliseconds until the stream may be requested again; undefined if it has ended */
@@ -62,12 +65,12 @@ export function followEvents({ url, onEvent, poll, onConnection }: StreamOptions
       const parse = createEventParser(onEvent, (id) => {
         lastId = id
       })
-      onConnection('live')
       const stable = setTimeout(() => {
         delay = firstDelay
       }, stableAfter)
       stop.signal.addEventListener('abort', () => clearTimeout(stable))
       for (;;) {
+        onConnection('live')
         const { value, done } = await reader.read()
         if (done) return undefined
         clearTimeout(silence)

@@ -6,7 +6,7 @@ import { viewMotd } from './motd.ts'
 import { h, type ViewElement } from './node.ts'
 import { viewSparkline } from './sparkline.ts'
 import type { CardHistory, PageServer } from './types.ts'
-import { viewDays, viewHours } from './uptime.ts'
+import { viewDays, viewHours, viewStrip } from './uptime.ts'
 
 /** A state in words with its colour; the mark also has a different shape, for readers who cannot distinguish the colours. */
 export const viewBadge = ({ name }: Health, { texts }: ViewContext): ViewElement =>
@@ -15,7 +15,14 @@ export const viewBadge = ({ name }: Health, { texts }: ViewContext): ViewElement
 /** The picture is only requested if there is one: browsers report a failed request as an error. */
 export function viewIcon({ name, state }: PageServer, { root, isPublic = true }: ViewContext, size = 44): ViewElement {
   if (state.up === true && isPublic)
-    return h('img', { class: 'icon', src: `${apiPath(root, name)}/favicon?size=64`, width: size, height: size, alt: '' })
+    return h('img', {
+      class: 'icon',
+      src: `${apiPath(root, name)}/favicon?size=64`,
+      width: size,
+      height: size,
+      alt: '',
+      loading: 'lazy',
+    })
   const letter = [...cleanName(name)][0]?.toUpperCase() ?? ''
   return h('span', { class: 'icon letter', 'aria-hidden': 'true' }, letter)
 }
@@ -83,20 +90,28 @@ function viewTicks(server: PageServer, context: ViewContext): ViewElement {
 export const cardTitle = (server: PageServer, { root }: ViewContext): ViewElement =>
   h('h3', {}, h('a', { href: serverPath(root, server.name) }, h('bdi', {}, cleanName(server.name))))
 
-/** The curve of the players and the bars of the uptime on a card. */
-export const viewPast = (server: string, history: CardHistory, context: ViewContext): ViewElement => {
+/** How much is shown of each server. */
+export type Density = 'rows' | 'cards'
+
+/** The curve of the players and the bars of the uptime; in a row only the last 24 hours. */
+export const viewPast = (server: string, history: CardHistory, context: ViewContext, density: Density = 'cards'): ViewElement => {
   const name = cleanName(server)
   return h(
     'div',
     { class: 'past' },
     viewSparkline(name, history.players, context),
-    viewHours(name, history, context),
-    viewDays(name, history, context),
+    density === 'rows' ? viewStrip(name, history, context) : viewHours(name, history, context),
+    density === 'cards' && viewDays(name, history, context),
   )
 }
 
 /** The card of a server. @param past see `viewPast`; absent until the history is loaded */
-export function viewCard(server: PageServer, past: ViewElement | undefined, context: ViewContext): ViewElement {
+export function viewCard(
+  server: PageServer,
+  past: ViewElement | undefined,
+  context: ViewContext,
+  density: Density = 'cards',
+): ViewElement {
   const { texts, format } = context
   const health = healthOf(server, texts, format)
   const software = softwareText(server)
@@ -115,8 +130,8 @@ export function viewCard(server: PageServer, past: ViewElement | undefined, cont
       ),
       viewBadge(health, context),
     ),
-    // The reason of a server that lags is beside its ticks.
-    (health.needsAttention && health.name !== 'lagging') || server.state.up !== true
+    // On a card, the reason of a server that lags is beside its ticks.
+    (health.needsAttention && (density === 'rows' || health.name !== 'lagging')) || server.state.up !== true
       ? h('p', { class: `reason ${health.name}` }, health.reason)
       : (viewMotd(server) ?? h('p', { class: 'motd' })),
     viewPlayers(server, context),

@@ -1,7 +1,10 @@
+import { countStates, defaultChoice, type Filter, type Section } from './arrange.ts'
+import { viewBadge } from './card.ts'
 import { cleanName } from './clean-text.ts'
 import type { ViewContext } from './context.ts'
 import { viewLogo } from './icons.ts'
 import { h, type ViewElement } from './node.ts'
+import type { PageServer } from './types.ts'
 
 /** The bar at the top of every page. */
 export function viewHeader({ texts, root, title }: ViewContext): ViewElement {
@@ -36,9 +39,25 @@ export const viewNotices = ({ texts, isDemo = false, failingChannels = [] }: Vie
     (text) => h('p', { class: 'demo', role: 'note' }, text),
   )
 
-/** Search, filters and order of the cards; shown only with JavaScript, which it needs. */
-export function viewControls(groups: readonly string[], { texts }: ViewContext): ViewElement {
-  const { controls } = texts
+/** The states with their number of servers; those without any are hidden, so that the others stay the same elements. */
+export function viewChips(servers: readonly PageServer[], selected: Filter, context: ViewContext): ViewElement {
+  const { texts, format } = context
+  const chips = [...countStates(servers, context)].map(([name, count]) =>
+    h(
+      'button',
+      {
+        ...{ type: 'button', class: `chip ${name}`, 'data-filter': name, 'aria-pressed': String(name === selected) },
+        hidden: count === 0 && name !== selected && name !== 'all',
+      },
+      `${name === 'all' ? texts.all : texts.states[name]} ${format.integer(count)}`,
+    ),
+  )
+  return h('div', { class: 'chips', role: 'group', 'aria-label': texts.controls.state }, chips)
+}
+
+/** Search, filters, order and density of the servers; shown only with JavaScript, which they need. */
+export function viewControls(groups: readonly string[], context: ViewContext, servers: readonly PageServer[] = []): ViewElement {
+  const { controls } = context.texts
   return h(
     'form',
     { class: 'controls', role: 'search', 'aria-label': controls.label },
@@ -48,7 +67,12 @@ export function viewControls(groups: readonly string[], { texts }: ViewContext):
       h('span', { class: 'hidden' }, controls.search),
       h('input', { type: 'search', id: 'search', placeholder: controls.searchHint, autocomplete: 'off', spellcheck: 'false' }),
     ),
-    h('div', { class: 'chips', role: 'group', 'aria-label': controls.state, id: 'chips' }),
+    h(
+      'div',
+      { class: 'switch', id: 'density', role: 'group', 'aria-label': controls.density },
+      Object.entries(controls.densities).map(([value, name]) => h('button', { type: 'button', 'data-density': value }, name)),
+    ),
+    h('div', { id: 'chips' }, viewChips(servers, defaultChoice.state, context)),
     h(
       'label',
       { class: 'pick', hidden: groups.length === 0 },
@@ -72,5 +96,22 @@ export function viewControls(groups: readonly string[], { texts }: ViewContext):
     ),
     h('output', { id: 'count', class: 'count' }),
     h('button', { type: 'button', id: 'clear', class: 'chip', hidden: true }, controls.clear),
+  )
+}
+
+/** The heading of a section, which shows its worst state also while the section is collapsed. */
+export const viewHeading = ({ title, servers, all, worst }: Section, context: ViewContext): ViewElement => {
+  const { texts, format } = context
+  const count = format.integer(all)
+  return h(
+    'summary',
+    {},
+    h('h2', {}, title),
+    h(
+      'span',
+      {},
+      servers.length === all ? texts.controls.servers(count) : texts.controls.shown(format.integer(servers.length), count),
+    ),
+    viewBadge(worst, context),
   )
 }

@@ -1,34 +1,28 @@
 import type { ViewContext } from './context.ts'
 import { h, type ViewElement } from './node.ts'
 
-const width = 240
-const height = 34
+/** Whole numbers, so that the path is short: a page has dozens of them. */
+const [step, height] = [3, 68]
 
 /** Lines through the known values, as the `d` attribute of an SVG path; a gap ends a line. */
 function pathOf(values: readonly (number | null)[], top: number): { readonly line: string; readonly area: string } {
-  const step = width / Math.max(1, values.length - 1)
-  const y = (value: number) => (height - 2 - (value / top) * (height - 4)).toFixed(1)
-  let line = ''
-  let area = ''
-  let start: string | undefined
-  let last = ''
-  const close = () => {
-    if (start !== undefined) area += `L${last} ${height}L${start} ${height}Z`
-    start = undefined
-  }
-  for (const [index, value] of values.entries()) {
+  const y = (value: number) => Math.round(height - 4 - (value / top) * (height - 8))
+  let [line, area] = ['', '']
+  let start = -1
+  let before = 0
+  for (const [index, value] of [...values, null].entries()) {
     if (value === null) {
-      close()
+      if (start >= 0) area += `V${height}H${start * step}Z`
+      start = -1
       continue
     }
-    const x = (index * step).toFixed(1)
-    const point = `${start === undefined ? 'M' : 'L'}${x} ${y(value)}`
-    line += point
-    area += point
-    start ??= x
-    last = x
+    const next = y(value)
+    const part = start < 0 ? `M${index * step} ${next}` : `l${step} ${next - before}`
+    line += part
+    area += part
+    if (start < 0) start = index
+    before = next
   }
-  close()
   return { line, area }
 }
 
@@ -38,7 +32,13 @@ export function viewSparkline(name: string, values: readonly (number | null)[], 
   const peak = Math.max(0, ...known)
   const label = known.length === 0 ? texts.card.noPlayersOfDay(name) : texts.card.playersOfDay(name, format.integer(peak))
   const { line, area } = pathOf(values, Math.max(1, peak))
-  const box = { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', class: 'spark', role: 'img', 'aria-label': label }
+  const box = {
+    viewBox: `0 0 ${Math.max(1, values.length - 1) * step} ${height}`,
+    preserveAspectRatio: 'none',
+    class: 'spark',
+    role: 'img',
+    'aria-label': label,
+  }
   return h(
     'svg',
     box,

@@ -1,11 +1,12 @@
 import { cleanName } from './clean-text.ts'
 import { serverPath, type ViewContext } from './context.ts'
-import { type Health, healthOf } from './health.ts'
+import { type Health, type HealthName, healthNames, healthOf } from './health.ts'
 import { h, type ViewElement } from './node.ts'
+import { viewRelative } from './relative.ts'
 import type { FleetPage, PageServer } from './types.ts'
 
 /** Maximum number of servers listed; further ones are counted. */
-const maxListed = 12
+const maxListed = 4
 /** More slots mean "unlimited", such as 2147483647. */
 const maxSlots = 1_000_000
 
@@ -16,18 +17,35 @@ export interface Totals {
   readonly down: number
   /** Null if no server has a known count. */
   readonly players: number | null
-  /** Servers whose state is unknown. */
-  readonly unknown: number
   /** 0 if that of a server that is up is unknown or unlimited. */
   readonly slots: number
+  /** Number of servers in each state that a verdict counts; none has 0. */
+  readonly counts: ReadonlyMap<VerdictState, number>
+  /** Unix milliseconds of the last contact of the servers that are down, the earliest and the latest; null if one has none. */
+  readonly downSince: readonly [number, number] | null
   /** Worst first. */
   readonly attention: readonly { readonly server: PageServer; readonly health: Health }[]
 }
 
+/** The states in which a server is not just fine, worst first. */
+export const verdictStates = [
+  'down',
+  'hung',
+  'lagging',
+  'limited',
+  'unknown',
+  'upgrading',
+  'maintenance',
+] as const satisfies HealthName[]
+export type VerdictState = (typeof verdictStates)[number]
+
+const isVerdictState = (name: HealthName): name is VerdictState => (verdictStates as readonly HealthName[]).includes(name)
+
 export function totalsOf(servers: readonly PageServer[], { texts, format }: ViewContext): Totals {
-  let [up, down, unknown, slots] = [0, 0, 0, 0]
+  let [up, slots] = [0, 0]
   let isLimited = true
   let players: number | null = null
+  const counts = new Map<VerdictState, number>()
   const attention: { readonly server: PageServer; readonly health: Health }[] = []
   // A single pass, because this runs for every change of one of a thousand servers.
   for (const server of servers) {
@@ -39,58 +57,86 @@ export function totalsOf(servers: readonly PageServer[], { texts, format }: View
       if (state.online !== null) players = (players ?? 0) + state.online
     }
     const health = healthOf(server, texts, format)
-    if (health.name === 'down') down++
-    if (health.name === 'unknown') unknown++
+    if (isVerdictState(health.name)) counts.set(health.name, (counts.get(health.name) ?? 0) + 1)
     if (health.needsAttention) attention.push({ server, health })
   }
   attention.sort((a, b) => a.health.rank - b.health.rank)
-  return { all: servers.length, up, down, players, unknown, slots: isLimited ? slots : 0, attention }
+  const down = counts.get('down') ?? 0
+  const contacts = attention.slice(0, down).map(({ server }) => server.lastContact)
+  const known = contacts.filter((at) => at !== null)
+  const downSince = down > 0 && known.length === down ? ([Math.min(...known), Math.max(...known)] as const) : null
+  return { all: servers.length, up, down, players, slots: isLimited ? slots : 0, counts, downSince, attention }
+}
+
+/** The state of all servers in a sentence. A server whose state is unknown is never fine. */
+function verdictText({ all, counts, downSince }: Totals, { texts, format, now }: ViewContext): string {
+  const { verdict } = texts
+  const found = verdictStates.flatMap((state) => {
+    const count = counts.get(state) ?? 0
+    return count === 0 ? [] : [{ state, count: format.integer(count) }]
+  })
+  const [worst, ...others] = found
+  if (worst === undefined) return all === 0 ? verdict.none : verdict.fine(format.integer(all))
+  const rest = others.map(({ state, count }) => verdict.also(count, verdict.states[state]))
+  if (healthNames.indexOf(worst.state) > healthNames.indexOf('unknown')) {
+    const fine = all - [...counts.values()].reduce((sum, count) => sum + count, 0)
+    if (fine > 0)
+      return [verdict.some(format.integer(fine)), verdict.also(worst.count, verdict.states[worst.state]), ...rest].join(', ')
+  }
+  const text = verdict.servers(worst.count, verdict.states[worst.state])
+  if (downSince === null) return [text, ...rest].join(', ')
+  const [first, last] = downSince
+  const when = now - first < 20 * 3_600_000 ? format.time(first) : format.dateTime(first)
+  return [last - first < 60_000 ? verdict.since(text, when) : verdict.firstSince(text, when), ...rest].join(', ')
 }
 
 const tile = (name: string, label: string, big: string, small: string): ViewElement =>
   h('div', { class: `tile ${name}` }, h('dt', {}, label), h('dd', {}, h('b', {}, big), ' ', h('span', {}, small)))
 
-/** The top of the page. */
-export function viewSummary(totals: Totals, peak: FleetPage['peak'], context: ViewContext): ViewElement {
+/**
+ * The top of the page: how all servers are, and what is wrong. Its height does not depend on that, so that nothing below moves.
+ * @param at Unix milliseconds of the values
+ */
+export function viewSummary(totals: Totals, peak: FleetPage['peak'], at: number, context: ViewContext): ViewElement {
   const { texts, format } = context
-  const { summary } = texts
-  const { all, up, players, unknown, slots, attention } = totals
-  const isWell = all > 0 && unknown === 0
-  const tone = totals.down > 0 ? 'down' : attention.length > 0 ? 'lagging' : isWell ? 'up' : 'plain'
-  const others = unknown > 0 ? summary.unknown(format.integer(unknown)) : isWell && attention.length === 0 ? summary.none : ''
+  const { summary, verdict } = texts
+  const { all, up, players, slots, counts, attention } = totals
+  const tone = attention[0]?.health.name ?? (counts.has('unknown') || all === 0 ? 'unknown' : 'up')
   return h(
     'section',
-    { class: 'summary', 'aria-label': summary.label },
+    { class: 'panel summary', 'aria-label': summary.label },
+    h(
+      'div',
+      { class: `verdict ${tone}` },
+      h('span', { class: 'mark', 'aria-hidden': 'true' }),
+      h('div', { role: 'status' }, h('h1', {}, verdictText(totals, context))),
+      h('p', { class: 'age' }, verdict.updated, ' ', viewRelative(at, context)),
+    ),
+    attention.length === 0
+      ? h('p', { class: 'attention' }, all === 0 || counts.has('unknown') ? '' : summary.none)
+      : h(
+          'ul',
+          { class: 'attention', 'aria-label': summary.attentionList },
+          attention.slice(0, maxListed).map(({ server, health }) => viewAttention(server, health, context)),
+          attention.length > maxListed && h('li', { class: 'more' }, summary.more(format.integer(attention.length - maxListed))),
+        ),
     h(
       'dl',
       { class: 'tiles' },
+      tile('up', summary.up, format.integer(up), `/ ${format.integer(all)}`),
       tile(
-        totals.down > 0 ? 'down' : all > 0 && up === all ? 'up' : 'plain',
-        summary.up,
-        format.integer(up),
-        `/ ${format.integer(all)}`,
-      ),
-      tile(
-        'plain',
+        'players',
         summary.players,
         players === null ? '–' : format.integer(players),
         slots > 0 ? summary.slots(format.integer(slots)) : '',
       ),
       tile(
-        'plain',
+        'peak',
         summary.peak,
         peak === null ? '–' : format.integer(peak.players),
         peak === null ? summary.noPeak : summary.at(format.time(peak.at)),
       ),
-      tile(tone, summary.attention, format.integer(attention.length), others),
     ),
-    attention.length > 0 &&
-      h(
-        'ul',
-        { class: 'attention', 'aria-label': summary.attentionList },
-        attention.slice(0, maxListed).map(({ server, health }) => viewAttention(server, health, context)),
-        attention.length > maxListed && h('li', { class: 'more' }, summary.more(format.integer(attention.length - maxListed))),
-      ),
   )
 }
 
@@ -100,7 +146,7 @@ const viewAttention = (server: PageServer, { name, reason }: Health, { texts, ro
     { class: name },
     h(
       'a',
-      { href: serverPath(root, server.name) },
+      { href: serverPath(root, server.name), title: `${cleanName(server.name)}: ${reason}` },
       h('span', { class: 'mark', 'aria-hidden': 'true' }),
       h('b', {}, h('bdi', {}, cleanName(server.name))),
       h('span', { class: 'what' }, texts.states[name]),

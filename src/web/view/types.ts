@@ -80,6 +80,8 @@ export interface FleetPage {
   /** Unix milliseconds at which this was made. */
   readonly at: number
   readonly servers: readonly PageServer[]
+  /** The id of the last event before this was made. */
+  readonly lastEventId: number
   readonly peak: { readonly players: number; readonly at: number } | null
 }
 

@@ -45,8 +45,13 @@ const mean = (values: readonly (number | null)[]): number | null => {
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length
 }
 
-const row = (title: string, total: string, cells: ViewElement): ViewElement =>
-  h('div', { class: 'uptime' }, h('div', { class: 'line' }, h('span', {}, title), h('span', { class: 'strong' }, total)), cells)
+const row = (kind: string, title: string, total: string, bar: ViewElement): ViewElement =>
+  h(
+    'div',
+    { class: `uptime ${kind}` },
+    h('div', { class: 'line' }, h('span', {}, title), h('span', { class: 'strong' }, total)),
+    bar,
+  )
 
 export function viewDays(name: string, { days }: CardHistory, { texts, format }: ViewContext): ViewElement {
   const { card } = texts
@@ -63,6 +68,7 @@ export function viewDays(name: string, { days }: CardHistory, { texts, format }:
   const [first] = days.filter(({ known }) => known > 0)
   const isNew = first !== undefined && first !== days[0]
   return row(
+    'days',
     isNew ? card.since(format.date(first.date)) : card.days(count),
     total === null ? card.unknownUptime : card.uptime(format.percent(total)),
     bar(card.uptimeOfDays(name, count), cells),
@@ -80,6 +86,7 @@ export function viewHours(name: string, { parts, from, to }: CardHistory, { text
   })
   const first = parts.findIndex((part) => part !== null)
   return row(
+    'hours',
     first > 0 ? card.since(format.time(from + first * step)) : card.hours,
     total === null ? card.unknownUptime : card.uptime(format.percent(total)),
     bar(card.uptimeOfHours(name), cells),
@@ -119,4 +126,22 @@ function viewDaysTable({ days }: CardHistory, { texts: { server, card }, format 
     format.percent(known),
   ])
   return viewDataTable(server.uptimeOf.days, Object.values(server.uptimeColumns), rows.toReversed())
+}
+/** The last 24 hours as a picture of few elements, for pages with many servers. */
+export function viewStrip(name: string, { parts }: CardHistory, { texts, format }: ViewContext): ViewElement {
+  const { card } = texts
+  const total = mean(parts)
+  const text = total === null ? card.unknownUptime : card.uptime(format.percent(total))
+  const levels = parts.map(uptimeLevel)
+  const starts = levels.flatMap((level, index) => (level === levels[index - 1] ? [] : [index]))
+  const rects = starts.map((start, index) =>
+    h('rect', { class: levels[start] ?? '', x: start, width: (starts[index + 1] ?? parts.length) - start, height: 1 }),
+  )
+  const box = { viewBox: `0 0 ${parts.length} 1`, preserveAspectRatio: 'none', class: 'cells strip', role: 'img' }
+  return h(
+    'div',
+    { class: 'uptime' },
+    h('span', { class: 'strong' }, total === null ? '–' : format.percent(total)),
+    h('svg', { ...box, 'aria-label': `${card.uptimeOfHours(name)}: ${text}` }, rects),
+  )
 }

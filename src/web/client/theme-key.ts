@@ -1,2 +1,0 @@
-/** Where the browser stores the chosen theme. */
-export const themeKey = 'tickwarden-theme'

@@ -1,0 +1,29 @@
+import type { PlayerCounts } from '../../history/overview.ts'
+import type { ViewContext } from './context.ts'
+import { h, type ViewElement } from './node.ts'
+import { viewSparkline } from './sparkline.ts'
+
+/** With more servers the graph has the total and a few, and the servers are rows. */
+export const fewServers = 24
+/** The servers with most players that have a line each if the servers are many. */
+export const largestServers = 10
+
+/** When the most players were on all servers together. */
+export function peakText({ from, step, total }: PlayerCounts, { texts, format }: ViewContext): string {
+  const peak = Math.max(...total.map((players) => players ?? -1))
+  return peak < 0
+    ? texts.graph.none
+    : texts.graph.peak(format.integer(peak), format.dateTime(from + (total.indexOf(peak) + 0.5) * step))
+}
+
+/** The place of the graph of all servers; without JavaScript it has the total. */
+export function viewGraph(counts: PlayerCounts, context: ViewContext): ViewElement {
+  const { graph } = context.texts
+  return h(
+    'section',
+    { class: 'panel graph', id: 'graph', 'aria-label': graph.title },
+    h('div', { class: 'line' }, h('h2', {}, graph.title), h('span', { class: 'readout' }, peakText(counts, context))),
+    h('div', { class: 'plot' }, h('noscript', {}, viewSparkline(graph.all, counts.total, context))),
+    h('div', { class: 'lines', role: 'group', 'aria-label': graph.toggles }),
+  )
+}

@@ -1,0 +1,192 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SourceError } from '../../src/game/errors.ts'
+import { type Browser, launchBrowser, openPage, type Page, violationsOf } from '../helpers/browser.ts'
+import { openEvents } from '../helpers/event-client.ts'
+import { startOverview } from '../helpers/overview-service.ts'
+import { hasTool } from '../helpers/require-tool.ts'
+import { until } from '../helpers/until.ts'
+
+const screenshots = join(import.meta.dirname, '..', 'screenshots')
+const widths = [360, 768, 1440] as const
+const refused = { status: new SourceError('refused', 'x: connection refused') }
+
+const isReady = async (page: Page) => {
+  await page.locator('#connection[data-state=live]').waitFor()
+  await page.locator('#graph canvas').waitFor()
+  await page.locator('.cells').first().waitFor()
+}
+
+/** Adds up layout shifts (https://web.dev/articles/cls), which the page then has in `shift`. */
+const measureShift = (page: Page) =>
+  page.addInitScript(`
+    shift = 0
+    new PerformanceObserver((list) => {
+      for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shift += value
+    }).observe({ type: 'layout-shift', buffered: true })`)
+
+describe.skipIf(!hasTool('chromium'))('the page of all servers in a browser', () => {
+  let browser: Browser
+
+  beforeAll(async () => {
+    mkdirSync(screenshots, { recursive: true })
+    browser = await launchBrowser()
+  })
+  afterAll(() => browser?.close())
+
+  it.each([17, 1_000])('moves nothing while it loads and when a server stops, with %i servers', async (count) => {
+    const { url, script, fleet, fieldsOf } = await startOverview(count)
+    for (const width of widths) {
+      const { page, problems } = await openPage(browser, { width })
+      await measureShift(page)
+      await page.goto(url)
+      await isReady(page)
+      script['server-0'] = refused
+      await fleet.get('server-0')?.poll()
+      await page.getByRole('list', { name: 'Servers that need attention' }).waitFor()
+      await page.getByRole('heading', { level: 1, name: `${Math.ceil((count - 4) / 16) + 1} servers down` }).waitFor()
+      // The list is sorted again after some seconds.
+      const first = page.locator('details').first().getByRole('link', { name: 'server-0', exact: true })
+      if (width === 1440) await first.waitFor()
+      expect(await page.evaluate('shift'), `${width} px`).toBeLessThan(0.05)
+      expect(problems).toEqual([])
+      script['server-0'] = { status: fieldsOf(0) }
+      await fleet.get('server-0')?.poll()
+    }
+  })
+
+  it('has no barrier with a collapsed group, a hidden line, a filter that finds nothing, and forced colours', async () => {
+    const { url } = await startOverview(30)
+    const { page, problems } = await openPage(browser)
+    await page.goto(url)
+    await isReady(page)
+    await page.locator('#cards summary').nth(1).click()
+    await page.locator('#graph [data-line="1"]').click()
+    expect(await violationsOf(page)).toEqual([])
+    await page.getByLabel('Search').fill('nothing like this')
+    await page.getByText('No server matches.').waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    await page.getByRole('button', { name: 'Show all servers' }).click()
+    await page.emulateMedia({ forcedColors: 'active' })
+    await page.screenshot({ path: join(screenshots, 'overview-forced-colours.png') })
+    expect(await violationsOf(page)).toEqual([])
+    await page.emulateMedia({ forcedColors: 'none', media: 'print' })
+    await page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    expect(await page.locator('article .badge').count()).toBe(30)
+    expect(await page.locator('.controls').isVisible()).toBe(false)
+    await page.screenshot({ path: join(screenshots, 'overview-print.png'), fullPage: true })
+    expect(problems).toEqual([])
+  })
+
+  it('has rows for many servers and on phones, and keeps the other density in the address and the browser', async () => {
+    const [few, many] = [await startOverview(3), await startOverview(30)]
+    const heightOf = async (page: Page) => (await page.locator('article').first().boundingBox())?.height ?? 0
+    const open = async (url: string, width: number) => {
+      const { page } = await openPage(browser, { width })
+      await page.goto(url)
+      await isReady(page)
+      return page
+    }
+    expect(await heightOf(await open(few.url, 360))).toBeLessThan(100)
+    expect(await heightOf(await open(many.url, 1440))).toBeLessThan(100)
+    const page = await open(few.url, 1440)
+    expect(await heightOf(page)).toBeGreaterThan(300)
+    await page.getByRole('button', { name: 'Rows' }).click()
+    expect(await heightOf(page)).toBeLessThan(100)
+    expect(new URL(page.url()).search).toBe('?density=rows')
+    // Only in the browser, before the script of the page.
+    await page.route(/assets\/page-.*\.js/, (route) => route.abort())
+    await page.goto(few.url)
+    expect(await heightOf(page)).toBeLessThan(100)
+    // Only in the address.
+    expect(await heightOf(await open(`${few.url}?density=rows`, 1440))).toBeLessThan(100)
+  })
+
+  it('has a line for each server, which can be hidden and tells its players at the pointer', async () => {
+    const { url } = await startOverview(3)
+    const { page, problems } = await openPage(browser)
+    await page.goto(url)
+    await isReady(page)
+    const graph = page.locator('#graph')
+    const line = graph.getByRole('button', { name: 'server-2' })
+    await line.getByText('2', { exact: true }).waitFor()
+    expect(await graph.getByRole('button').allTextContents()).toEqual([
+      'All servers3',
+      'server-00',
+      'server-11',
+      'server-22',
+      'Hide all',
+    ])
+    await line.focus()
+    await page.keyboard.press('Enter')
+    expect(await line.getAttribute('aria-pressed')).toBe('false')
+    await line.click()
+    const { x, y, width, height } = (await graph.locator('.u-over').boundingBox())!
+    await page.mouse.move(x + width - 2, y + height / 2)
+    await graph
+      .locator('.readout')
+      .getByText(/^server-\d: \d at /)
+      .waitFor()
+    await graph.getByRole('button', { name: 'Hide all' }).click()
+    expect(await graph.locator('[aria-pressed=true]').count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+
+  it('has the total and the ten largest of many servers, and no graph without JavaScript but the curve of the total', async () => {
+    const { url } = await startOverview(30)
+    const { page } = await openPage(browser)
+    await page.goto(url)
+    await isReady(page)
+    expect(await page.locator('#graph [data-line]').count()).toBe(12)
+    expect(await page.locator('#graph').getByRole('button', { name: 'All servers' }).getAttribute('aria-pressed')).toBe('true')
+    const plain = await openPage(browser, { script: false })
+    await plain.page.goto(url)
+    await plain.page.locator('#graph svg').waitFor()
+    expect(await plain.page.getByRole('row').count()).toBe(31)
+  })
+
+  it('weighs little with a server of 10,000 players, also while these come and go', async () => {
+    const { url, script, fleet, fieldsOf } = await startOverview(60, { HISTORY_PLAYERS: 'false' })
+    const list = (from: number) =>
+      Array.from({ length: 10_000 }, (_, index) => ({
+        name: `Player_${from + index}`,
+        id: `29a8c5e0-45a6-4f75-83d5-${String(from + index).padStart(12, '0')}`,
+      }))
+    const show = async (round: number) => {
+      const players = { players: list(round * 50), complete: true }
+      script['server-0'] = { status: { ...fieldsOf(0), playersOnline: 10_000 - round, playersMax: 20_000, players } }
+      await fleet.get('server-0')?.poll()
+    }
+    await show(0)
+    const { page } = await openPage(browser)
+    const session = await page.context().newCDPSession(page)
+    await session.send('Network.enable')
+    let bytes = 0
+    session.on('Network.loadingFinished', ({ encodedDataLength }: { encodedDataLength: number }) => {
+      bytes += encodedDataLength
+    })
+    session.on('Network.dataReceived', ({ dataLength }: { dataLength: number }) => {
+      if (isLive) streamed += dataLength
+    })
+    let [isLive, streamed] = [false, 0]
+    await page.goto(url)
+    await isReady(page)
+    isLive = true
+    const rounds = 4
+    for (let round = 1; round <= rounds; round++) await show(round)
+    await page.getByText('9,996 / 20,000').waitFor()
+    // A minute has twelve polls.
+    const perMinute = (streamed * 12) / rounds
+    console.info(`the page weighs ${bytes} bytes, and ${perMinute} in a minute of changes`)
+    expect(bytes).toBeGreaterThan(30_000)
+    expect(bytes).toBeLessThan(100_000)
+    expect(perMinute).toBeGreaterThan(0)
+    expect(perMinute).toBeLessThan(20_000)
+    // A client that has not the states yet gets them, also without the lists.
+    const events = await openEvents(`${url}/page/events`)
+    await until(() => events.text().includes('server-59'))
+    expect(events.text()).not.toContain('Player_')
+    events.close()
+  })
+})
