@@ -358,7 +358,7 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     await page.getByRole('button', { name: '24 hours' }).click()
     await loaded
     const area = page.locator('[data-chart=players] .u-over')
-    await area.waitFor()
+    await area.scrollIntoViewIfNeeded()
     const { x, y, width, height } = (await area.boundingBox())!
     const finer = page.waitForResponse(/history.*range=60m/)
     await page.mouse.move(x + width - 12, y + height / 2)
