@@ -76,6 +76,7 @@ const names = [
   'main',
   'notify/channels',
   'notify/kill',
+  'soak',
   'status-api/favicon',
   'status-api/favicon.failing',
   'status-api/routes',
