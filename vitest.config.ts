@@ -33,6 +33,16 @@ export default defineConfig(({ mode }) => {
       teardownTimeout: 60_000,
       reporters: ['default', new SkipReporter()],
       globalSetup: ['test/helpers/global-setup.ts'],
+      // Processes that tests start are not counted, such as the built service, scripts and replicas.
+      coverage: {
+        provider: 'v8',
+        include: ['src/**/*.ts', 'exporter/**/*.ts'],
+        // They run in the browser.
+        exclude: ['src/web/client/**'],
+        reporter: ['text-summary', 'json-summary', 'json'],
+        reportsDirectory: 'node_modules/.cache/coverage',
+        thresholds: { lines: 92, 'src/game/protocol/**': { lines: 97 } },
+      },
     },
   }
 })
