@@ -80,6 +80,7 @@ const names = [
   'status-api/favicon',
   'status-api/favicon.failing',
   'status-api/routes',
+  'supply-chain',
   'util/package',
   'web/page',
   'web/pictures/routes',
