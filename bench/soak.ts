@@ -105,7 +105,7 @@ const start = async (name: string): Promise<Replica> => {
     ...{ folder, targets: targetsOf(name), config },
     env: {
       ...{ DATA_DIR: join(folder, 'data'), STATE_URL: redis.url, STATE_HEARTBEAT: '2s' },
-      ...{ POLL_INTERVAL: '2s', POLL_TIMEOUT: '2s', STALE_AFTER: '30s', CLIENT_PICTURES: '100000' },
+      ...{ POLL_INTERVAL: '4s', POLL_TIMEOUT: '4s', STALE_AFTER: '30s', CLIENT_PICTURES: '100000' },
     },
   })
   await waitUntil(`the first polls of ${name}`, async () => (await fetch(`${replica.url}/readyz`)).ok)

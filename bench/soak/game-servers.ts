@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { encodeFrame, FrameReader } from '../../src/game/protocol/status/frames.ts'
-import { anyProtocol } from '../../src/game/sources/status/java-ping.ts'
 import { decodeHandshake, encodeStatus } from '../../test/helpers/status-packets.ts'
 import { hostOf, indexOf } from '../fleet/hosts.ts'
 
@@ -23,7 +22,7 @@ export interface GameServers {
   polls(index: number, by: string): PollCount
   /** The polls of all servers that have begun. */
   total(by?: string): number
-  /** Servers that close every connection. */
+  /** Servers whose reply is not a status. Closed connections would be followed by other requests in the same poll. */
   readonly down: Set<number>
 }
 
@@ -43,24 +42,18 @@ export async function startGameServers(): Promise<GameServers> {
     let online = 0
     socket.on('error', () => {})
     socket.on('data', (chunk) => {
-      // What follows in the same poll if the server is down: a request of old versions, and one with TLS.
-      if (received === 0 && (chunk[0] === 0xfe || chunk[0] === 0x16)) return void socket.destroy()
       frames.push(chunk)
       for (let frame = frames.next(); frame !== undefined; frame = frames.next()) {
         if (received === 0) {
-          const { host, protocol } = decodeHandshake(frame)
-          // A second request in the same poll, if the server is down.
-          if (protocol !== anyProtocol) return void socket.destroy()
-          const count = polls(index, host)
+          const count = polls(index, decodeHandshake(frame).host)
           online = Math.floor(count.begun++ / changeEvery) % 1_000
           socket.on('close', () => {
             count.ended++
             count.endedAt = performance.now()
           })
-          if (down.has(index)) return void socket.destroy()
         } else if (received === 1) {
           const json = { version: { name: '1.21.11', protocol: 774 }, players: { max: 1_000, online }, description: 'soak' }
-          socket.write(encodeStatus(JSON.stringify(json)))
+          socket.write(encodeStatus(down.has(index) ? 'starting' : JSON.stringify(json)))
         } else socket.write(encodeFrame(1, frame.body))
         received++
       }

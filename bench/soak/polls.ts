@@ -15,7 +15,7 @@ interface Run {
 }
 
 /** A poll that has ended is in the metrics a moment later: those that have ended since are not compared yet. */
-const settleMs = 500
+const settleMs = 1_000
 /** How often in a row the counts may differ, because the machine is too busy for that. */
 const maxDiffering = 3
 
@@ -73,10 +73,16 @@ export class PollCheck {
   }
 }
 
-/** The polls by server, of all outcomes. */
+/** The polls by server, of all outcomes. A server of a busy machine may not have noticed one that timed out: it is absent. */
 function readPolls(text: string): ReadonlyMap<string, number> {
   const polls = new Map<string, number>()
-  for (const [, server = '', value] of text.matchAll(/^minecraft_polls_total\{server="([^"]+)",outcome="\w+"\} (\d+)$/gm))
+  const timedOut = new Set<string>()
+  for (const [, server = '', outcome, value] of text.matchAll(
+    /^minecraft_polls_total\{server="([^"]+)",outcome="(\w+)"\} (\d+)$/gm,
+  )) {
     polls.set(server, (polls.get(server) ?? 0) + Number(value))
+    if (outcome === 'timeout') timedOut.add(server)
+  }
+  for (const server of timedOut) polls.delete(server)
   return polls
 }
