@@ -7,9 +7,9 @@ export default defineConfig(({ mode }) => {
   const exclude = ['**/node_modules/**', ...(mode === 'quick' ? slowFiles : [])]
   const common = {
     // They end a wait for what never happens, and measure nothing: a busy machine may take a while.
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 60_000 } },
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
     // On two cores: many tests wait for other processes most of the time. More workers only make each other late.
     maxWorkers: 3,
   }
