@@ -7,9 +7,9 @@ export default defineConfig(({ mode }) => {
   const exclude = ['**/node_modules/**', ...(mode === 'quick' ? slowFiles : [])]
   const common = {
     // They end a wait for what never happens, and measure nothing: a busy machine may take a while.
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 60_000 } },
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
     // On two cores: many tests wait for other processes most of the time. More workers only make each other late.
     maxWorkers: 3,
   }
@@ -33,6 +33,16 @@ export default defineConfig(({ mode }) => {
       teardownTimeout: 60_000,
       reporters: ['default', new SkipReporter()],
       globalSetup: ['test/helpers/global-setup.ts'],
+      // Processes that tests start are not counted, such as the built service, scripts and replicas.
+      coverage: {
+        provider: 'v8',
+        include: ['src/**/*.ts', 'exporter/**/*.ts'],
+        // They run in the browser.
+        exclude: ['src/web/client/**'],
+        reporter: ['text-summary', 'json-summary', 'json'],
+        reportsDirectory: 'node_modules/.cache/coverage',
+        thresholds: { lines: 92, 'src/game/protocol/**': { lines: 97 } },
+      },
     },
   }
 })

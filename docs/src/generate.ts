@@ -4,6 +4,7 @@ import { ensure } from '../../test/tools/ensure.mjs'
 import { routeTable } from './api-tables.ts'
 import { chartValueTable } from './chart-values.ts'
 import { commandSections } from './command-line.ts'
+import { developmentDependencies, licenceTable, oldDependencies, serviceDependencies, toolDependencies } from './dependencies.ts'
 import { errorCodeSections } from './error-codes.ts'
 import { layerDiagram } from './layer-diagram.ts'
 import { chartVersion, packageWithLinks, repositoryPage } from './maintainer.ts'
@@ -41,6 +42,13 @@ const parts: Readonly<Record<string, Readonly<Record<string, Make>>>> = {
   'docs/demo.md': { scenarios: scenarioTable },
   'docs/data-service.md': { databases: databaseTable },
   'docs/update-scripts.md': { scripts: scriptTable },
+  'docs/dependencies.md': {
+    service: serviceDependencies,
+    licences: licenceTable,
+    development: developmentDependencies,
+    tools: toolDependencies,
+    old: oldDependencies,
+  },
   'docs/troubleshooting.md': { 'error codes': errorCodeSections },
   '.github/ISSUE_TEMPLATE/config.yml': { advisory: () => `    url: ${repositoryPage()}/security/advisories/new` },
   'charts/tickwarden/Chart.yaml': { version: chartVersion },

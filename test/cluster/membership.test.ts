@@ -16,14 +16,15 @@ describe.skipIf(!hasTool('redis-server'))('Membership', () => {
     expect(a.log.lines).toEqual([])
   })
 
-  it('removes a dead member within two heartbeats', async () => {
+  it('removes a dead member, whose key expires two heartbeats after its last one', async () => {
     const redis = await startRedis()
     const [a, b] = [joinCluster(redis, 'a'), joinCluster(redis, 'b')]
     await until(() => a.members() === 'a,b' && b.members() === 'a,b')
-    const died = performance.now()
     b.end()
+    const [seconds = '', micros = ''] = redis.cli('time').split('\n')
+    const expiresAt = Number(redis.cli('zscore', keys.members, 'b/1'))
+    expect(expiresAt).toBeLessThan(Number(seconds) * 1_000 + Number(micros) / 1_000 + 2 * shortMs)
     await until(() => a.members() === 'a')
-    expect(performance.now() - died).toBeLessThan(2 * shortMs)
   })
 
   it('keeps the members while the server is unavailable, and until all have reconnected', async () => {
@@ -57,12 +58,15 @@ describe.skipIf(!hasTool('redis-server'))('Membership', () => {
     const [a, b] = [joinCluster(redis, 'a', { clock }), joinCluster(redis, 'b')]
     await until(() => a.members() === 'a,b' && b.members() === 'a,b')
     const before = a.membership.epoch
-    suspendedMs = 10_000
-    redis.cli('zrem', keys.members, 'a/1')
-    await until(() => a.changes.includes(''))
+    await until(() => {
+      suspendedMs = 10_000
+      // Again if a heartbeat that had been sent arrived after it.
+      if (!a.changes.includes('')) redis.cli('zrem', keys.members, 'a/1')
+      return a.changes.includes('')
+    })
     await until(() => a.members() === 'a,b' && b.members() === 'a,b')
     expect(a.membership.epoch).not.toBe(before)
-    expect(a.log.lines).toEqual([expect.stringMatching(/^warn: This replica sent no heartbeat for 10 s .* rejoins now/)])
+    expect(a.log.lines).toEqual([expect.stringMatching(/^warn: This replica sent no heartbeat for 1\d s .* rejoins now/)])
   })
 
   it('removes a dead member, and continues, if the clock of the server is set back by an hour', async () => {
@@ -93,7 +97,7 @@ describe.skipIf(!hasTool('redis-server'))('Membership', () => {
     const before = [a, b].map(({ entries }) => entries.length)
     await until(() => [a, b].every(({ entries }, index) => entries.length > (before[index] ?? 0) + 4))
     expect(a.entries.every(({ position }) => Number.isSafeInteger(position))).toBe(true)
-    expect([a.members(), b.members()]).toEqual(['a,b', 'a,b'])
+    await until(() => a.members() === 'a,b' && b.members() === 'a,b')
     // A server that cannot run the script would be reported.
     expect(a.log.lines.filter((line) => line.startsWith('warn') && !line.includes('rejoins'))).toEqual([])
   })

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
+import { needTool } from './require-tool.ts'
 
 export interface Certificate {
   readonly certFile: string
@@ -20,6 +21,7 @@ export interface CertificateAuthority {
 const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
 
 export function createAuthority(folder: string, name = 'ca'): CertificateAuthority {
+  needTool('openssl')
   const path = (file: string) => join(folder, file)
   const openssl = (...args: readonly string[]) => execFileSync('openssl', args, { stdio: 'pipe' })
   const [certFile, keyFile] = [path(`${name}.pem`), path(`${name}.key`)]

@@ -3,9 +3,11 @@ import { X509Certificate } from 'node:crypto'
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { needTool } from './require-tool.ts'
 
 /** A self-signed certificate for localhost and 127.0.0.1 in a temporary folder. */
 export function selfSigned() {
+  needTool('openssl')
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-tls-'))
   const [keyFile, certFile, keystore] = ['key.pem', 'cert.pem', 'keystore.p12'].map((name) => join(folder, name)) as [
     string,

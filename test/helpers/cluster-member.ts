@@ -7,15 +7,18 @@ import { type StreamEntry, StreamReader } from '../../src/cluster/stream-reader.
 import { systemClock } from '../../src/util/clock.ts'
 import { collectLog } from './log-lines.ts'
 
-/** Heartbeat interval: no servers are taken over from a process that is late by less than half of it. */
-export const shortMs = 400
+/**
+ * Heartbeat interval: no servers are taken over from a process that is late by less than half of it, as a process of a busy machine may
+ * be.
+ */
+export const shortMs = 1_000
 export const keys = createStateKeys('test')
 
 /** A member of a cluster, without servers, until the test ends. */
 export function joinCluster(
   redis: { readonly url: string },
   id: string,
-  { url = redis.url, heartbeatMs = shortMs, clock = systemClock } = {},
+  { url = redis.url, heartbeatMs = shortMs, clock = systemClock, timeoutMs = 10_000 } = {},
 ) {
   const log = collectLog()
   const address = parseStateAddress(url)
@@ -24,7 +27,7 @@ export function joinCluster(
     address,
     clock,
     log,
-    timeoutMs: 1_000,
+    timeoutMs,
     maxBlockMs: 2 * heartbeatMs,
     maxRetryMs: heartbeatMs,
   })

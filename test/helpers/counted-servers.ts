@@ -51,8 +51,8 @@ export async function startCountedServers(count: number): Promise<CountedServers
     let greeted = false
     let isAnswered = false
     socket.on('data', (chunk) => {
-      // A request in the format of old versions, which follows if a server is down.
-      if (!greeted && chunk[0] === 0xfe) return void socket.destroy()
+      // What follows if a server is down: a request in the format of old versions, and one with TLS.
+      if (!greeted && (chunk[0] === 0xfe || (chunk[0] === 0x16 && chunk[1] === 0x03))) return void socket.destroy()
       frames.push(chunk)
       for (let frame = frames.next(); frame !== undefined; frame = frames.next()) {
         if (!greeted) add({ server, by: decodeHandshake(frame).host, at: performance.now() })

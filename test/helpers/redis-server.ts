@@ -4,6 +4,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { needTool } from './require-tool.ts'
 import { freePort } from './run-tool.ts'
 
 export interface RedisServer {
@@ -43,6 +44,7 @@ async function killRedis(child: ChildProcess): Promise<void> {
 
 /** A real redis-server without persistence, until the test ends. @param options of its command line, such as `--requirepass x` */
 export async function startRedis(...options: readonly string[]): Promise<RedisServer> {
+  for (const program of ['redis-server', 'redis-cli']) needTool(program)
   const port = await freePort()
   const own = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
   // A new folder for each start: replication writes a dump into it, which the next start would load.

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { TestRunner } from 'vitest'
 import { recordSkip } from './skips.ts'
 
 /**
@@ -7,6 +8,17 @@ import { recordSkip } from './skips.ts'
  */
 export function hasTool(program: string): boolean {
   return isPossible(isInstalled(program), `${program} is not installed`)
+}
+
+/**
+ * Skips the current test if a helper needs a program that is not installed; outside of a test, it fails with the name of the program
+ * and not with ENOENT.
+ */
+export function needTool(program: string): void {
+  if (hasTool(program)) return
+  const problem = `${program} is not installed`
+  TestRunner.getCurrentTest()?.context.skip(problem)
+  throw new Error(problem)
 }
 
 /** True if the program is installed, for tests that also work without it. */

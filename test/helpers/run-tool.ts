@@ -39,6 +39,9 @@ const accepts = (port: number): Promise<boolean> =>
 
 /** Runs a program of one process that listens on a port until it is disposed of; resolves once it accepts connections. */
 export async function runTool(program: string, args: readonly string[], port: number): Promise<AsyncDisposable> {
+  // Needs vitest, which the benches that use `freePort` do not have.
+  const { needTool } = await import('./require-tool.ts')
+  needTool(program)
   const child: ChildProcess = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] })
   let stderr = ''
   child.stderr?.on('data', (chunk) => {

@@ -43,7 +43,7 @@ async function startReplica(redis: { readonly url: string }, receiver: { readonl
   })
   await until(() => connection.isConnected)
   const keys = createStateKeys('test')
-  const locks = new Locks({ connection, keys, clock: systemClock, expiryMs: 600 })
+  const locks = new Locks({ connection, keys, clock: systemClock, expiryMs: 3_000 })
   const fleet = fakeFleet({ survival: { ...up } }, systemClock)
   const notifier = await openNotifier({
     ...{ settings, fleet, clock: systemClock, log: silentLog, maintenanceOf: () => null },
