@@ -100,7 +100,7 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     fleet.servers.lobby.world.join('Newcomer')
     await Promise.all([
       card(fleetView.page, 'lobby').getByLabel('3 of 20 players').waitFor(),
-      serverView.page.getByText('Newcomer', { exact: true }).waitFor(),
+      serverView.page.getByText('Newcomer', { exact: true }).first().waitFor(),
     ])
     console.info(`a join was shown after ${Date.now() - joined} ms`)
     fleet.servers.lobby.world.leave('Newcomer')

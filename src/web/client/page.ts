@@ -115,5 +115,12 @@ const isUsed = (element: Element): boolean =>
 setUpTheme()
 setUpTips()
 tickTimes()
-const data = readData()
-if (data.kind === 'fleet') start(data)
+
+function startWithData(): void {
+  const data = readData()
+  if (data.kind === 'fleet') start(data)
+}
+
+// With many servers this takes some time, after which a slow computer would first show anything. A hidden page draws no frames.
+if (document.hidden) startWithData()
+else requestAnimationFrame(() => setTimeout(startWithData))
