@@ -15,7 +15,7 @@ export interface Dependency {
   size?: number
 }
 
-/** By folder with a package.json, and by name. `npm run dependencies` writes dates and sizes. */
+/** By folder with a package.json, and by name. `npm run refresh-dependencies` writes dates and sizes. */
 export interface DependencyFile {
   /** When the dates were looked up. */
   checked: string

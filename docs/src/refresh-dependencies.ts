@@ -3,7 +3,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { allNames, dependencyPath, isOld, type LockFile, readDependencies, readLock } from './dependencies.ts'
 
-// `npm run dependencies`: looks up the last release of every direct dependency of the service and its development, and fails for one
+// `npm run refresh-dependencies`: looks up the last release of every direct dependency of the service and its development, and fails for one
 // that is older than two years without a reason. It needs the registry, so that the tests do not run it.
 
 const root = join(import.meta.dirname, '..', '..')
