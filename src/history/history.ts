@@ -40,6 +40,8 @@ const minute = 60_000
 const serversAtOnce = 200
 /** With more servers a write or query may take over 10 ms (`npm run bench -- history`). */
 const maxLocalServers = 100
+/** Milliseconds after which incidents that have begun or ended are written: those of all servers together. */
+const incidentSaveMs = 1_000
 /** Numbers that are kept while they cannot be written: 32 MB. */
 const maxUnwritten = 4_000_000
 
@@ -70,6 +72,8 @@ export class History {
   #overview: { readonly at: number; readonly values: Promise<OverviewValues> } | undefined
   #stop: (() => void)[] = []
   #cancel = () => {}
+  #isIncidentSaveDue = false
+  #cancelIncidentSave = () => {}
 
   constructor(options: HistoryOptions, store: StoreClient, isWritable: boolean) {
     this.#options = options
@@ -172,6 +176,7 @@ export class History {
   async close(): Promise<void> {
     for (const stop of this.#stop) stop()
     this.#cancel()
+    this.#cancelIncidentSave()
     for (const servers of chunks([...this.#servers.values()])) await this.#save(servers)
     await this.#store.close().catch((error) => this.#report(error))
   }
@@ -191,6 +196,17 @@ export class History {
     const recorded = this.#servers.get(snapshot.server)
     if (this.#options.isMaintained?.(snapshot.server)) recorded?.markUnknown(this.#now())
     else recorded?.observe(snapshot, list?.complete ? list.players : undefined, this.#now())
+    if (recorded?.hasIncidentNews) this.#saveIncidentsSoon()
+  }
+
+  /** The command that adds notes reads what is written. */
+  #saveIncidentsSoon(): void {
+    if (this.#isIncidentSaveDue) return
+    this.#isIncidentSaveDue = true
+    this.#cancelIncidentSave = this.#options.clock.after(incidentSaveMs, () => {
+      this.#isIncidentSaveDue = false
+      void this.#save([...this.#servers.values()].filter(({ hasIncidentNews }) => hasIncidentNews))
+    })
   }
 
   /** Nothing is recorded of a server before it is known what is stored of it. */

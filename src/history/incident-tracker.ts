@@ -23,6 +23,7 @@ function problemOf(snapshot: ServerSnapshot): 'down' | 'hung' | null | undefined
 export class IncidentTracker {
   #open: IncidentRecord | undefined
   #ended: IncidentRecord[] = []
+  #isNew = false
   /** Unix milliseconds from which on nothing is known; undefined while the state is known. */
   #unknownFrom: number | undefined
   /** Unix milliseconds at which the newest snapshot becomes stale. */
@@ -31,6 +32,11 @@ export class IncidentTracker {
   #turnedAt: number | undefined
   /** The lowest number of ticks per second since it lags. */
   #lowestRate = Number.POSITIVE_INFINITY
+
+  /** Whether one has begun or ended since the last call of `take`. */
+  get hasNews(): boolean {
+    return this.#isNew
+  }
 
   /** Whether `take` returns anything. */
   get hasChanges(): boolean {
@@ -71,6 +77,7 @@ export class IncidentTracker {
     const open = this.#open
     const ended = this.#ended
     if (ended.length > 0) this.#ended = []
+    this.#isNew = false
     if (open === undefined) return ended
     return [...ended, { ...open, knownAt: Math.max(open.from, this.#unknownFrom ?? Math.min(now, this.#validUntil)) }]
   }
@@ -108,6 +115,7 @@ export class IncidentTracker {
   /** @param at when the incident of this kind began, and any other ended */
   #set(kind: IncidentRecord['kind'] | undefined, at: number, detail: string | null = null): void {
     if (kind === this.#open?.kind) return
+    this.#isNew = true
     if (this.#open !== undefined) this.#ended.push({ ...this.#open, to: at, knownAt: at })
     this.#open = kind === undefined ? undefined : { kind, from: at, to: null, knownAt: at, unknownMs: 0, detail }
   }

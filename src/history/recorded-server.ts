@@ -35,6 +35,12 @@ export class RecordedServer {
     return this.#sessions.hasChanges
   }
 
+  /** Whether an incident has begun or ended since the last write. */
+  get hasIncidentNews(): boolean {
+    return this.#incidents.hasNews
+  }
+
+  /** Whether there is an incident to write. */
   get hasIncidents(): boolean {
     return this.#incidents.hasChanges
   }

@@ -18,6 +18,8 @@ export interface PageDocument {
   /** The URL for search engines, relative to the page. */
   readonly canonical?: string
   readonly preview?: LinkPreview
+  /** The Atom feed of what the page shows, relative to it. */
+  readonly feed?: string
 }
 
 /** What chats and search engines show of a link to the page. */
@@ -54,7 +56,7 @@ const rowDepth = 6
  * is rendered in slices.
  */
 export async function renderDocument(
-  { title, down, body, data, assets, entry, density, canonical, preview }: PageDocument,
+  { title, down, body, data, assets, entry, density, canonical, preview, feed }: PageDocument,
   { root, texts }: ViewContext,
 ): Promise<string> {
   const asset = (name: string) => `${root}page/assets/${name}`
@@ -71,6 +73,9 @@ export async function renderDocument(
     h('script', { src: asset(assets['theme.js']) }),
     style(asset(assets[`${entry}.css`])),
     h('link', { rel: 'icon', type: 'image/svg+xml', href: `${root}page/icon${down > 0 ? '-alert' : ''}.svg`, id: 'icon' }),
+    ...(feed === undefined
+      ? []
+      : [h('link', { rel: 'alternate', type: 'application/atom+xml', title: texts.server.incidents, href: feed })]),
     h('link', { rel: 'manifest', href: `${root}page/manifest.webmanifest` }),
     h('script', { type: 'module', src: asset(assets[`${entry}.js`]) }),
     h('noscript', {}, style(asset(assets['plain.css']))),

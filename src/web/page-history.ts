@@ -1,9 +1,11 @@
 import type { Fleet } from '../game/fleet.ts'
 import type { History } from '../history/history.ts'
+import { isOngoing } from '../history/incidents.ts'
 import { dayMs } from '../history/levels.ts'
 import type { PlayerCounts, ServerOverview } from '../history/overview.ts'
 import type { Clock } from '../util/clock.ts'
 import { fewServers, largestServers } from './view/graph.ts'
+import { maxIncidents } from './view/incidents.ts'
 import type { CardHistory, FleetPage, ServerDetails } from './view/types.ts'
 
 /** The history that the page shows. */
@@ -11,7 +13,10 @@ export interface PageHistory {
   /** The history of each server for its card. */
   cards(): Promise<(server: string) => CardHistory>
   /** Without the names of players if they are hidden. */
-  details(server: string, showsPlayers: boolean): Promise<Pick<ServerDetails, 'history' | 'record' | 'sessions' | 'regulars'>>
+  details(
+    server: string,
+    showsPlayers: boolean,
+  ): Promise<Pick<ServerDetails, 'history' | 'record' | 'incidents' | 'sessions' | 'regulars'>>
   /** The players of the last 24 hours, of all servers together and of the largest ones; at most a minute old. */
   graph(): Promise<PlayerCounts>
   /** Maximum number of players on all servers since midnight UTC. */
@@ -22,6 +27,8 @@ export interface PageHistory {
 const hourMs = 3_600_000
 /** For how long the players of all servers are not read again: for all visitors together. */
 const graphMs = 60_000
+/** Days of which incidents are shown: those of the bars. */
+const incidentDays = 90
 /** Players of the last seven days that are shown. */
 const maxRegulars = 40
 
@@ -96,9 +103,11 @@ export function createPageHistory(
       return (server) => toCard(server, read(server))
     },
     async details(server, showsPlayers) {
-      const [read, { record }, sessions, regulars] = await Promise.all([
+      const now = clock.wall()
+      const [read, { record }, incidents, sessions, regulars] = await Promise.all([
         history.overview(),
         history.uptime(server, 1),
+        history.incidents({ servers: [server], since: Math.round(now - incidentDays * dayMs), limit: maxIncidents }),
         showsPlayers ? history.sessions(server) : null,
         showsPlayers ? history.playerHistories(server, 7 * dayMs, maxRegulars) : null,
       ])
@@ -106,6 +115,10 @@ export function createPageHistory(
       return {
         history: toCard(server, read(server)),
         record: players === null || at === null ? null : { players, at },
+        incidents: incidents.map((incident) => {
+          const { kind, from, to, detail, notes } = incident
+          return { kind, from, to, ongoing: isOngoing(incident, now), detail, notes }
+        }),
         sessions:
           sessions?.map(({ name, id, from, to, isOnline }) => ({
             player: { ID: id ?? '', NAME: name },

@@ -70,7 +70,10 @@ export async function renderFleet(page: FleetPage, assets: AssetNames, past: Fle
   const description = `${summary.up}: ${summary.of(integer(totals.up), integer(totals.all))}${players}`
   const preview = { title: cleanName(context.title), description }
   const { down } = totals
-  return renderDocument({ title, down, body, data, assets, entry: 'page', density, canonical: './', preview }, context)
+  return renderDocument(
+    { title, down, body, data, assets, entry: 'page', density, canonical: './', preview, feed: 'incidents.atom' },
+    context,
+  )
 }
 
 /** The servers on the first screen. */
@@ -140,7 +143,10 @@ export function renderServer(
   const data = dataText({ kind: 'server', at: context.now, details } satisfies PageData)
   const preview = previewOf(server, base, title, context)
   return renderDocument(
-    { title, down: totals.down, body, data, assets, entry: 'server', canonical: serverPath(context.root, server.name), preview },
+    {
+      ...{ title, down: totals.down, body, data, assets, entry: 'server', preview },
+      ...{ canonical: serverPath(context.root, server.name), feed: `${serverPath(context.root, server.name)}/incidents.atom` },
+    },
     context,
   )
 }

@@ -1,16 +1,13 @@
+import { viewBadge } from './badge.ts'
 import { cleanName, cleanText } from './clean-text.ts'
 import { apiPath, serverPath, type ViewContext } from './context.ts'
 import type { Format } from './format.ts'
-import { type Health, healthOf, tickLight } from './health.ts'
+import { healthOf, tickLight } from './health.ts'
 import { viewMotd } from './motd.ts'
 import { h, type ViewElement } from './node.ts'
 import { viewSparkline } from './sparkline.ts'
 import type { CardHistory, PageServer } from './types.ts'
 import { viewDays, viewHours, viewStrip } from './uptime.ts'
-
-/** A state in words with its colour; the mark also has a different shape, for readers who cannot distinguish the colours. */
-export const viewBadge = ({ name }: Health, { texts }: ViewContext): ViewElement =>
-  h('span', { class: `badge ${name}` }, h('span', { class: 'mark', 'aria-hidden': 'true' }), texts.states[name])
 
 /** The picture is only requested if there is one: browsers report a failed request as an error. */
 export function viewIcon({ name, state }: PageServer, { root, isPublic = true }: ViewContext, size = 44): ViewElement {
@@ -128,7 +125,7 @@ export function viewCard(
         cardTitle(server, context),
         h('p', { class: 'software' }, software || (server.address === null ? ' ' : h('bdi', {}, cleanText(server.address)))),
       ),
-      viewBadge(health, context),
+      viewBadge(health.name, context),
     ),
     // On a card, the reason of a server that lags is beside its ticks.
     (health.needsAttention && (density === 'rows' || health.name !== 'lagging')) || server.state.up !== true

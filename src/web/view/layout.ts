@@ -1,5 +1,5 @@
 import { countStates, defaultChoice, type Filter, type Section } from './arrange.ts'
-import { viewBadge } from './card.ts'
+import { viewBadge } from './badge.ts'
 import { cleanName } from './clean-text.ts'
 import type { ViewContext } from './context.ts'
 import { viewLogo } from './icons.ts'
@@ -112,6 +112,6 @@ export const viewHeading = ({ title, servers, all, worst }: Section, context: Vi
       {},
       servers.length === all ? texts.controls.servers(count) : texts.controls.shown(format.integer(servers.length), count),
     ),
-    viewBadge(worst, context),
+    viewBadge(worst.name, context),
   )
 }

@@ -1,7 +1,9 @@
-import { latencyText, softwareText, viewBadge, viewIcon } from './card.ts'
+import { viewBadge } from './badge.ts'
+import { latencyText, softwareText, viewIcon } from './card.ts'
 import { cleanName, cleanText } from './clean-text.ts'
 import type { ViewContext } from './context.ts'
 import { healthOf, tickLight } from './health.ts'
+import { viewIncidents } from './incidents.ts'
 import { viewMotd } from './motd.ts'
 import { type Child, h, type ViewElement } from './node.ts'
 import { viewPlayers, viewRecent, viewRegulars } from './players.ts'
@@ -37,7 +39,7 @@ export function viewServerHead({ server, record, join, charts }: ServerDetails, 
         h('h1', {}, h('bdi', {}, cleanName(server.name))),
         h('p', { class: 'software' }, softwareText(server) || ' '),
       ),
-      viewBadge(health, context),
+      viewBadge(health.name, context),
     ),
     viewMotd(server),
     // The reason of a server that lags is beside its ticks.
@@ -102,7 +104,8 @@ export const viewServerBody = (details: ServerDetails, context: ViewContext, { f
     'div',
     { class: 'columns' },
     viewPlayers(details, context, found),
-    details.history !== null && viewUptime(cleanName(details.server.name), details.history, open ?? new Set(), context),
+    details.history !== null && viewUptime(details, details.history, open ?? new Set(), context),
+    viewIncidents(details, context),
   )
 
 /** Who played: the part below the charts. */

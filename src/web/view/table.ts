@@ -1,4 +1,5 @@
-import { latencyText, softwareText, viewBadge } from './card.ts'
+import { viewBadge } from './badge.ts'
+import { latencyText, softwareText } from './card.ts'
 import { cleanName } from './clean-text.ts'
 import { serverPath, type ViewContext } from './context.ts'
 import { healthOf } from './health.ts'
@@ -39,7 +40,7 @@ export function viewRow(server: PageServer, context: ViewContext): ViewElement {
     'tr',
     {},
     h('th', { scope: 'row' }, h('a', { href: serverPath(root, server.name) }, h('bdi', {}, cleanName(server.name)))),
-    h('td', {}, viewBadge(health, context), health.name === 'up' ? '' : ` ${health.reason}`),
+    h('td', {}, viewBadge(health.name, context), health.name === 'up' ? '' : ` ${health.reason}`),
     h('td', {}, online === null ? unknown : `${format.integer(online)}${max === null ? '' : ` / ${format.integer(max)}`}`),
     h('td', {}, softwareText(server) || unknown),
     number(tickRate, format.decimal),

@@ -120,6 +120,19 @@ export interface Regular {
   readonly online: boolean
 }
 
+/** A time in which something was wrong with a server. All times are Unix milliseconds. */
+export interface ShownIncident {
+  readonly kind: 'down' | 'hung' | 'lag'
+  readonly from: number
+  /** Null if it has not ended, or its end is not known. */
+  readonly to: number | null
+  /** Null if that is not known. */
+  readonly ongoing: boolean | null
+  /** Of `down`: the code of the error; of `lag`: the lowest number of ticks per second. */
+  readonly detail: string | null
+  readonly notes: readonly { readonly at: number; readonly text: string }[]
+}
+
 /** Players online whose name contains a text: the first of them, and the number of all. */
 export interface FoundPlayers {
   readonly players: readonly ListedPlayer[]
@@ -143,6 +156,8 @@ export interface ServerDetails {
   readonly charts: readonly ChartName[]
   readonly history: CardHistory | null
   readonly record: { readonly players: number; readonly at: number } | null
+  /** The newest ones of the last 90 days, newest first. */
+  readonly incidents: readonly ShownIncident[]
   /** Those that are online first, each newest first; null if the page hides names. */
   readonly sessions: readonly Session[] | null
   /** Longest time first; null if the page hides names. */

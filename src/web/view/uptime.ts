@@ -1,7 +1,9 @@
+import { cleanName } from './clean-text.ts'
 import type { ViewContext } from './context.ts'
 import { viewAsTable, viewDataTable } from './data-table.ts'
+import { incidentsOfDay } from './incidents.ts'
 import { h, type ViewElement } from './node.ts'
-import type { CardHistory } from './types.ts'
+import type { CardHistory, ServerDetails, ShownIncident } from './types.ts'
 
 /** The state in a part of the time, as the class of its cell. */
 export function uptimeLevel(up: number | null): string {
@@ -53,7 +55,14 @@ const row = (kind: string, title: string, total: string, bar: ViewElement): View
     bar,
   )
 
-export function viewDays(name: string, { days }: CardHistory, { texts, format }: ViewContext): ViewElement {
+/** @param incidents are told with their days */
+export function viewDays(
+  name: string,
+  { days }: CardHistory,
+  context: ViewContext,
+  incidents: readonly ShownIncident[] = [],
+): ViewElement {
+  const { texts, format } = context
   const { card } = texts
   const count = format.integer(days.length)
   const total = meanUptime(days)
@@ -62,7 +71,9 @@ export function viewDays(name: string, { days }: CardHistory, { texts, format }:
     const label = up === null ? card.dayUnknown(day) : card.day(day, format.percent(up))
     const partly = up !== null && known < 0.995 ? `, ${card.partlyKnown(format.percent(known))}` : ''
     const maintained = maintenance > 0 ? `, ${card.maintained(format.percent(maintenance))}` : ''
-    return cell(maintenance > known ? 'maintained' : uptimeLevel(up), label + partly + maintained)
+    const told = incidentsOfDay(incidents, date, context)
+    const more = told === '' ? '' : `. ${told}`
+    return cell(maintenance > known ? 'maintained' : uptimeLevel(up), label + partly + maintained + more)
   })
   // Days before the first record are not part of the promise.
   const [first] = days.filter(({ known }) => known > 0)
@@ -94,8 +105,14 @@ export function viewHours(name: string, { parts, from, to }: CardHistory, { text
 }
 
 /** Both bars of the page of a server, with tables of the same. @param open the names of the tables that are shown */
-export function viewUptime(name: string, history: CardHistory, open: ReadonlySet<string>, context: ViewContext): ViewElement {
+export function viewUptime(
+  { server: { name: given }, incidents }: ServerDetails,
+  history: CardHistory,
+  open: ReadonlySet<string>,
+  context: ViewContext,
+): ViewElement {
   const { server } = context.texts
+  const name = cleanName(given)
   const table = (of: keyof typeof server.uptimeOf, view: () => ViewElement) =>
     viewAsTable(of, server.uptimeOf[of], server, open.has(of) ? view() : undefined)
   return h(
@@ -104,7 +121,7 @@ export function viewUptime(name: string, history: CardHistory, open: ReadonlySet
     h('h2', {}, server.uptime),
     viewHours(name, history, context),
     table('hours', () => viewHoursTable(history, context)),
-    viewDays(name, history, context),
+    viewDays(name, history, context, incidents),
     table('days', () => viewDaysTable(history, context)),
   )
 }
