@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
-import { FileSizeError, readFileUpTo } from '../../util/files.ts'
+import { readFileUpTo } from '../../util/files.ts'
 import { isRecord } from '../../util/is-record.ts'
 import { parseJson } from '../../util/json.ts'
 import type { Log } from '../../util/log.ts'
@@ -32,8 +32,8 @@ const validOf = <T extends TSchema>(schema: T, list: unknown): Static<T>[] =>
   Array.isArray(list) ? list.filter((item): item is Static<T> => check(schema, item)) : []
 
 /**
- * The runs so far, except those that are not valid, such as those of another version; none if the file cannot be read.
- * @throws FileSizeError
+ * The runs so far, except those that are not valid, such as those of another version; none if the file does not exist or is not JSON.
+ * @throws FileSizeError, or Error of the system: the file may be valid, so it must not be replaced
  */
 async function loadHistory(dataDir: string): Promise<History> {
   try {
@@ -46,12 +46,12 @@ async function loadHistory(dataDir: string): Promise<History> {
       started: validOf(StartedRun, started),
     }
   } catch (error) {
-    if (error instanceof FileSizeError) throw error
-    return noHistory
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return noHistory
+    throw error
   }
 }
 
-/** The runs so far; none if the file does not exist, is too large or is not valid. */
+/** The runs so far; none if the file does not exist, is not valid, or cannot be read. */
 export const readHistory = (dataDir: string): Promise<History> => loadHistory(dataDir).catch(() => noHistory)
 
 /** Updates the file. A failure is only logged, because it does not affect the run itself; the file keeps what it had. */
