@@ -12,10 +12,18 @@ let taken = 0
  * @param path of that folder
  * @returns a function that releases it
  */
-export function acquireLock(path: string, options: LockOptions): Promise<() => Promise<void>> {
+export async function acquireLock(path: string, { retries = 0, ...options }: LockOptions): Promise<() => Promise<void>> {
   // The library identifies a lock by its first argument. If that were the same for two locks, one of them at a time or both, its timer
   // would throw after the other one has been released, or removed by hand.
-  return lock(`${path}.${++taken}`, { ...options, lockfilePath: path, realpath: false })
+  const name = `${path}.${++taken}`
+  const all = { ...options, lockfilePath: path, realpath: false }
+  try {
+    return await lock(name, all)
+  } catch (error) {
+    // The library would try again after any error, such as that of a read-only disk.
+    if (retries === 0 || (error as NodeJS.ErrnoException).code !== 'ELOCKED') throw error
+    return lock(name, { ...all, retries })
+  }
 }
 
 /**
