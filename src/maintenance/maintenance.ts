@@ -56,7 +56,7 @@ export class Maintenance {
   /** The maintenance of a server now; null if there is none. */
   of(server: string): MaintenanceState | null {
     const now = this.#options.clock.wall()
-    if (now < this.#validFrom || now >= this.#validUntil) this.#findOpen(now)
+    this.#refresh(now)
     if (this.#open.length === 0) return null
     const group = this.#options.groupOf(server)
     let found: MaintenanceState | null = null
@@ -88,7 +88,7 @@ export class Maintenance {
   #duration(server: string, start: number, end: number): number {
     const group = this.#options.groupOf(server)
     const now = this.#options.clock.wall()
-    if (now >= this.#validUntil) this.#findOpen(now)
+    this.#refresh(now)
     const parts = [...this.#starts, ...this.#open]
       .filter(({ matches, from, to }) => from < end && to > start && matches(server, group))
       .map(({ from, to }) => {
@@ -180,6 +180,10 @@ export class Maintenance {
 
   #isEnded(server: string, group: string | undefined, from: number, now: number): boolean {
     return this.#ends.some(({ at, matches }) => at >= from && at <= now && matches(server, group))
+  }
+
+  #refresh(now: number): void {
+    if (now < this.#validFrom || now >= this.#validUntil) this.#findOpen(now)
   }
 
   #findOpen(now: number): void {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { isTime } from '../game/check.ts'
-import { acquireLock } from '../util/file-lock.ts'
+import { withLock } from '../util/file-lock.ts'
 import { readTextIfExists, writeAtomic } from '../util/files.ts'
 import { isRecord } from '../util/is-record.ts'
 import { parseJson } from '../util/json.ts'
@@ -54,11 +54,8 @@ export async function readRecords(folder: string): Promise<readonly MaintenanceR
  */
 export async function addRecords(folder: string, records: readonly MaintenanceRecord[], now: number): Promise<void> {
   const path = join(folder, fileName)
-  const unlock = await acquireLock(`${path}.lock`, { retries: { retries: 20, minTimeout: 20, maxTimeout: 200 } })
-  try {
+  await withLock(`${path}.lock`, async () => {
     const all = new Map([...(await readRecords(folder)), ...records].map((record) => [record.id, record]))
     await writeAtomic(path, `${JSON.stringify([...all.values()].filter((record) => isKept(record, now)))}\n`)
-  } finally {
-    await unlock()
-  }
+  })
 }

@@ -11,11 +11,10 @@ const keys = ['name', 'servers', 'schedule', 'timezone', 'duration', 'from', 'to
 const moment: Kind<number> = {
   expected: 'a time with a time zone, such as 2026-12-01T20:00:00Z',
   parse(given) {
-    const at = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|z|[+-]\d{2}:\d{2})$/.test(given)
-      ? Date.parse(given)
-      : Number.NaN
+    if (!/^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|z|[+-]\d{2}:\d{2})$/.test(given)) return undefined
+    const [at, day] = [Date.parse(given), Date.parse(`${given.slice(0, 10)}T00:00:00Z`)]
     // Date.parse() accepts 30 February, as 2 March.
-    const isDay = new Date(`${given.slice(0, 10)}T00:00:00Z`).toISOString?.().startsWith(given.slice(0, 10))
+    const isDay = !Number.isNaN(day) && new Date(day).toISOString().startsWith(given.slice(0, 10))
     return Number.isNaN(at) || !isDay ? undefined : at
   },
 }

@@ -65,7 +65,7 @@ export const isNotification = (value: unknown): value is Notification =>
 /** The outbox of one channel in a file. One process writes it. */
 export class FileOutbox implements Outbox {
   readonly #options: FileOutboxOptions
-  readonly #path: string | undefined
+  #path: string | undefined
   readonly #told = new Map<string, Told>()
   #queue: Notification[] = []
   #value: string | undefined
@@ -79,7 +79,7 @@ export class FileOutbox implements Outbox {
     this.#path = options.folder === undefined ? undefined : join(options.folder, `${options.channel}.json`)
   }
 
-  /** Reads the file of an earlier process. One that is not valid is renamed. */
+  /** Reads the file of an earlier process. One that is not valid is renamed; one that cannot be read now stays as it is. */
   static async open(options: FileOutboxOptions): Promise<FileOutbox> {
     const outbox = new FileOutbox(options)
     const path = outbox.#path
@@ -88,6 +88,15 @@ export class FileOutbox implements Outbox {
       const text = await readTextIfExists(path, maxFileBytes)
       if (text !== undefined) outbox.#load(parseJson(text))
     } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code !== undefined) {
+        outbox.#path = undefined
+        options.log.warn(
+          { file: path, reason: code },
+          `cannot read the notifications that wait (${code}); new ones are not stored until the service is restarted`,
+        )
+        return outbox
+      }
       await rename(path, `${path}.unreadable`).catch(() => {})
       options.log.warn(
         { file: path, reason: (error as Error).message },

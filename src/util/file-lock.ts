@@ -12,11 +12,19 @@ let taken = 0
  * @param path of that folder
  * @returns a function that releases it
  */
-export async function acquireLock(path: string, options: LockOptions): Promise<() => Promise<void>> {
+export async function acquireLock(path: string, { retries = 0, ...options }: LockOptions): Promise<() => Promise<void>> {
   const { lock } = await import('proper-lockfile')
   // The library identifies a lock by its first argument. If that were the same for two locks, one of them at a time or both, its timer
   // would throw after the other one has been released, or removed by hand.
-  return lock(`${path}.${++taken}`, { ...options, lockfilePath: path, realpath: false })
+  const name = `${path}.${++taken}`
+  const all = { ...options, lockfilePath: path, realpath: false }
+  try {
+    return await lock(name, all)
+  } catch (error) {
+    // The library would try again after any error, such as that of a read-only disk.
+    if (retries === 0 || (error as NodeJS.ErrnoException).code !== 'ELOCKED') throw error
+    return lock(name, { ...all, retries })
+  }
 }
 
 /**
@@ -34,4 +42,24 @@ export async function holdLock(path: string, onLost: (reason: string) => void): 
   })
   // It fails if the folder was removed.
   return () => release().catch(() => {})
+}
+
+/**
+ * Runs a short action while no other process runs it, and waits for those that do. A process that was killed during it delays the others
+ * by five seconds.
+ * @param path of the lock
+ * @throws Error of the system, with the code ELOCKED if the lock is not free within about ten seconds
+ */
+export async function withLock<T>(path: string, action: () => Promise<T>): Promise<T> {
+  const release = await acquireLock(path, {
+    stale: 5_000,
+    // After a suspension, or if the lock was removed: release() rejects too.
+    onCompromised: () => undefined,
+    retries: { retries: 60, factor: 1.2, minTimeout: 10, maxTimeout: 250, randomize: true },
+  })
+  try {
+    return await action()
+  } finally {
+    await release().catch(() => undefined)
+  }
 }

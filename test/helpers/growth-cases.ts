@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import type { FastifyRequest } from 'fastify'
 import { createTargetFinder } from '../../exporter/probe/target.ts'
+import { schemaVersion } from '../../src/cluster/keys.ts'
 import { createSnapshotCodec } from '../../src/cluster/snapshot-codec.ts'
 import { parseListening } from '../../src/commands/init/find-servers.ts'
 import { createAnonymiser, createLeakFinder, replaceInJson } from '../../src/commands/record/anonymiser.ts'
@@ -169,7 +170,7 @@ const wiki = ['a', '|', '\n', ' ', '-', '[', ']', '](', '*', '#', '\\', '|1|', '
 
 /** By file and name. */
 export const cases: Readonly<Record<string, Growth>> = {
-  'exporter/probe/target.ts createTargetFinder': text(createTargetFinder({ servers: () => [] } as never), headerSize, [
+  'exporter/probe/target.ts createTargetFinder': text(createTargetFinder({ servers: [] } as never), headerSize, [
     'a',
     '.',
     ':',
@@ -189,7 +190,8 @@ export const cases: Readonly<Record<string, Growth>> = {
         }),
       }).map(([name, fields]) => [
         name,
-        (size: number) => JSON.stringify({ version: 1, server: 'a', age: 0, sources: [], polls: {}, fields: fields(size) }),
+        (size: number) =>
+          JSON.stringify({ version: schemaVersion, server: 'a', age: 0, sources: [], polls: {}, fields: fields(size) }),
       ]),
     ),
   ),

@@ -146,6 +146,11 @@ describe('maintenance', () => {
       expect.stringContaining('maintenance[0].from: it is "2026-12-01 20:00"; expected a time with a time zone'),
     ],
     ['from: 2026-02-30T20:00:00Z, to: 2026-12-01T19:00:00Z', expect.stringContaining('maintenance[0].from')],
+    ['from: 2026-13-01T20:00:00Z, to: 2026-12-01T19:00:00Z', expect.stringContaining('maintenance[0].from: it is "2026-13-01')],
+    [
+      'from: tomorrow, to: 2026-12-01T19:00:00Z',
+      expect.stringContaining('maintenance[0].from: it is "tomorrow"; expected a time'),
+    ],
     ['reason: x', expect.stringContaining('maintenance[0]: expected schedule and duration, or from and to')],
   ])('names the mistake in %s', (settings, problem) => {
     expect(window(settings)).toEqual([problem])

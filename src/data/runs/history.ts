@@ -1,10 +1,11 @@
 import { join } from 'node:path'
-import { FileSizeError, readFileUpTo, writeAtomic } from '../../util/files.ts'
+import { withLock } from '../../util/file-lock.ts'
+import { readFileUpTo, writeAtomic } from '../../util/files.ts'
 import { isRecord } from '../../util/is-record.ts'
 import { parseJson } from '../../util/json.ts'
 import type { Log } from '../../util/log.ts'
 import { check, type Static, type TSchema, Type } from '../../util/schema.ts'
-import { withLock } from './lock.ts'
+import { lockPath } from './lock.ts'
 import { isSuccess, RunRecord, StartedRun } from './run-record.ts'
 
 export interface History {
@@ -31,8 +32,8 @@ const validOf = <T extends TSchema>(schema: T, list: unknown): Static<T>[] =>
   Array.isArray(list) ? list.filter((item): item is Static<T> => check(schema, item)) : []
 
 /**
- * The runs so far, except those that are not valid, such as those of another version; none if the file cannot be read.
- * @throws FileSizeError
+ * The runs so far, except those that are not valid, such as those of another version; none if the file does not exist or is not JSON.
+ * @throws FileSizeError, or Error of the system: the file may be valid, so it must not be replaced
  */
 async function loadHistory(dataDir: string): Promise<History> {
   try {
@@ -45,18 +46,18 @@ async function loadHistory(dataDir: string): Promise<History> {
       started: validOf(StartedRun, started),
     }
   } catch (error) {
-    if (error instanceof FileSizeError) throw error
-    return noHistory
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return noHistory
+    throw error
   }
 }
 
-/** The runs so far; none if the file does not exist, is too large or is not valid. */
+/** The runs so far; none if the file does not exist, is not valid, or cannot be read. */
 export const readHistory = (dataDir: string): Promise<History> => loadHistory(dataDir).catch(() => noHistory)
 
 /** Updates the file. A failure is only logged, because it does not affect the run itself; the file keeps what it had. */
 async function update(dataDir: string, script: string, log: Log, change: (history: History) => History): Promise<void> {
   try {
-    await withLock(dataDir, 'runs', async () => {
+    await withLock(lockPath(dataDir, 'runs'), async () => {
       const next = change(await loadHistory(dataDir))
       await writeAtomic(pathOf(dataDir), `${JSON.stringify(next, null, 1)}\n`)
     })

@@ -15,7 +15,7 @@ export interface RunLock {
 export const staleMs = 60_000
 const updateMs = 10_000
 
-const pathOf = (folder: string, name: string): string => join(folder, `.${name}.lock`)
+export const lockPath = (folder: string, name: string): string => join(folder, `.${name}.lock`)
 
 /**
  * Takes the lock of a script against all processes that use the folder.
@@ -23,7 +23,7 @@ const pathOf = (folder: string, name: string): string => join(folder, `.${name}.
  * @throws DataDirError if it cannot be created
  */
 export async function takeLock(folder: string, name: string): Promise<RunLock | undefined> {
-  const path = pathOf(folder, name)
+  const path = lockPath(folder, name)
   const lost = new AbortController()
   try {
     const release = await acquireLock(path, { stale: staleMs, update: updateMs, onCompromised: (error) => lost.abort(error) })
@@ -43,24 +43,5 @@ export async function takeLock(folder: string, name: string): Promise<RunLock | 
 /** Whether a run of any process that uses the folder holds the lock of a script. */
 export async function isLocked(folder: string, name: string): Promise<boolean> {
   const { check } = await import('proper-lockfile')
-  return check(folder, { lockfilePath: pathOf(folder, name), stale: staleMs, realpath: false }).catch(() => false)
-}
-
-/**
- * Runs a short action while no other process that uses the folder runs it, and waits for those that do. A process that was killed
- * during it delays the others by five seconds.
- * @throws Error if the lock is not free within about ten seconds
- */
-export async function withLock<T>(folder: string, name: string, action: () => Promise<T>): Promise<T> {
-  const release = await acquireLock(pathOf(folder, name), {
-    stale: 5_000,
-    // After a suspension, or if the lock was removed: release() rejects too.
-    onCompromised: () => undefined,
-    retries: { retries: 60, factor: 1.2, minTimeout: 10, maxTimeout: 250, randomize: true },
-  })
-  try {
-    return await action()
-  } finally {
-    await release().catch(() => undefined)
-  }
+  return check(folder, { lockfilePath: lockPath(folder, name), stale: staleMs, realpath: false }).catch(() => false)
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -16,5 +16,19 @@ it('a runs.json that is too large is neither read nor replaced', async () => {
   expect(errors).toEqual(['runs.json has 1099511627776 bytes; the maximum is 16777216'])
   expect(await readHistory(folder)).toEqual({ runs: [], lastSuccess: {}, started: [] })
   expect(statSync(path).size).toBe(2 ** 40)
+  rmSync(folder, { recursive: true })
+})
+
+it('a runs.json that cannot be read now is not replaced', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwarden-'))
+  mkdirSync(join(folder, 'runs.json'))
+  const errors: unknown[] = []
+  const log = {
+    ...silentLog,
+    error: ({ err }: { readonly err: NodeJS.ErrnoException }) => errors.push(err.code),
+  } as typeof silentLog
+  await addStart(folder, { script: 'projects', trigger: 'command', started: new Date(0).toISOString() }, log)
+  expect(errors).toEqual(['EISDIR'])
+  expect(await readHistory(folder)).toEqual({ runs: [], lastSuccess: {}, started: [] })
   rmSync(folder, { recursive: true })
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { DataDirError } from '../../../src/data/runs/folder.ts'
-import { isLocked, takeLock, withLock } from '../../../src/data/runs/lock.ts'
+import { isLocked, takeLock } from '../../../src/data/runs/lock.ts'
 import { ageLocks } from '../../helpers/age-locks.ts'
 import { until } from '../../helpers/until.ts'
 
@@ -73,33 +73,5 @@ describe('the lock of a script', () => {
     rmSync(folder, { recursive: true })
     await lock?.release()
     await expect(takeLock(folder, 'projects')).rejects.toThrow(DataDirError)
-  })
-})
-
-describe('a lock for one action', () => {
-  it('lets the actions run one after the other', async () => {
-    let running = 0
-    let max = 0
-    const act = () =>
-      withLock(folder, 'runs', async () => {
-        max = Math.max(max, ++running)
-        await new Promise((resolve) => setImmediate(resolve))
-        running--
-      })
-    await Promise.all(Array.from({ length: 8 }, act))
-    expect(max).toBe(1)
-    expect(readdirSync(folder)).toEqual([])
-  })
-
-  it('is taken from a process that was killed', async () => {
-    mkdirSync(path('runs'))
-    ageLocks(folder, 6_000)
-    expect(await withLock(folder, 'runs', async () => 'done')).toBe('done')
-  })
-
-  it('is released after an error, and if it was removed', async () => {
-    await expect(withLock(folder, 'runs', () => Promise.reject(new Error('x')))).rejects.toThrow('x')
-    await withLock(folder, 'runs', async () => rmdirSync(path('runs')))
-    expect(readdirSync(folder)).toEqual([])
   })
 })

@@ -172,7 +172,8 @@ export async function readLovedSongs(upstream: Upstream, keys: LastfmKeys): Prom
       const artist = isRecord(track) && isRecord(track.artist) ? track.artist.name : undefined
       if (isRecord(track) && typeof track.name === 'string' && typeof artist === 'string') loved.add(songKey(artist, track.name))
     }
-    pages = Number(isRecord(list['@attr']) ? list['@attr'].totalPages : 1) || 1
+    const total = isRecord(list['@attr']) ? list['@attr'].totalPages : undefined
+    pages = typeof total === 'string' || typeof total === 'number' ? Number(total) || 1 : 1
   }
   return loved
 }

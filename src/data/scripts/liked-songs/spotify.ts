@@ -89,7 +89,7 @@ export function describeTokenError(error: UpstreamError): Error {
 /** The error for a reply of the API such as `{"error": {"status": 403, "message": "..."}}`. */
 function describeApiError(error: UpstreamError): Error {
   const detail = isRecord(error.body) ? error.body.error : undefined
-  const message = isRecord(detail) ? String(detail.message) : ''
+  const message = isRecord(detail) && typeof detail.message === 'string' ? detail.message : ''
   if (error.status === 401)
     return new SpotifyAuthorisationError(`Spotify: a new access token was rejected; ${authorise}`, { cause: error })
   if (error.status !== 403) return describeStatus(error)

@@ -376,7 +376,7 @@ describe('the likedsongs script', () => {
   })
 
   it('requests authorisation if the refresh token does not allow reading liked songs', async () => {
-    let message = 'Insufficient client scope'
+    let message: unknown = 'Insufficient client scope'
     music.intercept = (path, response) => {
       if (path !== '/spotify/v1/me/tracks') return false
       json(response, 403, { error: { status: 403, message } })
@@ -389,6 +389,8 @@ describe('the likedsongs script', () => {
     expect(music.requested).toHaveLength(2)
     message = 'User not registered in the Developer Dashboard'
     expect(await run()).toMatchObject({ outcome: 'failed', errors: [expect.stringContaining('add it under User Management')] })
+    message = { toString: 1 }
+    expect(await run()).toMatchObject({ outcome: 'failed', errors: [expect.stringContaining('access was refused (HTTP 403)')] })
   })
 
   it('requests authorisation if the refresh token is no longer valid', async () => {

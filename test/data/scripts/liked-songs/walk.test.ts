@@ -169,7 +169,7 @@ it('another account starts anew, and the journal of the first one is kept', asyn
   expect((await readdir(dataDir)).filter((name) => /^likedsongs\..+\.jsonl$/.test(name))).toHaveLength(1)
 })
 
-it('--full loves what is missing from the loved songs of Last.fm', async () => {
+it.each(['2', 2])('--full loves what is missing from the loved songs of Last.fm, in %j pages', async (totalPages) => {
   music.items = songs(60)
   await run()
   music.loved.length = 0
@@ -183,10 +183,22 @@ it('--full loves what is missing from the loved songs of Last.fm', async () => {
         const number = (page - 1) * 29 + index + 1
         return { name: `song ${number} É`, artist: { name: `ARTIST ${number % 7}` } }
       })
-      json(response, 200, { lovedtracks: { track, '@attr': { user: form.get('user'), page: String(page), totalPages: '2' } } })
+      json(response, 200, { lovedtracks: { track, '@attr': { user: form.get('user'), page: String(page), totalPages } } })
     }
     return true
   }
   expect(await run({ full: true })).toMatchObject({ outcome: 'done', counts: { read: 60, added: 2, unchanged: 58 }, errors: [] })
   expect(music.loved).toEqual(titles(59, 60))
+})
+
+it('--full reads one page if Last.fm does not say how many there are', async () => {
+  music.items = songs(2)
+  music.intercept = (path, response, form) => {
+    const method = form.get('method')
+    if (!path.startsWith('/lastfm') || method === 'track.love') return false
+    const lovedtracks = { track: [], '@attr': { totalPages: { toString: 1 } } }
+    json(response, 200, method === 'user.getInfo' ? { user: { name: 'me' } } : { lovedtracks })
+    return true
+  }
+  expect(await run({ full: true })).toMatchObject({ outcome: 'done', counts: { added: 2 }, errors: [] })
 })

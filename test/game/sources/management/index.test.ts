@@ -157,6 +157,10 @@ describe('a poll', () => {
     server.results = { ...before, 'minecraft:players': new Error('Internal error') }
     expect(await poll()).toMatchObject({ state: 'partial' })
     expect(lines).toHaveLength(3)
+    // JSON has objects that String() cannot convert.
+    const strange = Object.assign(new Error(), { message: { toString: 1 } })
+    server.results = { ...before, 'minecraft:players': strange }
+    expect(await poll()).toMatchObject({ state: 'partial', error: { code: 'unsupported' } })
   })
 
   it('normalises the ids of players', async () => {
