@@ -21,7 +21,7 @@ describe('/openapi.json', () => {
     const { get } = await buildTestApp({ scripts })
     const document = (await (await get('/openapi.json')).json()) as OpenApi
     expect(document.openapi).toBe('3.1.0')
-    expect(Object.keys(document.paths).filter((path) => path.startsWith('/api/v1'))).toHaveLength(52)
+    expect(Object.keys(document.paths).filter((path) => path.startsWith('/api/v1'))).toHaveLength(54)
     const used = new Set<string>()
     for (const [path, { get: operation }] of Object.entries(document.paths)) {
       expect(operation?.summary, path).toBeTruthy()

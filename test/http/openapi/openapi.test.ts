@@ -114,11 +114,9 @@ describe('a generated client', () => {
     await writeFile(join(folder, 'openapi.json'), JSON.stringify(services.document))
     const target = join(folder, 'client_under_test')
     const config = join(folder, 'config.yaml')
-    // Without this the generator treats pictures as JSON.
-    await writeFile(
-      config,
-      'content_type_overrides: { image/png: application/octet-stream, image/svg+xml: application/octet-stream }\n',
-    )
+    // Without this the generator treats pictures and feeds as JSON.
+    const overrides = { 'image/png': 'application/octet-stream', 'image/svg+xml': 'application/octet-stream' }
+    await writeFile(config, JSON.stringify({ content_type_overrides: { ...overrides, 'application/atom+xml': 'text/plain' } }))
     const options = ['--path', join(folder, 'openapi.json'), '--output-path', target, '--meta', 'none', '--config', config]
     const { stdout: warnings } = await run(python, ['-m', 'openapi_python_client', 'generate', ...options])
     expect(warnings).not.toMatch(/unsupported|unable|cannot/i)
