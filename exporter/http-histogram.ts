@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { methodOf } from '../src/http/other-methods.ts'
 import { eventStreamType } from '../src/http/replies/reply.ts'
 import { createHistogram, type Histogram } from '../src/util/histogram.ts'
 import { histogramLines } from './histogram-text.ts'
@@ -86,7 +87,7 @@ export function observeRequests(app: FastifyInstance, histogram: HttpHistogram):
     if (reply.raw.getHeader('content-type') === eventStreamType && reply.statusCode === 200) return done()
     // The pattern, never the URL: clients must not be able to add label values.
     const route = request.routeOptions.url ?? 'unmatched'
-    histogram.counter(methodLabel(request.method), route)(reply.statusCode, reply.elapsedTime / 1000)
+    histogram.counter(methodLabel(methodOf(request.raw)), route)(reply.statusCode, reply.elapsedTime / 1000)
     done()
   })
 }

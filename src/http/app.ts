@@ -72,6 +72,8 @@ export function createHttpApp({
   registerClientLimits(app as unknown as FastifyInstance, clients, clock)
   app.setErrorHandler((error: Error, request, reply) => sendProblem(request, reply, error as never))
   registerClose(app)
+  registerOtherMethods(app)
+  // After that of other methods, so that its hook, which prepends to those of a route too, runs first.
   registerCors(app, crossOrigin)
   // Before the body is parsed, which no route reads.
   app.addHook('onRequest', (request, _reply, done) => {
@@ -84,6 +86,5 @@ export function createHttpApp({
   app.addHook('preValidation', (request, _reply, done) => {
     done(isMalformed(request.query) ? invalidParameter(malformedQuery) : undefined)
   })
-  registerOtherMethods(app)
   return app
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, onRequestHookHandler } from 'fastify'
 import { RequestError } from '../util/errors.ts'
 import { isCrossOrigin, preflightHeaders } from './cors.ts'
 import { pathOf } from './replies/problem.ts'
@@ -12,46 +12,40 @@ declare module 'node:http' {
 }
 
 /**
- * Every method except GET and HEAD is routed as this one. The router has a separate tree of all paths for each method: a tree for
- * each of the more than thirty methods of Node.js took half of the time of a start.
+ * Every method except HEAD is routed as GET: the router has a separate tree of all paths for each method, which takes long to build.
+ * Must be called before the request is routed.
  */
-const routedMethod = 'OPTIONS'
-
-/** Must be called before the request is routed. */
 export function routeOtherMethod(request: IncomingMessage): void {
   const { method = '' } = request
-  if (method === 'GET' || method === 'HEAD' || method === routedMethod) return
+  if (method === 'GET' || method === 'HEAD') return
   request.originalMethod = method
-  request.method = routedMethod
+  request.method = 'GET'
 }
 
 /** Method in the request line. */
 export const methodOf = ({ originalMethod, method = '' }: IncomingMessage): string => originalMethod ?? method
 
 /**
- * Every route is GET, and HEAD works like GET. Registers all other methods on the same paths with the status 405, and OPTIONS for
- * preflight requests of browsers. Must be called before the routes are registered.
+ * Every route is GET, and HEAD works like GET. All other methods on the same paths are answered with the status 405, and OPTIONS of
+ * preflight requests of browsers with what they may send. Must be called before the routes are registered.
  */
 export function registerOtherMethods(app: FastifyInstance): void {
-  app.addHook('onRoute', function addOtherMethods(route) {
-    if (![route.method].flat().includes('GET')) return
-    const crossOrigin = isCrossOrigin(route)
-    this.route({
-      method: routedMethod,
-      url: route.routePath,
-      config: { crossOrigin },
-      schema: { hide: true },
-      // In onRequest, before the body is parsed.
-      onRequest(request, reply, done) {
-        const method = methodOf(request.raw)
-        if (crossOrigin && method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined) {
-          reply.code(204).headers(preflightHeaders).send()
-          return
-        }
-        const detail = `${method} is not possible on ${pathOf(request.originalUrl)}; use GET or HEAD.`
-        done(new RequestError(405, 'METHOD_NOT_ALLOWED', detail, { allow: 'GET, HEAD' }))
-      },
-      handler() {},
-    })
+  const answerAs =
+    (crossOrigin: boolean): onRequestHookHandler =>
+    (request, reply, done) => {
+      const { originalMethod: method, headers } = request.raw
+      if (method === undefined) return done()
+      if (crossOrigin && method === 'OPTIONS' && headers['access-control-request-method'] !== undefined) {
+        reply.code(204).headers(preflightHeaders).send()
+        return
+      }
+      const detail = `${method} is not possible on ${pathOf(request.originalUrl)}; use GET or HEAD.`
+      done(new RequestError(405, 'METHOD_NOT_ALLOWED', detail, { allow: 'GET, HEAD' }))
+    }
+  const ofSite = answerAs(false)
+  const ofAnyOrigin = answerAs(true)
+  // Before the hooks of the route itself, such as those that ask for a token.
+  app.addHook('onRoute', (route) => {
+    route.onRequest = [isCrossOrigin(route) ? ofAnyOrigin : ofSite, ...[route.onRequest ?? []].flat()]
   })
 }
