@@ -52,6 +52,7 @@ export function createHttpApp({
     // A very long name is an unknown name, not a separate error; Node.js limits the URL.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeaderSize, querystringParser: parseQuery },
     forceCloseConnections: 'idle',
+    exposeHeadRoutes: false,
     // Scheme and host come from the request, because links to this service begin with them.
     trustProxy: basePaths.isTrustedProxy ?? false,
     frameworkErrors: invalidPath,

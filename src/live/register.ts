@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Fleet } from '../game/fleet.ts'
+import { methodOf } from '../http/other-methods.ts'
 import { optional, query } from '../http/parameters.ts'
 import { problem, problems } from '../http/replies/problem.ts'
 import { eventStreamType } from '../http/replies/reply.ts'
@@ -88,7 +89,7 @@ export function registerLive(app: FastifyInstance, { fleet, hub, overviewHub = h
       // nginx would buffer the events.
       'x-accel-buffering': 'no',
     })
-    if (request.method === 'HEAD') {
+    if (methodOf(request.raw) === 'HEAD') {
       reply.raw.end()
       return
     }

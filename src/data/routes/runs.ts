@@ -3,7 +3,6 @@ import { security } from '../../http/openapi/docs.ts'
 import { problems } from '../../http/replies/problem.ts'
 import { prepareJson, sendPrepared } from '../../http/replies/reply.ts'
 import { json } from '../../http/replies/responses.ts'
-import { RequestError } from '../../util/errors.ts'
 import type { Runs, StartReply } from '../runs/index.ts'
 import type { Schedule } from '../runs/schedule.ts'
 import type { Script } from '../scripts/script.ts'
@@ -72,12 +71,8 @@ export function registerRunRoutes(app: FastifyInstance, { scripts, runs, schedul
   for (const { name, route, summary } of scripts) {
     const description = 'Starts the script in the background and replies immediately; `/v1/run` shows its progress.'
     const schema = { ...docs, summary, description, response: scriptReplies }
-    app.get(route, { ...common, exposeHeadRoute: false, schema }, async (_request, reply) =>
+    app.get(route, { ...common, config: { ...common.config, hasEffects: true }, schema }, async (_request, reply) =>
       sendStart(reply, await runs.start(name, 'request')),
     )
-    // HEAD must not have side effects.
-    app.head(route, { config: common.config, schema: { hide: true } }, () => {
-      throw new RequestError(405, 'METHOD_NOT_ALLOWED', `HEAD is not allowed on ${route}; use GET.`, { allow: 'GET' })
-    })
   }
 }
