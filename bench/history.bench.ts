@@ -12,8 +12,8 @@ import { readOptions } from './options.ts'
 import { record } from './results.ts'
 
 const { openHistory } = await built<typeof import('../src/history/history.ts')>('history/history.js')
-const { HistoryStore } = await built<typeof import('../src/history/store.ts')>('history/store.js')
-const { levels } = await built<typeof import('../src/history/levels.ts')>('history/levels.js')
+const { HistoryStore } = await built<typeof import('../src/history/store/store.ts')>('history/store/store.js')
+const { levels } = await built<typeof import('../src/history/values/levels.ts')>('history/values/levels.js')
 
 const minute = 60_000
 const day = 86_400_000

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { takeBatch } from '../../src/history/history.ts'
-import { fileName } from '../../src/history/open-store.ts'
-import { RecordedServer } from '../../src/history/recorded-server.ts'
-import { HistoryStore } from '../../src/history/store.ts'
+import { RecordedServer } from '../../src/history/recording/recorded-server.ts'
+import { fileName } from '../../src/history/store/open-store.ts'
+import { HistoryStore } from '../../src/history/store/store.ts'
 
 const minute = 60_000
 const hour = 60 * minute

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
-import { HistoryFileError, reasonOf } from '../history/file-error.ts'
 import { describeIncident, type Incident, maxNote, parseIncidentId } from '../history/incidents.ts'
-import { fileName } from '../history/open-store.ts'
+import { HistoryFileError, reasonOf } from '../history/store/file-error.ts'
+import { fileName } from '../history/store/open-store.ts'
 import { UsageError } from '../util/usage-error.ts'
 import type { Call } from './command.ts'
 
@@ -45,7 +45,7 @@ export async function runIncident(
     error(`There is no history yet: ${path} does not exist.`)
     return 1
   }
-  const { HistoryStore } = await import('../history/store.ts')
+  const { HistoryStore } = await import('../history/store/store.ts')
   const now = Date.now()
   try {
     const store = new HistoryStore({ path, days: historyDays, isReadOnly: note === undefined })

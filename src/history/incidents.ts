@@ -67,11 +67,17 @@ export const maxNote = 500
 /** Maximum number of notes about an incident. */
 export const maxNotes = 20
 
-/** The number of the server in the database, and the start. */
+/** The number of the server in the database, and the start in Unix milliseconds. */
+export interface IncidentKey {
+  readonly server: number
+  readonly from: number
+}
+
+/** The text of a key. */
 export const incidentId = (server: number, from: number): string => `${server}-${from}`
 
 /** @returns undefined if the text is no ID */
-export function parseIncidentId(id: string): { readonly server: number; readonly from: number } | undefined {
+export function parseIncidentId(id: string): IncidentKey | undefined {
   const [, server, from] = /^(\d{1,9})-(\d{1,15})$/.exec(id) ?? []
   return server === undefined ? undefined : { server: Number(server), from: Number(from) }
 }

@@ -1,4 +1,4 @@
-import type { PlayerCounts } from '../history/overview.ts'
+import type { PlayerCounts } from '../history/values/overview.ts'
 import { mapInSlices } from '../util/pauses.ts'
 import type { AssetNames } from './assets.ts'
 import { dataText, type LinkPreview, renderDocument } from './document.ts'

@@ -372,7 +372,7 @@ export const fuzzed: Readonly<Record<string, Fuzzed>> = {
   ]),
   'src/game/sources/directory/log-follower.ts createLogFollower': { isSlow: true },
   'src/game/sources/directory/reader.ts createDirectoryReader': { isSlow: true },
-  'src/history/old-files.ts decodeOldFile': {},
+  'src/history/store/old-files.ts decodeOldFile': {},
   'src/http/bearer.ts createBearerCheck': { throws: [RequestError] },
   'src/http/parameters.ts parseQuery': fuzz(['a=1&b=%C3%A9&c=+&a=2'], { throws: [RequestError] }),
   'src/http/replies/accept.ts negotiate': fuzz(['text/html;q=0.5, image/*;q=1, */*;q=0']),

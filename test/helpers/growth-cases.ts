@@ -50,7 +50,7 @@ import { createDirectoryReader } from '../../src/game/sources/directory/reader.t
 import { decodeProperties, parseProperties } from '../../src/game/sources/directory/server-properties.ts'
 import { ReplyCollector } from '../../src/game/sources/rcon/reply-collector.ts'
 import { ReplyReader } from '../../src/game/sources/status/reply-reader.ts'
-import { decodeOldFile } from '../../src/history/old-files.ts'
+import { decodeOldFile } from '../../src/history/store/old-files.ts'
 import { createBearerCheck } from '../../src/http/bearer.ts'
 import { createProxyCheck } from '../../src/http/clients/trusted-proxies.ts'
 import { parseQuery } from '../../src/http/parameters.ts'
@@ -621,7 +621,7 @@ export const cases: Readonly<Record<string, Growth>> = {
     '\n',
     'A',
   ]),
-  'src/history/old-files.ts decodeOldFile': made(decodeOldFile, fileSize, {
+  'src/history/store/old-files.ts decodeOldFile': made(decodeOldFile, fileSize, {
     'small frames': (size) => Buffer.concat([oldHistory, ...listOf(() => oldFrame(4, Buffer.alloc(17)), 26)(size)]),
     'one frame': (size) => Buffer.concat([oldHistory, oldFrame(3, Buffer.alloc(size))]),
     sessions: (size) => Buffer.concat([oldHistory, ...listOf((index) => oldFrame(4, oldJoin(`player${index}`)), 50)(size)]),
@@ -756,10 +756,10 @@ export const exempt: Readonly<Record<string, string>> = {
   'src/game/sources/status/legacy-status.ts readLegacyStatus': calls,
   'src/game/sources/status/nethernet.ts createNetherNetReader': calls,
   'src/game/sources/status/raknet.ts createRakNetReader': calls,
-  'src/history/old-files.ts readOldFile': calls,
-  'src/history/players.ts readPlayers': 'reads the own database',
-  'src/history/range.ts readRange': 'reads the own database',
-  'src/history/uptime.ts readUptime': 'reads the own database',
+  'src/history/store/old-files.ts readOldFile': calls,
+  'src/history/values/players.ts readPlayers': 'reads the own database',
+  'src/history/values/range.ts readRange': 'reads the own database',
+  'src/history/values/uptime.ts readUptime': 'reads the own database',
   'src/http/parameters.ts parseParameters': calls,
   'src/library/options.ts parseWatchOptions': 'options of the caller',
   'src/library/read-status.ts readFields': calls,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { SourceError } from '../../src/game/errors.ts'
 import type { Fields } from '../../src/game/fields.ts'
-import type { RangeValues } from '../../src/history/range.ts'
-import type { Uptime } from '../../src/history/uptime.ts'
+import type { RangeValues } from '../../src/history/values/range.ts'
+import type { Uptime } from '../../src/history/values/uptime.ts'
 import { buildTestApp, type TestApp } from '../helpers/test-app.ts'
 
 const status: Partial<Fields> = { version: '1.21.11', playersOnline: 2, playersMax: 20, latency: 0.0015 }

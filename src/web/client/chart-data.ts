@@ -1,6 +1,6 @@
 import type uPlot from 'uplot'
-import { levels } from '../../history/levels.ts'
-import type { SeriesName } from '../../history/series.ts'
+import { levels } from '../../history/values/levels.ts'
+import type { SeriesName } from '../../history/values/series.ts'
 import { chartSeries, type Range } from '../view/charts.ts'
 import type { ChartName } from '../view/types.ts'
 

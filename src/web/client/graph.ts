@@ -1,5 +1,5 @@
 import uPlot from 'uplot'
-import type { PlayerCounts } from '../../history/overview.ts'
+import type { PlayerCounts } from '../../history/values/overview.ts'
 import { cleanName } from '../view/clean-text.ts'
 import { peakText } from '../view/graph.ts'
 import { h } from '../view/node.ts'

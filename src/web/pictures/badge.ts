@@ -1,4 +1,4 @@
-import type { Uptime } from '../../history/uptime.ts'
+import type { Uptime } from '../../history/values/uptime.ts'
 import { cleanText } from '../view/clean-text.ts'
 import { floorPercent } from '../view/format.ts'
 import { judgeTickRate, type Summary, tickText } from './summary.ts'

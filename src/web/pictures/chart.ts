@@ -1,5 +1,5 @@
-import type { RangeValues } from '../../history/range.ts'
-import { type SeriesName, series as seriesOf } from '../../history/series.ts'
+import type { RangeValues } from '../../history/values/range.ts'
+import { type SeriesName, series as seriesOf } from '../../history/values/series.ts'
 import { drawPieces, drawText, fitPieces, textWidth } from './text.ts'
 import type { Theme } from './theme.ts'
 

@@ -1,4 +1,4 @@
-import type { SeriesName } from '../../history/series.ts'
+import type { SeriesName } from '../../history/values/series.ts'
 import type { ViewContext } from './context.ts'
 import { viewAsTable } from './data-table.ts'
 import { h, type ViewElement } from './node.ts'

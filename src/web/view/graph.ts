@@ -1,4 +1,4 @@
-import type { PlayerCounts } from '../../history/overview.ts'
+import type { PlayerCounts } from '../../history/values/overview.ts'
 import type { ViewContext } from './context.ts'
 import { h, type ViewElement } from './node.ts'
 import { viewSparkline } from './sparkline.ts'

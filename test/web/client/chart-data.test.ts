@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { chooseStep, range as rangeKind } from '../../../src/history/range.ts'
+import { chooseStep, range as rangeKind } from '../../../src/history/values/range.ts'
 import { columns, finerQuery, type HistoryReply, peakOf } from '../../../src/web/client/chart-data.ts'
 
 const minute = 60_000

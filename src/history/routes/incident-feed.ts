@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { describeIncident, type Incident } from './incidents.ts'
+import { describeIncident, type Incident } from '../incidents.ts'
 
 export interface FeedOptions {
   readonly title: string

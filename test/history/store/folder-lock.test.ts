@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { lockFolder } from '../../src/history/folder-lock.ts'
-import { collectLog } from '../helpers/log-lines.ts'
-import { buildTestApp } from '../helpers/test-app.ts'
+import { lockFolder } from '../../../src/history/store/folder-lock.ts'
+import { collectLog } from '../../helpers/log-lines.ts'
+import { buildTestApp } from '../../helpers/test-app.ts'
 
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-lock-'))

@@ -1,12 +1,12 @@
-import type { Player } from '../game/fields.ts'
-import type { ServerSnapshot } from '../game/snapshot.ts'
-import type { Clock } from '../util/clock.ts'
+import type { Player } from '../../game/fields.ts'
+import type { ServerSnapshot } from '../../game/snapshot.ts'
+import type { Clock } from '../../util/clock.ts'
+import type { Batch, StoredServer } from '../store/store.ts'
+import { Slices } from '../values/slices.ts'
 import { IncidentTracker } from './incident-tracker.ts'
 import { Recorder } from './recorder.ts'
 import { SessionTracker } from './sessions.ts'
-import { Slices } from './slices.ts'
 import { StateTracker } from './state-tracker.ts'
-import type { Batch, StoredServer } from './store.ts'
 
 /** What is recorded of one server and not in the database yet. */
 export class RecordedServer {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { holdLock } from '../util/file-lock.ts'
-import type { Log } from '../util/log.ts'
+import { holdLock } from '../../util/file-lock.ts'
+import type { Log } from '../../util/log.ts'
 import { fileName } from './open-store.ts'
 
 /**

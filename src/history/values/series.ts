@@ -1,4 +1,4 @@
-import type { KnownFields } from '../game/snapshot.ts'
+import type { KnownFields } from '../../game/snapshot.ts'
 
 interface Series {
   readonly unit: 'players' | 'ms' | 'ticks/s'

@@ -1,4 +1,4 @@
-import type { Player } from '../game/fields.ts'
+import type { Player } from '../../game/fields.ts'
 
 /** A visit of one player to the server. */
 export interface Session {

@@ -1,6 +1,6 @@
-import { type Kind, parseDuration } from '../settings/kinds/index.ts'
+import { type Kind, parseDuration } from '../../settings/kinds/index.ts'
+import { bucketColumns } from '../store/schema.ts'
 import { dayMs, type Level, levels } from './levels.ts'
-import { bucketColumns } from './schema.ts'
 import { type SeriesName, series as seriesOf } from './series.ts'
 
 const longRanges: readonly number[] = [30 * dayMs, 90 * dayMs, 365 * dayMs]

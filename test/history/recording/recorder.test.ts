@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import type { ServerSnapshot } from '../../src/game/snapshot.ts'
-import { Recorder } from '../../src/history/recorder.ts'
-import { Slices } from '../../src/history/slices.ts'
-import { HistoryStore } from '../../src/history/store.ts'
-import { testPoll } from '../helpers/fake-fleet.ts'
+import type { ServerSnapshot } from '../../../src/game/snapshot.ts'
+import { Recorder } from '../../../src/history/recording/recorder.ts'
+import { HistoryStore } from '../../../src/history/store/store.ts'
+import { Slices } from '../../../src/history/values/slices.ts'
+import { testPoll } from '../../helpers/fake-fleet.ts'
 
 const hour = 3_600_000
 const start = 1_700_000_000_000

@@ -1,6 +1,6 @@
+import { bucketColumns } from '../store/schema.ts'
 import { dayMs, levels } from './levels.ts'
 import { dateOf } from './overview.ts'
-import { bucketColumns } from './schema.ts'
 
 export const maxDays = levels[3].span / dayMs
 

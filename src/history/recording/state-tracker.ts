@@ -1,5 +1,5 @@
-import { downError, type ServerSnapshot } from '../game/snapshot.ts'
-import type { StateEvent } from './store.ts'
+import { downError, type ServerSnapshot } from '../../game/snapshot.ts'
+import type { StateEvent } from '../store/store.ts'
 
 /** Notices when the state or the version of one server changes. Unknown states in between are no change. */
 export class StateTracker {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { overviewOf, overviewParts } from '../../src/history/overview.ts'
-import { Slices } from '../../src/history/slices.ts'
-import { HistoryStore } from '../../src/history/store.ts'
+import { HistoryStore } from '../../../src/history/store/store.ts'
+import { overviewOf, overviewParts } from '../../../src/history/values/overview.ts'
+import { Slices } from '../../../src/history/values/slices.ts'
 
 const minute = 60_000
 const day = 86_400_000

@@ -1,8 +1,8 @@
-import { currentFields } from '../game/current-fields.ts'
-import type { ServerSnapshot } from '../game/snapshot.ts'
-import type { Clock } from '../util/clock.ts'
-import { series, seriesNames } from './series.ts'
-import type { Slices } from './slices.ts'
+import { currentFields } from '../../game/current-fields.ts'
+import type { ServerSnapshot } from '../../game/snapshot.ts'
+import type { Clock } from '../../util/clock.ts'
+import { series, seriesNames } from '../values/series.ts'
+import type { Slices } from '../values/slices.ts'
 
 const readers = seriesNames.map((name) => series[name].read)
 

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Log } from '../util/log.ts'
+import type { Log } from '../../util/log.ts'
 import { HistoryFileError, reasonOf } from './file-error.ts'
 import type { StoreOptions } from './store.ts'
 import { openLocalStore, openStoreThread, type StoreClient } from './store-client.ts'

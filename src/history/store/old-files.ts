@@ -1,10 +1,10 @@
 import { crc32 } from 'node:zlib'
-import { isNumber, isTime } from '../game/check.ts'
-import { readFileUpToSync } from '../util/files.ts'
-import { dayMs, type Level, levels } from './levels.ts'
-import { seriesNames } from './series.ts'
-import type { Session } from './sessions.ts'
-import { emptySlice, layout, ofSeries } from './slices.ts'
+import { isNumber, isTime } from '../../game/check.ts'
+import { readFileUpToSync } from '../../util/files.ts'
+import type { Session } from '../recording/sessions.ts'
+import { dayMs, type Level, levels } from '../values/levels.ts'
+import { seriesNames } from '../values/series.ts'
+import { emptySlice, layout, ofSeries } from '../values/slices.ts'
 
 /** What a file of an earlier version has, each server in its own file. */
 export interface OldHistory {

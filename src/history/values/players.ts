@@ -1,7 +1,7 @@
-import type { Player } from '../http/players.ts'
-import { toPlayer } from '../http/to-players.ts'
-import type { Static } from '../util/schema.ts'
-import type { Session } from './sessions.ts'
+import type { Player } from '../../http/players.ts'
+import { toPlayer } from '../../http/to-players.ts'
+import type { Static } from '../../util/schema.ts'
+import type { Session } from '../recording/sessions.ts'
 
 /** What one player played in a range of time. */
 export interface PlayerTime {

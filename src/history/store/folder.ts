@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { checkWritable, createFolder } from '../util/create-folder.ts'
-import type { Log } from '../util/log.ts'
+import { checkWritable, createFolder } from '../../util/create-folder.ts'
+import type { Log } from '../../util/log.ts'
 import { fileName } from './open-store.ts'
 
 export interface FolderSettings {

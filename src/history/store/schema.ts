@@ -1,5 +1,5 @@
-import { type Level, levels } from './levels.ts'
-import { type SeriesName, series, seriesNames } from './series.ts'
+import { type Level, levels } from '../values/levels.ts'
+import { type SeriesName, series, seriesNames } from '../values/series.ts'
 
 /** `PRAGMA application_id`: "TkWd". */
 export const applicationId = 0x546b5764

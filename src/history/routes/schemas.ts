@@ -1,7 +1,7 @@
-import { Player } from '../http/players.ts'
-import { Type } from '../util/schema.ts'
-import { incidentKinds } from './incidents.ts'
-import { seriesNames } from './series.ts'
+import { Player } from '../../http/players.ts'
+import { Type } from '../../util/schema.ts'
+import { incidentKinds } from '../incidents.ts'
+import { seriesNames } from '../values/series.ts'
 
 const numberOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
 const momentOrNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })

@@ -1,0 +1,52 @@
+import type Database from 'libsql'
+
+/** The values of a row. */
+export type Row = readonly (number | string | null)[]
+
+/** The statements of a database; each is prepared when it is first used, and kept. */
+export class Connection {
+  readonly #db: Database.Database
+  readonly #statements = new Map<string, Database.Statement>()
+
+  constructor(db: Database.Database) {
+    this.#db = db
+  }
+
+  all(sql: string, ...values: Row): readonly Row[] {
+    return this.#prepared(sql).raw().all(values) as Row[]
+  }
+
+  /** The first row. In libsql it takes less memory than all rows, which is only freed between two turns of the event loop. */
+  first(sql: string, ...values: Row): Row | undefined {
+    return this.#prepared(sql).raw().get(values) as Row | undefined
+  }
+
+  run(sql: string, ...values: Row): void {
+    this.#prepared(sql).run(values)
+  }
+
+  /** Runs an action of which all is stored, or nothing if it throws. One within another is part of it. */
+  transaction<T>(action: () => T): T {
+    if (this.#db.inTransaction) return action()
+    this.#db.exec('BEGIN IMMEDIATE')
+    try {
+      const result = action()
+      this.#db.exec('COMMIT')
+      return result
+    } catch (error) {
+      if (this.#db.inTransaction) this.#db.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.#db.close()
+  }
+
+  #prepared(sql: string): Database.Statement {
+    const found = this.#statements.get(sql) ?? this.#db.prepare(sql)
+    this.#statements.set(sql, found)
+    return found
+  }
+}

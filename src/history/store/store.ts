@@ -1,0 +1,256 @@
+import { basename } from 'node:path'
+import type { Incident, IncidentKey, IncidentNote, IncidentQuery, IncidentRecord } from '../incidents.ts'
+import type { Session, SessionChange } from '../recording/sessions.ts'
+import { dayMs, levels } from '../values/levels.ts'
+import { Overview, type OverviewValues, type PlayerCounts } from '../values/overview.ts'
+import type { PlayerHistory, PlayerTime } from '../values/players.ts'
+import { type RangeQuery, type RangeValues, readRange } from '../values/range.ts'
+import { layout, sliceSize } from '../values/slices.ts'
+import { readUptime, type Uptime } from '../values/uptime.ts'
+import { Buckets } from './buckets.ts'
+import { Connection } from './connection.ts'
+import { cacheBytes, type DatabaseOptions, openDatabase } from './database.ts'
+import { IncidentTable } from './incident-table.ts'
+import { readOldFile } from './old-files.ts'
+import { SessionTable } from './session-table.ts'
+
+/** A change of the state of a server. */
+export interface StateEvent {
+  /** Unix milliseconds. */
+  readonly time: number
+  readonly kind: 'up' | 'down' | 'hung' | 'version'
+  readonly detail: string | null
+}
+
+/** What was recorded since the last write: slices of one server after the other, the changes in their order. */
+export interface Batch {
+  readonly slices: Float64Array
+  readonly sessions: readonly (SessionChange & { readonly server: number })[]
+  readonly events: readonly (StateEvent & { readonly server: number })[]
+  /** Each replaces what was written of it before. */
+  readonly incidents: readonly (IncidentRecord & { readonly server: number })[]
+}
+
+/** What is recorded of a server when it is first watched. */
+export interface StoredServer {
+  readonly id: number
+  /** Names of the players that are online. */
+  readonly online: readonly string[]
+  /** Unix milliseconds up to which it was recorded in the last ten minutes; null otherwise. */
+  readonly lastAt: number | null
+  /** Null before the first event. */
+  readonly state: 'up' | 'down' | 'hung' | null
+  readonly version: string | null
+  /** The incident that had not ended. */
+  readonly incident: IncidentRecord | undefined
+}
+
+export interface StoreOptions extends DatabaseOptions {
+  /** Days for which days, sessions and events are kept. */
+  readonly days: number
+}
+
+/**
+ * The recorded history in an SQLite database. Its methods are synchronous: with many servers it runs in a thread of its own.
+ * @throws HistoryFileError if the file cannot be used; it is then unchanged
+ */
+export class HistoryStore {
+  readonly #connection: Connection
+  readonly #options: StoreOptions
+  readonly #buckets: Buckets
+  readonly #sessions: SessionTable
+  readonly #incidents: IncidentTable
+  readonly #overview = new Overview(
+    ({ table }, time) =>
+      this.#connection.all(`SELECT server, known_ms, up_ms, players_mean FROM ${table} WHERE time = ?`, time) as readonly (
+        | number
+        | null
+      )[][],
+  )
+
+  constructor(options: StoreOptions) {
+    this.#options = options
+    this.#connection = new Connection(openDatabase(options))
+    this.#buckets = new Buckets(this.#connection)
+    this.#sessions = new SessionTable(this.#connection)
+    this.#incidents = new IncidentTable(this.#connection)
+  }
+
+  /** Adds the servers that are new. */
+  servers(names: readonly string[], now: number): readonly StoredServer[] {
+    const { isReadOnly } = this.#options
+    return this.#inTransaction(() =>
+      names.map((name) => {
+        if (!isReadOnly) this.#connection.run('INSERT INTO servers (name) VALUES (?) ON CONFLICT DO NOTHING', name)
+        const id = Number(this.#connection.first('SELECT id FROM servers WHERE name = ?', name)?.[0] ?? -1)
+        const last = (kinds: string, column: string) =>
+          this.#connection.first(
+            `SELECT ${column} FROM events WHERE server = ? AND kind IN (${kinds}) ORDER BY time DESC LIMIT 1`,
+            id,
+          )?.[0] ?? null
+        return {
+          id,
+          online: this.#sessions.online(id),
+          lastAt: this.#buckets.lastAt(id, now),
+          state: last(`'up', 'down', 'hung'`, 'kind') as StoredServer['state'],
+          version: last(`'version'`, 'detail') as string | null,
+          incident: isReadOnly ? undefined : this.#incidents.open(id),
+        }
+      }),
+    )
+  }
+
+  /** @throws Error of the database; nothing is written then */
+  write({ slices, sessions, events, incidents }: Batch): void {
+    this.#inTransaction(() => {
+      this.#buckets.write(slices)
+      for (const change of sessions) this.#sessions.write(change)
+      for (const { time, server, kind, detail } of events)
+        this.#connection.run(
+          'INSERT OR REPLACE INTO events (time, server, kind, detail) VALUES (?, ?, ?, ?)',
+          ...[time, server, kind, detail],
+        )
+      this.#incidents.write(incidents)
+    })
+  }
+
+  range(server: number, query: RangeQuery, now: number): RangeValues {
+    return readRange((level, from, to) => this.#buckets.read(level, server, from, to), query, now)
+  }
+
+  /** @param days 1 to 400, today included */
+  uptime(server: number, days: number, now: number): Uptime {
+    const found = this.#connection.first('SELECT first_at, record_players, record_at FROM servers WHERE id = ?', server)
+    return readUptime(
+      (from, to) => this.#buckets.read(levels[3], server, from, to),
+      (found ?? []) as readonly (number | null)[],
+      days,
+      now,
+    )
+  }
+
+  /** The last sessions, newest first. */
+  sessions(server: number): readonly Session[] {
+    return this.#sessions.last(server)
+  }
+
+  /** @param range milliseconds up to now */
+  players(server: number, range: number, now: number): readonly PlayerTime[] {
+    return this.#sessions.players(server, range, now)
+  }
+
+  /** As `players`, the first `count`. */
+  playerHistories(server: number, range: number, count: number, now: number): readonly PlayerHistory[] {
+    return this.#sessions.playerHistories(server, range, count, now)
+  }
+
+  /** Whether any server has a session of the player. @param uuid with dashes */
+  hasPlayer(uuid: string): boolean {
+    return this.#sessions.hasPlayer(uuid)
+  }
+
+  /** The last 24 hours and 90 days of all servers. */
+  overview(now: number): OverviewValues {
+    return this.#overview.values(this.#lastServer(), now)
+  }
+
+  /** The players of servers in the last 24 hours. See `Overview`. */
+  playerCounts(servers: readonly number[], maxServers: number, now: number): PlayerCounts<number> {
+    return this.#overview.playerCounts(this.#lastServer(), servers, maxServers, now)
+  }
+
+  /** The maximum number of players on all servers between two times, by minutes. */
+  peak(from: number, to: number): { readonly players: number; readonly at: number } | null {
+    const [players, at] =
+      this.#connection.first(
+        `SELECT sum(players_mean) AS total, time FROM minutes WHERE time >= ? AND time < ? AND players_mean IS NOT NULL
+        GROUP BY time ORDER BY total DESC, time LIMIT 1`,
+        from,
+        to,
+      ) ?? []
+    return typeof players === 'number' && typeof at === 'number' ? { players: Math.round(players), at } : null
+  }
+
+  /** Newest first. */
+  incidents(query: IncidentQuery): readonly Incident[] {
+    return this.#incidents.list(query)
+  }
+
+  /** See `IncidentTable`. */
+  addNote(of: IncidentKey | string, note: IncidentNote): Incident | undefined {
+    return this.#inTransaction(() => this.#incidents.addNote(of, note))
+  }
+
+  /** Deletes what is older than it is kept: at most so much at once that other calls need not wait long. */
+  prune(now: number): void {
+    if (this.#options.isReadOnly) return
+    const keptMs = this.#options.days * dayMs
+    this.#inTransaction(() => {
+      this.#buckets.prune(now, keptMs)
+      this.#connection.run('DELETE FROM events WHERE time < min(?, (SELECT min(time) FROM events) + ?)', now - keptMs, dayMs)
+      this.#incidents.prune(now - keptMs)
+      this.#sessions.prune(now - keptMs)
+    })
+  }
+
+  /**
+   * Takes over the file of a server by an earlier version.
+   * @returns false if it cannot be read
+   * @throws Error of the system or the database; nothing is written then
+   */
+  importFile(path: string, now: number): boolean {
+    const file = basename(path)
+    // The process may have been killed before the file was moved.
+    if (this.#connection.first('SELECT 1 FROM imported WHERE file = ?', file) !== undefined) return true
+    const old = readOldFile(path)
+    if (old === undefined) return false
+    this.#inTransaction(() => {
+      this.#connection.run('INSERT INTO imported (file) VALUES (?)', file)
+      const id = this.servers([old.server], now)[0]?.id ?? -1
+      const own = (slices: Float64Array) => slices.map((value, index) => (index % sliceSize === layout.server ? id : value))
+      for (const [level, slices] of old.levels) this.#buckets.writeLevel(level, [own(slices)])
+      if (old.since !== undefined) this.#buckets.beginsAt(id, old.since)
+      if (old.record !== undefined) this.#buckets.addRecord(id, old.record.players, old.record.at)
+      this.#buckets.write(own(old.slices))
+      for (const session of old.sessions) this.#sessions.add(id, session, now)
+    })
+    return true
+  }
+
+  /** Memory used for a database in memory, or for pages of the file, in bytes. */
+  bytes(): number {
+    const bytes =
+      Number(this.#connection.first('PRAGMA page_count')?.[0]) * Number(this.#connection.first('PRAGMA page_size')?.[0])
+    return this.#options.path === undefined ? bytes : Math.min(bytes, cacheBytes)
+  }
+
+  close(): void {
+    const { path, isReadOnly, isTemporary } = this.#options
+    if (path !== undefined && !isReadOnly && !isTemporary) {
+      try {
+        // Removes the journal, so that the file alone is the history.
+        this.#connection.all('PRAGMA busy_timeout = 0')
+        this.#connection.all('PRAGMA wal_checkpoint(TRUNCATE)')
+        this.#connection.all('PRAGMA journal_mode = DELETE')
+      } catch {
+        // Another program has the file open: the last one to close it removes the journal.
+      }
+    }
+    this.#connection.close()
+  }
+
+  /** The largest number of a server. */
+  #lastServer(): number {
+    return Number(this.#connection.first('SELECT max(id) FROM servers')?.[0])
+  }
+
+  #inTransaction<T>(action: () => T): T {
+    if (this.#options.isReadOnly) return action()
+    try {
+      return this.#connection.transaction(action)
+    } catch (error) {
+      this.#buckets.forget()
+      throw error
+    }
+  }
+}
