@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { allSettings } from '../src/config/settings.ts'
 import { version } from '../src/util/package.ts'
 
@@ -257,6 +258,21 @@ describe('tickwarden', () => {
     await running.until(/its previous servers are still watched[\s\S]*its previous servers are still watched/)
     expect(await (await fetch(`${url}/api/v1/servers`)).json()).toEqual(['a', 'b'])
     running.child.kill('SIGTERM')
+    expect(await running.exit).toBe(0)
+  })
+
+  it.each(['SIGHUP', 'SIGTERM'] as const)('answers %s during its start', async (signal) => {
+    // The list of servers is requested before the service listens, and answered after the signal.
+    const list = createHttpServer((_request, response) => {
+      running.child.kill(signal)
+      void running.until(new RegExp(signal)).then(() => response.setHeader('content-type', 'application/json').end('[]'))
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void list.close())
+    await once(list, 'listening')
+    const { port } = list.address() as AddressInfo
+    const running = run(['--port', '0'], { DISCOVERY_HTTP_SD: `http://127.0.0.1:${port}/` })
+    await listening(running)
+    if (signal !== 'SIGTERM') running.child.kill('SIGTERM')
     expect(await running.exit).toBe(0)
   })
 

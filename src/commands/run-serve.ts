@@ -20,19 +20,23 @@ async function createLogger(config: Config) {
 export async function runServe(call: Call): Promise<number | undefined> {
   const config = configOf(call)
   const logger = await createLogger(config)
+  const starting = serve(config, logger, () => loadConfig(inputOf(call, {}, config.file)))
+  // From the beginning: a signal during the start must not end the process halfway, or a reload at all.
+  process.on('SIGHUP', async () => {
+    logger.info('SIGHUP: reading the configuration again')
+    const service = await starting.catch(() => undefined)
+    await service?.reload()
+  })
+  const grace = closeWithGrace({ delay: 5000, logger: false, skip: ['SIGHUP'] }, async ({ err, signal }) => {
+    if (err) logger.fatal({ err }, 'unexpected error, shutting down')
+    else logger.info(`${signal ?? 'stop requested'}: shutting down`)
+    await (await starting).close()
+  })
   try {
-    const service = await serve(config, logger, () => loadConfig(inputOf(call, {}, config.file)))
-    process.on('SIGHUP', () => {
-      logger.info('SIGHUP: reading the configuration again')
-      void service.reload()
-    })
-    closeWithGrace({ delay: 5000, logger: false, skip: ['SIGHUP'] }, async ({ err, signal }) => {
-      if (err) logger.fatal({ err }, 'unexpected error, shutting down')
-      else logger.info(`${signal ?? 'stop requested'}: shutting down`)
-      await service.close()
-    })
+    await starting
     return undefined
   } catch (error) {
+    grace.uninstall()
     const { message } = error as Error
     const text = error instanceof ListenError ? message : `The service could not start: ${message}`
     // Printed even if LOG_LEVEL is silent.
