@@ -73,6 +73,7 @@ export class History {
   #stop: (() => void)[] = []
   #cancel = () => {}
   #isIncidentSaveDue = false
+  #incidentsWrittenAt = Number.NEGATIVE_INFINITY
   #cancelIncidentSave = () => {}
 
   constructor(options: HistoryOptions, store: StoreClient, isWritable: boolean) {
@@ -125,7 +126,14 @@ export class History {
 
   /** The incidents, newest first. */
   async incidents(query: IncidentQuery): Promise<readonly Incident[]> {
-    void this.#save([...this.#servers.values()].filter(({ hasIncidents }) => hasIncidents))
+    const now = this.#options.clock.now()
+    // Up to when those that go on are known is written at most once a second, however many clients ask.
+    const isDue = now - this.#incidentsWrittenAt >= incidentSaveMs
+    if (isDue) this.#incidentsWrittenAt = now
+    for (const servers of chunks(
+      [...this.#servers.values()].filter(({ hasIncidents, hasIncidentNews }) => (isDue ? hasIncidents : hasIncidentNews)),
+    ))
+      void this.#save(servers)
     return this.#store.incidents(query)
   }
 

@@ -235,6 +235,20 @@ describe('the recorded incidents', () => {
     await second.history.close()
   })
 
+  it('tell the tick rate of a server that lags as soon as it is up again, after a restart', async () => {
+    const first = await open({ one: { ...refused } })
+    await run(first as never, minute)
+    await first.history.close()
+    first.fleet.close()
+    const second = await open({ one: { ...ticks(12) } })
+    await run(second as never, 2 * minute)
+    expect(await second.incidents()).toMatchObject([
+      { kind: 'lag', detail: '12' },
+      { kind: 'down', detail: 'refused' },
+    ])
+    await second.history.close()
+  })
+
   it('of a database of an earlier version are made of its changes of state', async () => {
     const first = await open({ one: { ...up } })
     await run(first as never, minute)

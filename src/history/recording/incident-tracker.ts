@@ -47,7 +47,7 @@ export class IncidentTracker {
   resume(open: IncidentRecord | undefined): void {
     this.#open = open
     this.#unknownFrom = open?.knownAt
-    this.#lowestRate = Number(open?.detail ?? Number.POSITIVE_INFINITY)
+    if (open?.kind === 'lag' && open.detail !== null) this.#lowestRate = Number(open.detail)
   }
 
   /** @param now Unix milliseconds */
