@@ -155,6 +155,8 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
   const maintenanceOf = (server: string) => maintenance.of(server)
   const found = await openFolder({ ...config.history, dataDir: config.data.dataDir }, log)
   const unlockHistory = found && !found.isReadOnly ? await lockFolder(found.folder, log) : undefined
+  // The hooks run in the opposite order of these lines: after the history has been closed.
+  app.addHook('onClose', async () => unlockHistory?.())
   const history = await openHistory({
     ...{ fleet, clock, log, days: config.history.historyDays },
     isMaintained: (server) => maintenanceOf(server) !== null,
@@ -163,10 +165,7 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
     // The servers of a provider may become many.
     ...(isDiscoveryOn(config.discovery, config.file) && { inThread: true }),
   })
-  app.addHook('onClose', async () => {
-    await history.close()
-    if (unlockHistory) await unlockHistory()
-  })
+  app.addHook('onClose', () => history.close())
   const notifier =
     config.notify &&
     (await (
