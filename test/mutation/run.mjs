@@ -44,7 +44,13 @@ const write = (name, text) => {
   return join(folder, name)
 }
 // They take long, and the others show the same.
-const vitest = { include, exclude: ['**/*.model.test.ts', '**/kill.test.ts'], testTimeout: 20_000, isolate: false }
+const vitest = {
+  include,
+  exclude: ['**/*.model.test.ts', '**/kill.test.ts'],
+  testTimeout: 20_000,
+  expect: { poll: { timeout: 10_000 } },
+  isolate: false,
+}
 const configFile = write('vitest.config.mjs', `export default ${JSON.stringify({ test: vitest })}\n`)
 const config = {
   mutate: [isFile ? `src/${part}.ts` : `src/${part}/**/*.ts`],
