@@ -7,13 +7,12 @@ import { startCountedServers } from './helpers/counted-servers.ts'
 import { startService } from './helpers/replica-process.ts'
 import { until } from './helpers/until.ts'
 
-const honestCount = 50
+const honestCount = 400
+const hostileCount = 100
 const intervalMs = 3_000
-/** Longer than a busy machine delays a request; one reply once took 29 s to read. */
-const maxWaitMs = 15_000
 const maxMemory = 700_000_000
 
-it('a fleet of hostile servers does not delay the service and the polls of the others', async () => {
+it('100 hostile servers of 500 do not delay the service and the polls of the others', async () => {
   const child = fork(await bundleChild(join(import.meta.dirname, 'helpers', 'hostile-child.ts')))
   const ended = once(child, 'exit')
   onTestFinished(async () => {
@@ -21,7 +20,7 @@ it('a fleet of hostile servers does not delay the service and the polls of the o
     await ended
   })
   const [ports] = (await once(child, 'message')) as [readonly number[]]
-  expect(ports.length).toBeGreaterThanOrEqual(50)
+  expect(ports).toHaveLength(hostileCount)
   const acceptedByEach = async () => {
     const reply = once(child, 'message')
     child.send('')
@@ -33,26 +32,28 @@ it('a fleet of hostile servers does not delay the service and the polls of the o
   )
   const config = `poll: { interval: ${intervalMs}ms, timeout: ${intervalMs}ms }\nservers:\n${servers.join('')}`
   const service = await startService('service', config, {})
-  const honestPolls = () =>
-    honest.addresses.map((_, index) => honest.polls.filter(({ server }) => server === index).map(({ at }) => at))
+  const counts = honest.addresses.map(() => 0)
+  let [counted, aheadOfOthers] = [0, 0]
+  /** Counts the new polls of each, and how far one was ever ahead of another: a late poll is one that others did not wait for. */
+  const countPolls = () => {
+    for (; counted < honest.polls.length; counted++) counts[honest.polls[counted]!.server]!++
+    aheadOfOthers = Math.max(aheadOfOthers, Math.max(...counts) - Math.min(...counts))
+    return Math.min(...counts)
+  }
 
-  const waits: number[] = []
   const request = async (path: string) => {
-    const started = performance.now()
     const response = await service.get(path)
     await response.arrayBuffer()
     expect([path, response.status]).toEqual([path, 200])
-    waits.push(performance.now() - started)
   }
-  await until(() => honestPolls().every(({ length }) => length > 0))
+  await until(() => countPolls() > 0)
   await until(async () => {
     await Promise.all([request('/healthz'), request('/api/v1/getall')])
-    return (await acceptedByEach()) >= 3 && honestPolls().every(({ length }) => length >= 4)
+    return (await acceptedByEach()) >= 3 && countPolls() >= 4
   })
 
-  expect(Math.max(...waits)).toBeLessThan(maxWaitMs)
-  const gaps = honestPolls().flatMap((times) => times.slice(1).map((at, index) => at - times[index]!))
-  expect(Math.max(...gaps)).toBeLessThan(intervalMs + maxWaitMs)
+  // One poll each, and the jitter of a tenth of the interval.
+  expect(aheadOfOthers).toBeLessThanOrEqual(2)
   // By processor time, which other work on the machine does not change. A few for garbage collections.
   const slow = /^tickwarden_slow_work_total\{part="status"\} (\d+)$/m.exec(await (await service.get('/metrics')).text())?.[1]
   expect(Number(slow)).toBeLessThan(5)

@@ -67,7 +67,7 @@ function tableOf(folder: string, names: readonly string[]): string {
 export const serviceDependencies = (): string => tableOf('.', namesIn('.', 'dependencies'))
 export const developmentDependencies = (): string => tableOf('.', namesIn('.', 'devDependencies'))
 export const toolDependencies = (): string =>
-  ['test/tools', 'grafana', 'test/peers', 'test/nodes']
+  ['test/tools', 'grafana', 'test/peers', 'test/nodes', 'test/mutation']
     .map((folder) => `### \`${folder}\`\n\n${tableOf(folder, allNames(folder))}`)
     .join('\n\n')
 

@@ -20,6 +20,8 @@ const meanings: Readonly<Record<SourceErrorCode, string>> = {
   unsupported: 'the server, or the proxy on the way to it, does not support this protocol',
   asleep: 'a proxy answers for the server, which is stopped (`MC_ASLEEP_MOTD`)',
   aborted: 'the poll was stopped because the server is no longer watched, or the service is shutting down',
+  exhausted:
+    'the server was not asked, because this process has no free file descriptors (or memory): its state becomes unknown, not down. Raise the limit (`ulimit -n`)',
   internal: 'an unexpected error; please report it with the message',
 }
 

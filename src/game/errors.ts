@@ -13,6 +13,7 @@ export const sourceErrorCodes = [
   'unsupported',
   'asleep',
   'aborted',
+  'exhausted',
   'internal',
 ] as const
 
@@ -52,6 +53,12 @@ export const withProgress = (error: SourceError, progress: SourceProgress): Sour
 const closed = ['closed', 'connection closed by the server'] as const
 const noRoute = ['unreachable', 'no route to host'] as const
 const denied = ['unreachable', 'blocked by the operating system or firewall of this machine'] as const
+/** This process or machine, and not the server, is the cause: the server was not asked. */
+const noFiles = [
+  'exhausted',
+  'too many open files; raise the limit of the service (`ulimit -n`, LimitNOFILE of systemd)',
+] as const
+const noMemory = ['exhausted', 'this machine is out of memory'] as const
 const unresolved = ['dns', 'no reply from the name server'] as const
 
 /** System error codes of network calls. */
@@ -69,6 +76,10 @@ const systemCodes: Readonly<Record<string, readonly [SourceErrorCode, string]>> 
   ENOTFOUND: ['dns', 'host not found'],
   EAI_AGAIN: unresolved,
   ESERVFAIL: unresolved,
+  EMFILE: noFiles,
+  ENFILE: noFiles,
+  ENOBUFS: noMemory,
+  ENOMEM: noMemory,
 }
 
 /** Converts any thrown value to a SourceError that names `target`, e.g. `mc.example.org:25565`. */

@@ -108,7 +108,7 @@ export class Notifier {
     const isDownOnPurpose = isAsleep(snapshot) === true || ongoingWorldUpgrade(snapshot)?.state === 'running'
     const state = isDownOnPurpose ? { ...known, up: null } : known
     const seen: Observation = {
-      ...{ server, group: group ?? null, at: wallOf(snapshot, clock), isPoll, state },
+      ...{ server, group: group ?? null, at: wallOf(snapshot, clock), now: snapshot.at, isPoll, state },
       error: state.up === false ? downReason(snapshot) : null,
       ...{ tickRatio: tickRatioOf(snapshot), trouble: troubleOf(snapshot), record: () => recordOf?.(server) },
     }
@@ -118,20 +118,20 @@ export class Notifier {
   /** Lists of servers that cannot be read are told like a source that fails, without a server. */
   #checkDiscovery(discovery: DiscoveryView): void {
     const { clock, settings } = this.#options
-    const failing = new Map<string, { readonly since: number; isTold: boolean }>()
+    const failing = new Map<string, { readonly at: number; readonly now: number; isTold: boolean }>()
     let cancel = () => {}
     const check = () => {
       cancel = clock.after(discoveryCheckMs, check)
       for (const { provider, name, state, error } of discovery.status()) {
         const list = `${provider} ${name}`
         if (state !== 'failed') failing.delete(list)
-        else if (!failing.has(list)) failing.set(list, { since: clock.wall(), isTold: false })
+        else if (!failing.has(list)) failing.set(list, { at: clock.wall(), now: clock.now(), isTold: false })
         const problem = failing.get(list)
-        if (problem === undefined || problem.isTold || clock.wall() - problem.since < settings.troubleAfter) continue
+        if (problem === undefined || problem.isTold || clock.now() - problem.now < settings.troubleAfter) continue
         problem.isTold = true
         const values = {
           ...noServer,
-          at: Math.round(problem.since),
+          at: Math.round(problem.at),
           error: `the list of servers ${list} cannot be read: ${error}`,
         }
         for (const channel of this.#channels) channel.tellTrouble(values)

@@ -9,6 +9,8 @@ export interface Observation {
   readonly group: string | null
   /** Unix milliseconds. */
   readonly at: number
+  /** The same in monotonic milliseconds: the wall clock may be set while a change is pending. */
+  readonly now: number
   /** Whether a poll has ended since the last observation. */
   readonly isPoll: boolean
   readonly state: LiveState
@@ -40,8 +42,9 @@ export interface Told extends Readonly<Partial<Record<Problem, number | null>>> 
 
 /** A change that is not told yet. */
 interface Pending {
-  /** Unix milliseconds of the first observation. */
+  /** Of the first observation: Unix and monotonic milliseconds. */
   readonly at: number
+  readonly now: number
   polls: number
 }
 
@@ -112,8 +115,10 @@ export function applyRule(
   const drafts: Draft[] = []
   let next: Told = told ?? {}
   const isFirst = told === undefined
+  // Nothing waits for a time in the future, after the clock was set back.
+  const hasPassed = (ms: number, since: number) => seen.at < since || seen.at - since >= ms
   const canTell = (event: EventName) =>
-    !rule.isQuiet(event) && (next.toldAt === undefined || drafts.length > 0 || seen.at - next.toldAt >= channel.minPause)
+    !rule.isQuiet(event) && (next.toldAt === undefined || drafts.length > 0 || hasPassed(channel.minPause, next.toldAt))
 
   const tell = (event: NotifiedEvent, at: number, duration: number | null, more: Partial<Draft> = {}): void => {
     const { server, group, state } = seen
@@ -123,10 +128,10 @@ export function applyRule(
 
   /** Counts the polls that show a change. Returns when it began, once there are enough of them. */
   const confirm = (name: keyof Memory['pending'], lastsMs: number): number | undefined => {
-    const pending = memory.pending[name] ?? { at: seen.at, polls: 0 }
+    const pending = memory.pending[name] ?? { at: seen.at, now: seen.now, polls: 0 }
     memory.pending[name] = pending
     if (seen.isPoll) pending.polls++
-    return pending.polls >= channel.after && seen.at - pending.at >= lastsMs ? pending.at : undefined
+    return pending.polls >= channel.after && seen.now - pending.now >= lastsMs ? pending.at : undefined
   }
 
   const set = (problem: Problem, at: number | null | undefined): void => {
@@ -157,11 +162,11 @@ export function applyRule(
       const pending = memory.pending[problem]
       delete memory.pending[problem]
       if (problem === 'down' && !holds && pending !== undefined && pending.polls >= channel.after) {
-        const lasted = seen.at - pending.at
+        const lasted = seen.now - pending.now
         if (lasted <= settings.restartGrace && wants('down', 'up') && canTell('up')) tell('restart', seen.at, toSeconds(lasted))
         next = { ...next, since: seen.at }
       }
-      const isDue = channel.repeat > 0 && seen.at - (next.toldAt ?? 0) >= channel.repeat
+      const isDue = channel.repeat > 0 && hasPassed(channel.repeat, next.toldAt ?? 0)
       if (holds && isDue && wants(problem) && canTell(problem))
         tell(problem, began ?? seen.at, began == null ? null : toSeconds(seen.at - began), problemError(problem))
       return

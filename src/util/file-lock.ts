@@ -1,4 +1,5 @@
 import type { LockOptions } from 'proper-lockfile'
+import { load } from './load.ts'
 
 /** A lock of a running process that has not been renewed for this long belongs to one that was killed. Milliseconds. */
 const staleMs = 3_000
@@ -13,7 +14,7 @@ let taken = 0
  * @returns a function that releases it
  */
 export async function acquireLock(path: string, { retries = 0, ...options }: LockOptions): Promise<() => Promise<void>> {
-  const { lock } = await import('proper-lockfile')
+  const { lock } = load<typeof import('proper-lockfile')>('proper-lockfile')
   // The library identifies a lock by its first argument. If that were the same for two locks, one of them at a time or both, its timer
   // would throw after the other one has been released, or removed by hand.
   const name = `${path}.${++taken}`

@@ -2,6 +2,7 @@ import { type BigIntStats, closeSync, type FSWatcher, fstatSync, openSync, readS
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import type { Options } from 'write-file-atomic'
+import { load } from './load.ts'
 import { readBody } from './read-body.ts'
 
 /** A file is larger than its reader accepts. */
@@ -24,8 +25,8 @@ const maxChunk = 1024 * 1024
  * @throws Error of the system
  */
 export async function writeAtomic(path: string, data: string | Buffer, options: Options = {}): Promise<void> {
-  const { default: write } = await import('write-file-atomic')
-  await write(path, data, options)
+  // Not by import(): Node.js 20 never again loads a module that it once could not open, such as without a free file descriptor.
+  await load<typeof import('write-file-atomic')>('write-file-atomic')(path, data, options)
 }
 
 /** Not a stream, which would have to close the file. */

@@ -1,16 +1,24 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { enableRcon } from '../../src/commands/init/enable-rcon.ts'
 import { comebacksDatabase } from '../../src/data/databases/kcomebacks.ts'
 import { addStart } from '../../src/data/runs/history.ts'
+import { writeStates } from '../../src/data/scripts/kcomebacks/stored.ts'
+import { storeGrant } from '../../src/data/scripts/liked-songs/authorisation.ts'
+import { journalPath, openJournal } from '../../src/data/scripts/liked-songs/journal.ts'
 import { storeSyncState } from '../../src/data/scripts/liked-songs/sync-state.ts'
+import { openReplyCache } from '../../src/data/scripts/projects/reply-cache.ts'
 import { writeSnapshot } from '../../src/data/scripts/write-snapshot.ts'
+import { urlOrigin } from '../../src/data/store/url-origin.ts'
 import { openHistory } from '../../src/history/history.ts'
 import { addRecords } from '../../src/maintenance/records.ts'
 import { FileOutbox } from '../../src/notify/outbox.ts'
+import { writeAtomic } from '../../src/util/files.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { fakeFleet } from '../helpers/fake-fleet.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
@@ -18,6 +26,9 @@ import { isSupported } from '../helpers/require-tool.ts'
 
 /** Writes for the `count`-th time, each time something else. Fails with an error of the system, or logs it. */
 type Writer = (folder: string, count: number) => Promise<unknown>
+
+/** The place that snapshots are copied from. */
+const upstream = createServer((request, response) => response.end(words(Number(request.url?.slice(1)))))
 
 const wall = Date.UTC(2026, 0, 1)
 const words = (count: number): string => `${count} `.repeat(2_000)
@@ -38,6 +49,25 @@ const writers: Readonly<Record<string, Writer>> = {
   runs: (folder, count) =>
     addStart(folder, { script: words(count), trigger: 'command', started: new Date(count).toISOString() }, silentLog),
   'state of a script': (folder, count) => storeSyncState(folder, count, count),
+  'state of the wiki pages': (folder, count) =>
+    writeStates(folder, { months: new Map([['2024-02', { read: count, digest: words(count) }]]), refused: new Map() }),
+  'replies of GitHub': async (folder, count) => {
+    const cache = await openReplyCache(join(folder, 'replies.json'), 'https://api.example.org', false)
+    cache.set('/', { etag: String(count), body: words(count) })
+    await cache.save(() => true)
+  },
+  'authorisation of a script': (folder, count) => storeGrant(folder, words(count), count),
+  async 'journal of a script'(folder, count) {
+    const journal = await openJournal(journalPath(folder), 'account')
+    await journal.addLoved({ id: String(count), title: words(count), artist: 'A' }).finally(() => journal.close())
+  },
+  async 'copy of a snapshot'(folder, count) {
+    const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/${count}`
+    const origin = urlOrigin({ database: 'kcomebacks', url, interval: 1_000, cacheDir: folder, log: silentLog })
+    await (await origin.read(false))?.accept?.()
+    await origin.close()
+  },
+  'file of a command': (folder, count) => writeAtomic(join(folder, 'tickwarden.yaml'), words(count)),
   snapshot: (folder, count) =>
     writeSnapshot({
       ...{ database: comebacksDatabase, path: join(folder, 'kcomebacks.json'), wall, force: true, dryRun: false, log: silentLog },
@@ -58,6 +88,24 @@ const writers: Readonly<Record<string, Writer>> = {
     fleet.close()
   },
 }
+
+/** Where a writer above is, and the commands that write files by `writeAtomic` alone. */
+const writing = `
+  commands/authorise commands/init/enable-rcon commands/init/run-init commands/record commands/status/run-status
+  data/runs/history data/scripts/kcomebacks/stored data/scripts/liked-songs/authorisation
+  data/scripts/liked-songs/journal data/scripts/liked-songs/sync-state data/scripts/projects/reply-cache
+  data/scripts/state-file data/scripts/write-snapshot data/store/url-origin maintenance/records notify/outbox
+  util/files`
+
+it('every module that writes files is tested here', () => {
+  const source = join(import.meta.dirname, '../../src')
+  const found = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((name) => {
+    if (!name.endsWith('.ts') || name.startsWith(join('web', 'client'))) return false
+    const text = readFileSync(join(source, name), 'utf8')
+    return /\b(?:appendFile|copyFile|createWriteStream|writeAtomic|writeFile\w*|writeStateFile)\(|\bopen\([^)]*, '[aw]/.test(text)
+  })
+  expect(found.map((name) => name.replaceAll('\\', '/').replace(/\.ts$/, '')).toSorted()).toEqual(writing.trim().split(/\s+/))
+})
 
 const mount = (...args: string[]) => spawnSync('mount', args).status === 0
 const probe = mkdtempSync(join(tmpdir(), 'tickwarden-mount-'))
@@ -89,15 +137,22 @@ const faults: Readonly<Record<string, Fault>> = {
   },
 }
 
-/** The files of a folder with their contents; a database is compared by what it answers, not by its bytes. */
+const isWhole = (line: string): boolean => line.endsWith('}')
+
+/** The files of a folder with their contents; of a journal, the whole lines. A database is compared by what it answers, not by its bytes. */
 const contentsOf = (folder: string) =>
   Object.fromEntries(
     readdirSync(folder, { withFileTypes: true })
       .filter((entry) => entry.isFile() && !/^history\.db/.test(entry.name))
-      .map(({ name }) => [name, readFileSync(join(folder, name), 'latin1')]),
+      .map(({ name }) => {
+        const text = readFileSync(join(folder, name), 'latin1')
+        return [name, name.endsWith('.jsonl') ? text.split('\n').filter(isWhole) : text]
+      }),
   )
 
 describe.skipIf(!isSupported(canMount, 'only root can mount a file system'))('a disk that is', () => {
+  beforeAll(() => new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve)))
+  afterAll(() => void upstream.close())
   let root: string
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'tickwarden-disk-'))

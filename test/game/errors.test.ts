@@ -9,6 +9,20 @@ it.each([
   ['ECONNREFUSED', '', 'refused', 'connection refused (ECONNREFUSED)'],
   ['ENOTFOUND', 'getaddrinfo ENOTFOUND x', 'dns', 'host not found (getaddrinfo ENOTFOUND x)'],
   ['EAI_AGAIN', 'getaddrinfo EAI_AGAIN x', 'dns', 'no reply from the name server (getaddrinfo EAI_AGAIN x)'],
+  [
+    'EMFILE',
+    'connect EMFILE 192.0.2.1:1',
+    'exhausted',
+    'too many open files; raise the limit of the service (`ulimit -n`, LimitNOFILE of systemd) (connect EMFILE 192.0.2.1:1)',
+  ],
+  [
+    'ENFILE',
+    '',
+    'exhausted',
+    'too many open files; raise the limit of the service (`ulimit -n`, LimitNOFILE of systemd) (ENFILE)',
+  ],
+  ['ENOBUFS', '', 'exhausted', 'this machine is out of memory (ENOBUFS)'],
+  ['ENOMEM', '', 'exhausted', 'this machine is out of memory (ENOMEM)'],
   ['ENEW', 'something new', 'internal', 'something new'],
   ['ENEW', '', 'internal', 'ENEW'],
 ])('describes %s (%j), with the target and the system message', (code, messages, kind, meaning) => {

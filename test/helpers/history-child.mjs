@@ -1,5 +1,5 @@
 // Records the history of one server, as built, on a clock that runs faster: `node history-child.mjs <folder> <wall> <times>`.
-// Each poll is reported with its time, which is also the number of players.
+// Each poll is reported with its time, which is also the number of players, and up to when all is stored.
 import { writeSync } from 'node:fs'
 import { openHistory } from '../../dist/src/history/history.js'
 
@@ -27,14 +27,17 @@ const fleet = {
   },
   onChange: () => () => {},
 }
-await openHistory({ fleet, clock, folder, log })
+const history = await openHistory({ fleet, clock, folder, log })
 const poll = () => {
   const at = clock.now()
   const field = (value) => ({ value, source: 'status', at })
   const fields = { playersOnline: field(Math.floor(clock.wall() / 10_000) % 10_000), latency: field(0.0015) }
   const snapshot = { server: 'Server', at, fields, sources: [], up: true, lastContact: { at, wall: clock.wall() }, polls: {} }
   for (const listener of listeners) listener(snapshot)
-  writeSync(1, `${clock.wall()}\n`)
+  const wall = clock.wall()
+  writeSync(1, `poll ${wall}\n`)
+  // It stores what was recorded, as it does every minute.
+  void history.range('Server', { names: ['players'], range: 60_000, points: 10 }).then(() => writeSync(1, `stored ${wall}\n`))
 }
 poll()
 setInterval(poll, 2_000 / times)

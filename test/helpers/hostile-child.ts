@@ -2,7 +2,7 @@
 // the smallest number of connections of a server.
 import { startHostileServers } from './hostile-servers.ts'
 
-const servers = await startHostileServers()
+const servers = await startHostileServers(100)
 process.send!(servers.map(({ port }) => port))
 process.on('message', () => process.send!(Math.min(...servers.map(({ accepted }) => accepted()))))
 process.on('disconnect', () => process.exit())

@@ -141,13 +141,13 @@ function statusAndPong(json: string) {
     })
 }
 
-/** Starts a server for each kind, and for each reply of `hostile-replies.ts`: more than 70. */
-export const startHostileServers = (): Promise<readonly HostileServer[]> =>
-  Promise.all(
-    [
-      ...Object.values(hostile).map(({ behave }) => behave),
-      ...Object.values(hostileReplies).map((make) => statusAndPong(make())),
-      ...Object.values(otherReplies).map((bytes) => onRequest((socket) => void socket.write(bytes))),
-      drip(encodeStatus(hostileReplies['a text of 1 MiB']!())),
-    ].map((behave) => hostileServer(behave)),
-  )
+/** Starts so many servers: for each kind and each reply of `hostile-replies.ts`, more than 70, and some a second time. */
+export function startHostileServers(count: number): Promise<readonly HostileServer[]> {
+  const all = [
+    ...Object.values(hostile).map(({ behave }) => behave),
+    ...Object.values(hostileReplies).map((make) => statusAndPong(make())),
+    ...Object.values(otherReplies).map((bytes) => onRequest((socket) => void socket.write(bytes))),
+    drip(encodeStatus(hostileReplies['a text of 1 MiB']!())),
+  ]
+  return Promise.all(Array.from({ length: count }, (_, index) => hostileServer(all[index % all.length]!)))
+}

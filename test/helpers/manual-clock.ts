@@ -4,6 +4,8 @@ export interface ManualClock extends Clock {
   /** Advances time, runs each timer at its time and then the promises that it resolved. */
   advance(milliseconds: number): Promise<void>
   readonly pending: number
+  /** Sets the wall clock forth or back. */
+  jump(milliseconds: number): void
 }
 
 const runMicrotasks = async () => {
@@ -12,10 +14,14 @@ const runMicrotasks = async () => {
 
 export function manualClock(start = 1_000): ManualClock {
   let now = start
+  let jumped = 0
   let timers: { at: number; action: () => void }[] = []
   return {
     now: () => now,
-    wall: () => 1_700_000_000_000 + now,
+    wall: () => 1_700_000_000_000 + jumped + now,
+    jump(milliseconds) {
+      jumped += milliseconds
+    },
     after(delay, action) {
       const timer = { at: now + delay, action }
       timers.push(timer)

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 import { startReceiver } from '../helpers/notify-receiver.ts'
 import { until } from '../helpers/until.ts'
 
-const kills = process.env.LONG_TESTS === '1' ? 40 : 4
+const kills = process.env.LONG_TESTS === '1' ? 50 : 4
 const child = fileURLToPath(new URL('../helpers/notify-child.mjs', import.meta.url))
 
 test(`a process that is killed ${kills} times while it sends loses nothing and tells nothing twice`, {

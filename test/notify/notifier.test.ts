@@ -144,6 +144,30 @@ test('an outage within restartGrace is a restart', async () => {
   expect(receiver.accepted[1]?.json).toMatchObject({ event: 'down', duration: 15 })
 })
 
+test.each([3_600_000, -3_600_000])(
+  'an outage during which the clock is set by %d ms is told once, when it has lasted',
+  async (jump) => {
+    const receiver = await startReceiver()
+    const yaml = `{ allowPrivate: true, restartGrace: 1m, channels: [{ type: webhook, name: ops, url: "${receiver.url}", minPause: 1m }] }`
+    const { poll, scripts, clock } = await startNotifier(yaml)
+    await poll(3)
+    scripts.survival = down
+    await poll(5)
+    clock.jump(jump)
+    await poll(5)
+    expect(receiver.requests).toHaveLength(0)
+    await poll(5)
+    await until(() => receiver.accepted.length === 1)
+    clock.jump(-jump)
+    await poll(5)
+    scripts.survival = { ...up }
+    await poll(20)
+    await until(() => receiver.accepted.length === 2)
+    expect(receiver.accepted.map(({ json }) => json.event)).toEqual(['down', 'up'])
+    for (const { json } of receiver.accepted) expect(json.duration ?? 0).toBeGreaterThanOrEqual(0)
+  },
+)
+
 test('follows each event, by servers and groups', async () => {
   const receiver = await startReceiver()
   const events = 'hung, lagging, full, empty, join, leave, version, record, trouble'

@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { ParseLockfile, ValidateHost, ValidateHttps, ValidateIntegrity, ValidatePackageNames } from 'lockfile-lint-api'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
-const own = ['.', 'grafana', 'test/tools', 'test/peers', 'test/nodes'].map((folder) => join(root, folder, 'package-lock.json'))
+const own = ['.', 'grafana', 'test/tools', 'test/peers', 'test/nodes', 'test/mutation'].map((folder) =>
+  join(root, folder, 'package-lock.json'),
+)
 
 /** Programs of tools for other platforms, which the registry that was used for the lock files does not have. */
 const withoutChecksum = /^(?:@biomejs\/cli|@rollup\/rollup)-(?:android|darwin|freebsd|linux|openbsd|openharmony|win32)-/

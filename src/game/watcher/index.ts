@@ -159,7 +159,7 @@ export class SourceWatcher implements Watcher {
     } catch (thrown) {
       const error = toSourceError(thrown, source.target)
       if (error.code === 'aborted') return false
-      this.#publisher.addFailed(source)
+      this.#publisher.addFailed(source, error)
       this.#states.failed(source, toSeconds(clock.now() - started), error)
     }
     // The end of the poll, which follows at once, publishes.

@@ -1,5 +1,6 @@
 import { type Clock, toSeconds } from '../../util/clock.ts'
 import type { Log } from '../../util/log.ts'
+import type { SourceError } from '../errors.ts'
 import type { FieldName } from '../fields.ts'
 import type { PollSettings } from '../server-settings.ts'
 import { type Decision, type KnownFields, type MainThread, merge, type ServerSnapshot } from '../snapshot.ts'
@@ -118,10 +119,12 @@ export class Publisher {
     return wasDown
   }
 
-  /** Records a failed poll of a source. */
-  addFailed(source: Source): void {
-    this.#reachability.missed(source)
-    this.#checkedAt = this.#options.clock.now()
+  /** Records a failed poll of a source. If the server was not asked, what is known about it stays until it is stale. */
+  addFailed(source: Source, { code }: SourceError): void {
+    if (code !== 'exhausted') {
+      this.#reachability.missed(source)
+      this.#checkedAt = this.#options.clock.now()
+    }
     if (this.#current.fields.tickCount?.source === source.name) this.#ticks.interrupt()
   }
 
@@ -140,15 +143,16 @@ export class Publisher {
     const list = listSources()
     this.#reachability.update(list)
     const { up } = this.#reachability
-    if (up !== undefined) {
-      const error = up ? undefined : list.filter(isNetwork).flatMap((source) => states.of(source).error ?? [])[0]
-      const outcome = up ? 'ok' : (error?.code ?? 'unreachable')
+    const errors = list.filter(isNetwork).flatMap((source) => states.of(source).error ?? [])
+    const isExhausted = errors.some(({ code }) => code === 'exhausted')
+    if (up !== undefined || isExhausted) {
+      const outcome = isExhausted ? 'exhausted' : up ? 'ok' : (errors[0]?.code ?? 'unreachable')
       this.#polls = Object.freeze(Object.assign({}, this.#polls, { [outcome]: (this.#polls[outcome] ?? 0) + 1 }))
     }
     const now = clock.now()
     this.#pollDuration = toSeconds(now - startedAt)
     this.#lastPollAt = clock.wall()
-    this.#checkedAt = now
+    if (!isExhausted) this.#checkedAt = now
     this.#publish(now)
     return up
   }

@@ -56,6 +56,8 @@ export class IncidentTracker {
     // The snapshot that makes the state unknown is late, or missing, if the process was stopped for a while.
     if (now > this.#validUntil) this.markUnknown(this.#validUntil)
     this.#validUntil = now + knownUntil - at
+    // The clock was set back.
+    if (this.#turnedAt !== undefined && now < this.#turnedAt) this.#turnedAt = now
     const problem = problemOf(snapshot)
     if (problem === undefined) this.markUnknown(now)
     else if (problem === null) this.#observeTicks(snapshot, now)
@@ -116,7 +118,11 @@ export class IncidentTracker {
   #set(kind: IncidentRecord['kind'] | undefined, at: number, detail: string | null = null): void {
     if (kind === this.#open?.kind) return
     this.#isNew = true
-    if (this.#open !== undefined) this.#ended.push({ ...this.#open, to: at, knownAt: at })
+    if (this.#open !== undefined) {
+      // The clock may have been set back since it began.
+      const to = Math.max(at, this.#open.from)
+      this.#ended.push({ ...this.#open, to, knownAt: to })
+    }
     this.#open = kind === undefined ? undefined : { kind, from: at, to: null, knownAt: at, unknownMs: 0, detail }
   }
 }

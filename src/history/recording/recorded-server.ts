@@ -61,7 +61,7 @@ export class RecordedServer {
     this.#recorder.observe(snapshot)
     this.#states.observe(snapshot, now)
     this.#incidents.observe(snapshot, now)
-    if (players !== undefined) this.#sessions.observe(players, now)
+    if (players !== undefined) this.#sessions.observe(players, now, snapshot.at)
   }
 
   /** The state is unknown from now until the next snapshot. @param now Unix milliseconds */

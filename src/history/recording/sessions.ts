@@ -33,7 +33,10 @@ export class SessionTracker {
   #online: Set<string> | undefined
   /** The last list: the array of the last snapshot, which takes no extra memory. */
   #previous: readonly Player[] | undefined
+  /** Unix milliseconds of the last list of an earlier process. */
   #lastAt = Number.NEGATIVE_INFINITY
+  /** Monotonic milliseconds of the last list. */
+  #lastNow: number | undefined
   #changes: SessionChange[] = []
 
   get hasChanges(): boolean {
@@ -46,13 +49,15 @@ export class SessionTracker {
     this.#lastAt = at
   }
 
-  /** @param players the full list at `at`, Unix milliseconds */
-  observe(players: readonly Player[], at: number): void {
-    const isContinued = Math.abs(at - this.#lastAt) <= maxGap
+  /** @param players the full list at `at`, Unix milliseconds; @param now the same in monotonic milliseconds */
+  observe(players: readonly Player[], at: number, now: number): void {
+    // The clock may have been set since the last list; an earlier process had another monotonic time.
+    const gap = this.#lastNow === undefined ? Math.abs(at - this.#lastAt) : now - this.#lastNow
+    const isContinued = gap <= maxGap
     // Most polls find the same list.
     if (!isContinued || players !== this.#previous) this.#compare(players, at, isContinued)
     this.#previous = players
-    this.#lastAt = at
+    this.#lastNow = now
   }
 
   /** Ends all sessions at an unknown time: the next list is that of another server. */
@@ -61,6 +66,7 @@ export class SessionTracker {
     this.#online = undefined
     this.#previous = undefined
     this.#lastAt = Number.NEGATIVE_INFINITY
+    this.#lastNow = undefined
   }
 
   /** Returns the changes since the last call. */
@@ -89,7 +95,8 @@ export function toSession([name, id, from, to, isOnline]: readonly (number | str
     name: String(name),
     ...(typeof id === 'string' && { id }),
     ...(typeof from === 'number' && { from }),
-    ...(typeof to === 'number' && { to }),
+    // The clock may have been set back in between.
+    ...(typeof to === 'number' && { to: Math.max(to, Number(from)) }),
     isOnline: isOnline === 1,
   }
 }

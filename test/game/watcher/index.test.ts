@@ -540,3 +540,38 @@ it('keeps the time at which each field was read', async () => {
   expect(valuesOf(watcher)).toEqual({ playersOnline: 3 })
   watcher.close()
 })
+
+describe('a server that this machine could not ask', () => {
+  const exhausted = new SourceError('exhausted', 'too many open files')
+
+  it.each([
+    ['up', { motd: 'Hi' }],
+    ['down', refused],
+  ])('stays %s until that is stale, and is then unknown', async (_state, answer) => {
+    const clock = manualClock(0)
+    const status = scriptedSource('status', clock, answer)
+    const { watcher } = watch(clock, () => [status])
+    watcher.start()
+    await clock.advance(10_000)
+    const { up, polls } = watcher.snapshot()
+    expect(up).toBe(answer !== refused)
+    status.answer = exhausted
+    await clock.advance(settings.interval)
+    expect(watcher.snapshot()).toMatchObject({ up, polls: { ...polls, exhausted: 1 } })
+    await clock.advance(settings.interval + settings.timeout + settings.staleAfter)
+    expect(watcher.snapshot().up).toBeUndefined()
+    status.answer = { motd: 'Hi' }
+    await clock.advance(settings.interval)
+    expect(watcher.snapshot().up).toBe(true)
+    watcher.close()
+  })
+
+  it('is unknown if that was its first poll', async () => {
+    const clock = manualClock(0)
+    const { watcher } = watch(clock, () => [scriptedSource('status', clock, exhausted)])
+    await watcher.poll()
+    expect(watcher.snapshot()).toMatchObject({ polls: { exhausted: 1 } })
+    expect(watcher.snapshot().up).toBeUndefined()
+    watcher.close()
+  })
+})

@@ -43,6 +43,9 @@ export interface StatusReader {
 const unreachable: readonly SourceErrorCode[] = ['refused', 'unreachable', 'dns']
 const connectOptions = { usesChunksAtOnce: true } as const
 
+/** The server was reached and does not send what was expected. */
+const replied: readonly SourceErrorCode[] = ['closed', 'malformed', 'too_large']
+
 /**
  * Reads the status of a Java server, which is located by SRV records. Falls back to the legacy ping for old servers.
  * @param hostname the host name in the handshake; default: the host of the address
@@ -117,9 +120,11 @@ export class JavaReader implements StatusReader {
       addresses = await addressesOf(server.host, this.#network, signal)
       this.#phases?.end('resolve')
       if (this.#isLegacy()) {
-        const fields = await this.#readLegacy(server, addresses, signal)
-        if (!isModern(fields)) return fields
-        // The server was updated.
+        const fields = await this.#readLegacy(server, addresses, signal).catch((error: unknown) => {
+          if (!replied.includes(toSourceError(error, '').code)) throw error
+        })
+        if (fields !== undefined && !isModern(fields)) return fields
+        // The server was updated, or replaced by one that has no legacy reply.
         this.#addPeculiarities().legacyUntil = Number.NEGATIVE_INFINITY
         this.#phases?.start()
       }
