@@ -8,6 +8,8 @@ COPY package.json package-lock.json ./
 RUN npm ci
 COPY . .
 RUN npm run build
+# Of a clone that only its owner may read.
+RUN chmod -R a+rX package.json LICENSE dist src
 # The packages with native code come as binaries for the processor of the image.
 ARG TARGETARCH
 RUN npm ci --omit=dev --ignore-scripts --os=linux --libc=glibc --cpu=$(echo $TARGETARCH | sed s/amd64/x64/)

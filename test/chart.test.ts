@@ -20,7 +20,12 @@ const run = promisify(execFile)
 
 interface Manifest {
   readonly kind: string
-  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels: Readonly<Record<string, string>> }
+  readonly metadata: {
+    readonly name: string
+    readonly namespace?: string
+    readonly labels: Readonly<Record<string, string>>
+    readonly annotations?: object
+  }
   readonly data?: Readonly<Record<string, string>>
   // biome-ignore lint/suspicious/noExplicitAny: each kind has another one
   readonly spec: any
@@ -128,6 +133,27 @@ describe.skipIf(helm === undefined)('the Helm chart', () => {
         expect(JSON.parse(text)).toEqual(JSON.parse(readFileSync(join(root, 'grafana', 'dashboards', name), 'utf8')))
   })
 
+  it('keeps its claim, and the digits of large numbers', async () => {
+    const set = (...values: readonly string[]) => render('1-default.yaml', ...values.flatMap((value) => ['--set-json', value]))
+    const manifests = await set('env={"OTEL_METRIC_EXPORT_INTERVAL":3600000,"TIMEOUT":1.5}')
+    expect(find(manifests, 'PersistentVolumeClaim').metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' })
+    const { env } = podOf(manifests).containers[0]
+    expect(env).toContainEqual({ name: 'OTEL_METRIC_EXPORT_INTERVAL', value: '3600000' })
+    expect(env).toContainEqual({ name: 'TIMEOUT', value: '1.5' })
+  })
+
+  it('starts the pods again for a change that a running service does not read', async () => {
+    const hashOf = async (config: object) => {
+      const manifests = await render('1-default.yaml', '--set-json', `config=${JSON.stringify(config)}`)
+      return find(manifests, 'Deployment').spec.template.metadata.annotations['checksum/config']
+    }
+    const server = (name: string) => ({ name, address: 'mc.example.org' })
+    const one = await hashOf({ servers: [server('a')] })
+    expect(await hashOf({ servers: [server('a'), server('b')] })).toBe(one)
+    expect(await hashOf({ servers: [server('a')], log: { level: 'debug' } })).not.toBe(one)
+    expect(await hashOf({})).not.toBe(one)
+  })
+
   it('may list Services only if it watches them, where it watches them', async () => {
     const all = await render('5-discovery.yaml')
     expect(find(all, 'ClusterRole')).toMatchObject({ rules: [{ apiGroups: [''], resources: ['services'], verbs: ['list'] }] })
@@ -146,6 +172,12 @@ describe.skipIf(helm === undefined)('the Helm chart', () => {
     ['service.port=high', /service\/port/],
     ['image.digest=latest', /image\/digest/],
     ['env.log_level=debug', /env/],
+    ['env.PORT=80', /env/],
+    ['fullnameOverride=my.tick', /fullnameOverride/],
+    ['persistence.size=1.5.2Gi', /size/],
+    ['podDisruptionBudget.maxUnavailable=most', /maxUnavailable/],
+    ['discovery.namespaces={games,games}', /namespaces/],
+    ['ingress.path=/a b', /path/],
   ])('refuses %s', async (value, message) => {
     await expect(render('1-default.yaml', '--set', value)).rejects.toThrow(message)
   })

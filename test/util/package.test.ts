@@ -1,8 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 
 const root = join(import.meta.dirname, '..', '..')
 
@@ -32,6 +33,19 @@ it('the package has the files needed at run time and the documentation, but no s
   expect(
     paths.filter((path) => /(?<!\.d)\.ts$|\.(map|tsbuildinfo)$|^(test|bench)\/|node_modules|-lock\.json$/.test(path)),
   ).toEqual([])
+})
+
+it('the package has no secrets that the documentation lets people write beside the examples', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwarden-package-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const names = ['compose.itzg.yaml', 'tickwarden.service']
+  mkdirSync(join(folder, 'examples'))
+  for (const path of ['package.json', ...names.map((name) => `examples/${name}`)]) cpSync(join(root, path), join(folder, path))
+  for (const name of ['rcon-password', '.env']) writeFileSync(join(folder, 'examples', name), 'secret')
+  const options = { cwd: folder, encoding: 'utf8', stdio: 'pipe' } as const
+  const [packed] = JSON.parse(execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], options))
+  const paths = (packed.files as readonly { readonly path: string }[]).map(({ path }) => path)
+  expect(paths.filter((path) => path.startsWith('examples/'))).toEqual(names.map((name) => `examples/${name}`))
 })
 
 it('the newest release of the changelog is the version of the package', () => {

@@ -8,8 +8,8 @@
 {{- end }}
 
 {{- define "tickwarden.selector" -}}
-app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end }}
 
 {{- define "tickwarden.labels" -}}
@@ -21,7 +21,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 
 {{- define "tickwarden.metadata" -}}
 name: {{ include "tickwarden.fullname" . }}
-namespace: {{ .Release.Namespace }}
+namespace: {{ .Release.Namespace | quote }}
 labels:
   {{- include "tickwarden.labels" . | nindent 2 }}
 {{- end }}

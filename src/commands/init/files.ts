@@ -156,7 +156,7 @@ function unitText(): string {
   const escaped = (path: string) => path.replaceAll('%', '%%')
   const inHome = [folder, packageRoot, process.execPath].some((path) => /^\/(home|root|run\/user)\//.test(`${path}/`))
   const replaced: Readonly<Record<string, string>> = {
-    Documentation: `file:${encodeURI(packageRoot)}/README.md`,
+    Documentation: `file:${escaped(encodeURI(packageRoot))}/README.md`,
     ExecStart: [process.execPath, '--v8-pool-size=1', join(packageRoot, 'dist/src/main.js')]
       .map((word) => (/\s/.test(word) ? `"${escaped(word)}"` : escaped(word)))
       .join(' '),
