@@ -145,13 +145,13 @@ function searchOf(fields: DatabaseDeclaration['fields']): Filter {
           const selections = used.map(([name, , select]) => select(db, values[name]))
           const selected = selections.reduce(intersection, db.all)
           if (sort === undefined) return selected
-          const keys = sort.map((key) => ({
-            column: db.order(`sort ${key.replace(/^-/, '')}`),
+          const columns = sort.map((key) => ({
+            keys: db.keys(`sort ${key.replace(/^-/, '')}`),
             isDescending: key.startsWith('-') !== (order === 'desc'),
           }))
           return selected.slice().sort((a, b) => {
-            for (const { column, isDescending } of keys) {
-              const difference = column.compare(a, b, isDescending)
+            for (const { keys, isDescending } of columns) {
+              const difference = compareKeys(keys[a], keys[b], isDescending)
               if (difference !== 0) return difference
             }
             return a - b
