@@ -42,12 +42,12 @@ const columnsOf = (fields: DatabaseDeclaration['fields']): Readonly<Record<strin
     ]),
   )
 
-function compareBy(order: readonly string[], fields: DatabaseDeclaration['fields']) {
-  const keys = order.map((key) => ({ name: key.replace(/^-/, ''), isDescending: key.startsWith('-') }))
-  return (a: Entry, b: Entry): number => {
+/** Compares by several keys, such as `-read` and `title`. @param keyOf returns the key of an item by the name of its field */
+function compareBy<T>(order: readonly string[], keyOf: (name: string, item: T) => SortKey, isReversed = false) {
+  const keys = order.map((key) => ({ name: key.replace(/^-/, ''), isDescending: key.startsWith('-') !== isReversed }))
+  return (a: T, b: T): number => {
     for (const { name, isDescending } of keys) {
-      const field = fields[name] as DeclaredField
-      const difference = compareKeys(sortKey(field, a[name]), sortKey(field, b[name]), isDescending)
+      const difference = compareKeys(keyOf(name, a), keyOf(name, b), isDescending)
       if (difference !== 0) return difference
     }
     return 0
@@ -121,9 +121,6 @@ const orderParameter: Parameter<string> = {
   schema: Type.String({ enum: ['asc', 'desc'], description: 'Direction of `sort`; desc reverses it', examples: ['asc'] }),
 }
 
-const written = (value: unknown): string =>
-  typeof value === 'object' && value !== null && 'text' in value ? String(value.text) : String(value)
-
 /** Several filters at once, in any order. */
 function searchOf(fields: DatabaseDeclaration['fields']): Filter {
   const searched = Object.entries(fields).filter(([, { filter }]) => filter)
@@ -133,31 +130,17 @@ function searchOf(fields: DatabaseDeclaration['fields']): Filter {
   const all: Parameters = { ...Object.fromEntries(conditions), ...sorting }
   return {
     parameters: Object.fromEntries(Object.entries(all).map(([name, parameter]) => [name, optional(parameter)])),
-    createQuery(values) {
-      const given = Object.entries(values).filter(([, value]) => value !== undefined)
-      const { sort, order } = values as { sort?: readonly string[]; order?: string }
+    check(values) {
+      const { sort, order } = values
       if (order !== undefined && sort === undefined) throw invalidParameter('Parameter "order" is given without "sort".')
       for (const [name] of searched) checkRange(values, `${name}.from`, `${name}.to`)
-      return {
-        given: Object.fromEntries(given.map(([name, value]) => [name, written(value)])),
-        select(db) {
-          const used = conditions.filter(([name]) => values[name] !== undefined)
-          const selections = used.map(([name, , select]) => select(db, values[name]))
-          const selected = selections.reduce(intersection, db.all)
-          if (sort === undefined) return selected
-          const columns = sort.map((key) => ({
-            keys: db.keys(`sort ${key.replace(/^-/, '')}`),
-            isDescending: key.startsWith('-') !== (order === 'desc'),
-          }))
-          return selected.slice().sort((a, b) => {
-            for (const { keys, isDescending } of columns) {
-              const difference = compareKeys(keys[a], keys[b], isDescending)
-              if (difference !== 0) return difference
-            }
-            return a - b
-          })
-        },
-      }
+    },
+    select(db, values) {
+      const used = conditions.filter(([name]) => values[name] !== undefined)
+      const selected = used.map(([name, , select]) => select(db, values[name])).reduce(intersection, db.all)
+      const { sort, order } = values as { sort?: readonly string[]; order?: string }
+      if (sort === undefined) return selected
+      return selected.slice().sort(compareBy(sort, (name, id: number) => db.keys(`sort ${name}`)[id], order === 'desc'))
     },
   }
 }
@@ -167,12 +150,13 @@ export function defineDatabase(declaration: DatabaseDeclaration): DatabaseDefini
   const { name, place, fields, order, visible, tag, description } = declaration
   const named = Object.entries(fields)
   const noun = `entries of ${name}`
+  const sortKeyOf = (field: string, entry: Entry) => sortKey(fields[field] as DeclaredField, entry[field])
   return {
     ...{ name, place, noun, file: `${name}.json`, isPlain: true, tag: { name: tag, description } },
     format: createFormat<Entry>({ title: `Entry of ${name}`, fields }),
     columns: () => columnsOf(fields),
     ...(visible !== undefined && { isVisible: (entry: Entry) => entry[visible] !== false }),
-    ...(order.length > 0 && { compare: compareBy(order, fields) }),
+    ...(order.length > 0 && { compare: compareBy(order, sortKeyOf) }),
     filters: [
       filtersOf(noun).all(),
       ...named.filter(([, { filter }]) => filter).map(([field, declared]) => filterOf(noun, field, declared)),

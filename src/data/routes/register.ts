@@ -6,7 +6,7 @@ import { json, lastModified, preparedReplies } from '../../http/replies/response
 import type { TSchema } from '../../util/schema.ts'
 import type { DatabaseRoutes, ReplyRoute } from '../databases/definition.ts'
 import { remember } from '../store/database.ts'
-import type { FilterRoute } from './filter.ts'
+import { createQuery, type FilterRoute } from './filter.ts'
 import { pageReply, valueList, valueReply } from './replies.ts'
 import { LastUpdateText, pageHeaders, pageOf, snapshotReplies, ValueList } from './schemas.ts'
 
@@ -36,7 +36,7 @@ function registerFilter(
   const schema = { tags: [definition.tag.name], summary, description, querystring, response }
   app.withTypeProvider<TypeBoxTypeProvider>().get(path, { schema }, (request, reply) => {
     const { limit, offset, ...values } = request.query
-    const selected = filter.createQuery(values)
+    const selected = createQuery(filter, values)
     const db = current()
     const make = () => pageReply(db, request.basePath + path, selected, limit, offset)
     return sendPrepared(request, reply, remember(db.replies, request.basePath + request.raw.url, make))
