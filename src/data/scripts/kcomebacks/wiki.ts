@@ -4,13 +4,6 @@ import type { RunContext } from '../script.ts'
 import { createUpstream } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
 
-export interface WikiPage {
-  readonly markdown: string
-  /** Changes with every edit; undefined if the upstream does not send it. */
-  readonly revision: string | undefined
-  readonly etag: string | undefined
-}
-
 export type Wiki = ReturnType<typeof openWiki>
 
 const subreddit = 'kpop'
@@ -36,13 +29,8 @@ type Access = Pick<RunContext, 'values' | 'signal' | 'log' | 'clock' | 'progress
 export function openWiki({ values, signal, log, clock, progress }: Access) {
   const { redditClientId: id, redditClientSecret: secret } = values
   const credentials = id !== undefined && secret !== undefined ? Buffer.from(`${id}:${secret}`).toString('base64') : undefined
-  const common = {
-    name: 'Reddit',
-    ...{ signal, log, clock },
-    onWait: progress.wait,
-    maxBytes,
-    userAgent: `nodejs:tickwarden:v${version} (reads the r/kpop wiki)`,
-  }
+  const userAgent = `nodejs:tickwarden:v${version} (reads the r/kpop wiki)`
+  const common = { name: 'Reddit', signal, log, clock, onWait: progress.wait, maxBytes, userAgent }
   const site = createUpstream({ ...common, baseUrl: values.redditAuthUrl })
   const api = createUpstream({ ...common, baseUrl: values.redditApiUrl })
   let token: { readonly text: string; readonly until: number } | undefined
@@ -57,11 +45,9 @@ export function openWiki({ values, signal, log, clock, progress }: Access) {
     }
     const { json } = await site.request(request).catch((error: unknown) => {
       if (!(error instanceof UpstreamError) || !isRefusal(error)) throw error
-      const { status } = error
-      throw new UpstreamError('status', `Reddit rejected REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET (${status})`, {
-        ...(status !== undefined && { status }),
-        cause: error,
-      })
+      const { status = 0 } = error
+      const reason = `Reddit rejected REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET (${status})`
+      throw new UpstreamError('status', reason, { status, cause: error })
     })
     const text = isRecord(json) ? asText(json.access_token) : undefined
     if (text === undefined || !/^[\x21-\x7e]+$/.test(text)) {
@@ -109,7 +95,7 @@ export function openWiki({ values, signal, log, clock, progress }: Access) {
      * @param etag of the stored copy
      * @throws UpstreamError
      */
-    async read(page: string, etag?: string): Promise<WikiPage | 'unchanged'> {
+    async read(page: string, etag?: string) {
       const headers: Record<string, string> = etag === undefined ? {} : { 'if-none-match': etag }
       const get = credentials === undefined ? getPublicly : getWithToken
       const reply = await get(page, headers).catch((error: unknown) => {
@@ -124,6 +110,7 @@ export function openWiki({ values, signal, log, clock, progress }: Access) {
       }
       return {
         markdown: data.content_md,
+        /** Changes with every edit; undefined if the upstream does not send it. */
         revision: asText(data.revision_id) ?? asText(data.revision_date),
         etag: asText(reply.headers.etag),
       }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { backoffMs } from '../../../util/backoff.ts'
-import { pause } from '../pause.ts'
-import { retry } from '../retry.ts'
+import { pause, retry } from '../retry.ts'
 import type { Outcome, RunContext, RunResult } from '../script.ts'
 import { createUpstream, type Upstream, type UpstreamOptions } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
