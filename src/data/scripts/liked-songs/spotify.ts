@@ -11,18 +11,9 @@ export interface LikedSong {
   readonly artists: readonly string[]
 }
 
-export interface LikedPage {
-  /** Newest first, without local files and removed tracks. */
-  readonly songs: readonly LikedSong[]
-  /** Number of items on the page, including those left out. */
-  readonly items: number
-  /** Identifies each item that is a track. */
-  readonly keys: readonly string[]
-  /** Number of all liked songs. */
-  readonly total: number
-}
+export type LikedPage = Awaited<ReturnType<Spotify['likedSongs']>>
 
-export interface SpotifyKeys {
+interface SpotifyKeys {
   readonly clientId: string
   readonly clientSecret: string
   readonly refreshToken: string
@@ -147,7 +138,7 @@ export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKe
 
   return {
     /** @throws SpotifyAuthorisationError | UpstreamError */
-    async likedSongs(offset: number): Promise<LikedPage> {
+    async likedSongs(offset: number) {
       const json = await page(offset).catch((error: unknown) => {
         if (!(error instanceof UpstreamError)) throw error
         // An error of the token service already has a hint, a rate limit has `retryAt`.
@@ -164,9 +155,15 @@ export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKe
       if (!isRecord(json) || !Array.isArray(json.items) || !Number.isSafeInteger(json.total) || Number(json.total) < 0) {
         throw new UpstreamError('malformed', 'Spotify: the reply to GET /v1/me/tracks has no items')
       }
-      const songs = json.items.map((item, index) => toSong(item, offset + index)).filter((song) => song !== undefined)
-      const keys = json.items.map((item, index) => keyOf(item, offset + index))
-      return { songs, keys, items: json.items.length, total: Number(json.total) }
+      return {
+        /** Newest first, without local files and removed tracks. */
+        songs: json.items.map((item, index) => toSong(item, offset + index)).filter((song) => song !== undefined),
+        keys: json.items.map((item, index) => keyOf(item, offset + index)),
+        /** Number of items on the page, including those left out. */
+        items: json.items.length,
+        /** Number of all liked songs. */
+        total: Number(json.total),
+      }
     },
   }
 }
