@@ -43,6 +43,8 @@ export interface RouteDocs {
 /** A route that returns a page of the entries that its filter selects. */
 export interface FilterRoute extends RouteDocs {
   readonly filter: Filter
+  /** If it returns all of them in one page: the error for parameters that are not valid, as an example. */
+  readonly unpaged?: string
 }
 
 /** How texts are compared, for OpenAPI. */
