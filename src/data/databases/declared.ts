@@ -1,4 +1,4 @@
-import { choiceParameter, optional, type Parameter, type Parameters, textParameter } from '../../http/parameters.ts'
+import { optional, type Parameter, type Parameters } from '../../http/parameters.ts'
 import { invalidParameter } from '../../util/errors.ts'
 import { Type } from '../../util/schema.ts'
 import { anyCase, checkRange, type Filter, type FilterRoute, filtersOf, type Point, pointParameter } from '../routes/filter.ts'
@@ -66,28 +66,19 @@ function filterOf(noun: string, name: string, { kind, list: isListed }: Declared
       `whose ${name} is in the range, inclusive. Those without one never match.`,
       (db, start, end) => db.number(name).between(start, end),
     )
-  const values = kind === 'boolean' ? { choices, example: 'true' } : { example: 'value' }
+  const values = kind === 'boolean' ? { choices: ['true', 'false'], example: 'true' } : { example: 'value' }
   return filters.value(name, { ...values, ...(list !== undefined && { list }) })
 }
-
-const choices = ['true', 'false']
 
 /** A parameter of the search, and what it selects. */
 type Condition = readonly [string, Parameter<unknown>, (db: Database, value: unknown) => Selection]
 
-function conditionsOf(name: string, { kind }: DeclaredField): readonly Condition[] {
-  if (kind === 'text') {
-    const parameter = textParameter({ description: `Text to find in ${name}`, example: 'text' })
-    return [[name, parameter, (db, text) => db.text(name).find(String(text))]]
-  }
-  const description = `Exact value of ${name}`
-  if (kind !== 'date' && kind !== 'number') {
-    const parameter =
-      kind === 'boolean'
-        ? choiceParameter({ description, choices, example: 'true' })
-        : textParameter({ description, example: 'value' })
-    return [[name, parameter, (db, text) => db.values(name).having(String(text))]]
-  }
+function conditionsOf(name: string, { kind }: DeclaredField, { filter }: FilterRoute): readonly Condition[] {
+  if (kind !== 'date' && kind !== 'number')
+    return Object.entries(filter.parameters).map(([parameter, schema]) => [
+      ...([parameter, schema] as const),
+      (db, value) => filter.select(db, { [parameter]: value }),
+    ])
   const point = (field: string, what: string, least: (number: number) => number, most: (number: number) => number): Condition => [
     ...([field, pointParameter[kind](`${what} ${name}`)] as const),
     (db, value) => db.number(name).between(least((value as Point).number), most((value as Point).number)),
@@ -122,9 +113,8 @@ const orderParameter: Parameter<string> = {
 }
 
 /** Several filters at once, in any order. */
-function searchOf(fields: DatabaseDeclaration['fields']): Filter {
-  const searched = Object.entries(fields).filter(([, { filter }]) => filter)
-  const conditions = searched.flatMap(([name, field]) => conditionsOf(name, field))
+function searchOf(fields: DatabaseDeclaration['fields'], routes: ReadonlyMap<string, FilterRoute>): Filter {
+  const conditions = [...routes].flatMap(([name, route]) => conditionsOf(name, fields[name] as DeclaredField, route))
   const sortable = Object.keys(fields).filter((name) => fields[name]?.kind !== 'values')
   const sorting: Parameters = sortable.length === 0 ? {} : { sort: sortParameter(sortable), order: orderParameter }
   const all: Parameters = { ...Object.fromEntries(conditions), ...sorting }
@@ -133,7 +123,7 @@ function searchOf(fields: DatabaseDeclaration['fields']): Filter {
     check(values) {
       const { sort, order } = values
       if (order !== undefined && sort === undefined) throw invalidParameter('Parameter "order" is given without "sort".')
-      for (const [name] of searched) checkRange(values, `${name}.from`, `${name}.to`)
+      for (const name of routes.keys()) checkRange(values, `${name}.from`, `${name}.to`)
     },
     select(db, values) {
       const used = conditions.filter(([name]) => values[name] !== undefined)
@@ -150,6 +140,8 @@ export function defineDatabase(declaration: DatabaseDeclaration): DatabaseDefini
   const { name, place, fields, order, visible, tag, description } = declaration
   const named = Object.entries(fields)
   const noun = `entries of ${name}`
+  const searched = named.filter(([, { filter }]) => filter)
+  const routes = new Map(searched.map(([field, declared]) => [field, filterOf(noun, field, declared)]))
   const sortKeyOf = (field: string, entry: Entry) => sortKey(fields[field] as DeclaredField, entry[field])
   return {
     ...{ name, place, noun, file: `${name}.json`, isPlain: true, tag: { name: tag, description } },
@@ -159,12 +151,12 @@ export function defineDatabase(declaration: DatabaseDeclaration): DatabaseDefini
     ...(order.length > 0 && { compare: compareBy(order, sortKeyOf) }),
     filters: [
       filtersOf(noun).all(),
-      ...named.filter(([, { filter }]) => filter).map(([field, declared]) => filterOf(noun, field, declared)),
+      ...routes.values(),
       {
         path: 'search',
         summary: `Entries of ${name} by several fields`,
         description: `Entries that match every given parameter. ${anyCase}`,
-        filter: searchOf(fields),
+        filter: searchOf(fields, routes),
       },
     ],
     lists: named

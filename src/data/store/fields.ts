@@ -35,18 +35,23 @@ const isOfType = {
   object: isRecord,
 }
 
-/** Why a value is not valid, after the name of the field. In the words of Ajv, which is not loaded for this: it would slow every start. */
-function problemOf({ type, nullable, items, additionalProperties, minimum }: FieldSchema, value: unknown): string | undefined {
-  if (nullable && value === null) return undefined
-  if (!isOfType[type](value)) return ` must be ${type}`
-  if (minimum !== undefined && (value as number) < minimum) return ` must be >= ${minimum}`
+/**
+ * Returns why a value is not valid, after the name of the field; undefined if it is. In the words of Ajv, which is not loaded for
+ * this: it would slow every start.
+ */
+function checkOf({ type, nullable, items, additionalProperties, minimum }: FieldSchema): (value: unknown) => string | undefined {
+  const isValid: (value: unknown) => boolean = isOfType[type]
   const inner = items ?? additionalProperties
-  if (inner === undefined) return undefined
-  for (const [key, item] of Object.entries(value as object)) {
-    const problem = problemOf(inner, item)
-    if (problem !== undefined) return `/${key}${problem}`
+  const checkItem = inner && checkOf(inner)
+  return (value) => {
+    if (nullable && value === null) return undefined
+    if (!isValid(value)) return ` must be ${type}`
+    if (minimum !== undefined && (value as number) < minimum) return ` must be >= ${minimum}`
+    if (checkItem === undefined) return undefined
+    const list: readonly unknown[] = Array.isArray(value) ? value : Object.values(value as object)
+    const wrong = list.findIndex((item) => checkItem(item) !== undefined)
+    return wrong === -1 ? undefined : `/${Object.keys(value as object)[wrong]}${checkItem(list[wrong])}`
   }
-  return undefined
 }
 
 /** The schema for OpenAPI. */
@@ -54,7 +59,7 @@ const documented = ({ nullable, ...schema }: FieldSchema) => (nullable ? { anyOf
 
 /** A list or an object without its nulls. */
 function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.filter((item) => item !== null)
+  if (Array.isArray(value)) return value.includes(null) ? value.filter((item) => item !== null) : value
   return isRecord(value) ? Object.fromEntries(Object.entries(value).filter(([, item]) => item !== null)) : value
 }
 
@@ -125,7 +130,10 @@ export type SnapshotFormat<Entry> = ReturnType<typeof createFormat<Entry>>
 
 /** Creates the format of entries with these fields. */
 export function createFormat<Entry>({ fields, title, example, ignored = [], warning }: FormatOptions<Entry>) {
-  const list = Object.entries(fields).map(([name, field]) => ({ name, ...field, type: fieldKinds[field.kind] as FieldKind }))
+  const list = Object.entries(fields).map(([name, field]) => {
+    const type: FieldKind = fieldKinds[field.kind]
+    return { name, ...field, type, check: checkOf(type.schema) }
+  })
   const known = new Set([...Object.keys(fields), ...ignored])
   const properties = list.map(({ name, type: { schema }, description }) => [
     name,
@@ -148,12 +156,12 @@ export function createFormat<Entry>({ fields, title, example, ignored = [], warn
     read(element: unknown, warn?: (reason: string) => void, today?: number): Entry | string {
       if (!isRecord(element)) return 'is not an object'
       const entry: Record<string, unknown> = {}
-      for (const { name, required, default: otherwise, type, from } of list) {
+      for (const { name, required, default: otherwise, type, check, from } of list) {
         const given = from === undefined ? own(element, name) : from(element, today)
         const value = type.read === undefined ? given : type.read(given)
         const isMissing = value === undefined || value === null
         const used = isMissing && !required ? (otherwise ?? type.missing) : value
-        const problem = problemOf(type.schema, used)
+        const problem = check(used)
         if (problem !== undefined) return `${name}${problem}`
         if (isMissing && required) return `${name} is missing`
         entry[name] = used
