@@ -1,4 +1,5 @@
 import type { Comeback } from '../../databases/kcomebacks.ts'
+import type { Named } from './compare.ts'
 import { type Columns, readRow } from './entry.ts'
 import { type Month, nothingAbove } from './moment.ts'
 import { readTables } from './tables.ts'
@@ -9,7 +10,7 @@ interface RowReport {
   readonly line: number
   readonly reason: string
   /** The entry that is struck out. */
-  readonly cancelled?: Pick<Comeback, 'artist' | 'title'>
+  readonly cancelled?: Named
 }
 
 /** Finds the columns by name, because their order and number vary. */

@@ -1,5 +1,6 @@
 import { isRecord } from '../../../util/is-record.ts'
 import { version } from '../../../util/package.ts'
+import { withAccessToken } from '../access-token.ts'
 import type { RunContext } from '../script.ts'
 import { createUpstream } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
@@ -33,10 +34,8 @@ export function openWiki({ values, signal, log, clock, progress }: Access) {
   const common = { name: 'Reddit', signal, log, clock, onWait: progress.wait, maxBytes, userAgent }
   const site = createUpstream({ ...common, baseUrl: values.redditAuthUrl })
   const api = createUpstream({ ...common, baseUrl: values.redditApiUrl })
-  let token: { readonly text: string; readonly until: number } | undefined
 
   async function getToken(): Promise<string> {
-    if (token !== undefined && clock.wall() < token.until) return token.text
     const request = {
       method: 'POST' as const,
       path: '/api/v1/access_token',
@@ -53,28 +52,15 @@ export function openWiki({ values, signal, log, clock, progress }: Access) {
     if (text === undefined || !/^[\x21-\x7e]+$/.test(text)) {
       throw new UpstreamError('malformed', 'Reddit: the reply of the token service has no token')
     }
-    const lifetime = isRecord(json) && typeof json.expires_in === 'number' ? json.expires_in : 3600
-    // A minute early, so that it does not expire in transit.
-    token = { text, until: clock.wall() + Math.max(0, lifetime - 60) * 1000 }
     return text
   }
+  const send = withAccessToken(getToken)
 
-  const getFromApi = async (page: string, headers: Record<string, string>) =>
-    api.request({
-      path: `/r/${subreddit}/wiki/${page}`,
-      query: { raw_json: '1' },
-      headers: { ...headers, authorization: `Bearer ${await getToken()}` },
+  const getWithToken = (page: string, headers: Record<string, string>) =>
+    send((authorization) => {
+      const request = { path: `/r/${subreddit}/wiki/${page}`, query: { raw_json: '1' } }
+      return api.request({ ...request, headers: { ...headers, authorization } })
     })
-
-  async function getWithToken(page: string, headers: Record<string, string>) {
-    try {
-      return await getFromApi(page, headers)
-    } catch (error) {
-      if (!(error instanceof UpstreamError) || error.status !== 401 || token === undefined) throw error
-      token = undefined
-      return getFromApi(page, headers)
-    }
-  }
 
   async function getPublicly(page: string, headers: Record<string, string>) {
     try {
