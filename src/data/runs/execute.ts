@@ -68,13 +68,14 @@ async function runScript(script: Script, context: Omit<RunContext, 'counts'>): P
   const limit = new AbortController()
   const cancelLimit = clock.after(maxRunMs, () => limit.abort())
   const stop = AbortSignal.any([signal, limit.signal])
+  const ended = new AbortController()
   const counts = { ...noCounts }
   // The counts are copied: an abandoned script may still change them.
   const stopped = () =>
     failure(limit.signal.aborted ? `stopped at the time limit of ${maxRunMs / 60_000} minutes` : 'stopped', { ...counts })
 
   // Async, so that a synchronous throw becomes a rejection.
-  const start = async () => script.run({ ...context, signal: stop, counts })
+  const start = async () => script.run({ ...context, signal: AbortSignal.any([stop, ended.signal]), counts })
   const over = start().catch((error: unknown): RunResult => {
     if (stop.aborted) return stopped()
     log.error({ err: error, script: script.name }, `${script.name}: the run failed`)
@@ -95,6 +96,7 @@ async function runScript(script: Script, context: Omit<RunContext, 'counts'>): P
   } finally {
     cancelLimit()
     cancelGrace()
+    ended.abort()
   }
 }
 

@@ -55,7 +55,10 @@ export interface RunContext {
   readonly values: ScriptSettings
   /** Absolute; exists. Only this run writes the files of its script there. */
   readonly dataDir: string
-  /** Aborted at the time limit and when the service stops. The script must then save its progress and reject promptly. */
+  /**
+   * Aborted at the time limit and when the service stops. The script must then save its progress and reject promptly. Also aborted when
+   * the script has ended, which closes its upstreams.
+   */
   readonly signal: AbortSignal
   readonly log: Log
   readonly clock: Clock

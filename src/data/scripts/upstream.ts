@@ -17,6 +17,7 @@ export interface UpstreamOptions {
   readonly name: string
   /** May have a path, to which those of requests are appended. */
   readonly baseUrl: string
+  /** Closes it when it is aborted. */
   readonly signal: AbortSignal
   readonly clock: Clock
   /** Names a reply that takes too long to read; absent: such a reply is only counted. */
@@ -68,6 +69,8 @@ export function createUpstream(options: UpstreamOptions) {
   const { timeout = 15_000, maxBytes = 8 * 1024 * 1024, retries = 3, maxWait = 90_000, limitPause = 60_000 } = options
   const base = new URL(options.baseUrl)
   const client = new HttpClient({ timeoutMs: timeout, maxBytes, connections: 4 })
+  const close = () => void client.close()
+  signal.addEventListener('abort', close, { once: true })
   let blockedUntil = 0
 
   /** Waits until the rate limit allows another request. @throws UpstreamError if that takes longer than `maxWait` */
@@ -175,8 +178,6 @@ export function createUpstream(options: UpstreamOptions) {
         throw error
       }
     },
-    close() {
-      void client.close()
-    },
+    close,
   }
 }

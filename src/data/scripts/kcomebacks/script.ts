@@ -8,7 +8,7 @@ import { type ArchivedMonth, archivePage, readArchive } from './archive.ts'
 import { compare, nameOf } from './compare.ts'
 import { type MonthNow, objectionTo, readMonth } from './month.ts'
 import { digestOf, readStates, readStored, writeStates } from './stored.ts'
-import { openWiki, type Wiki } from './wiki.ts'
+import { openWiki } from './wiki.ts'
 
 /** After this many consecutive transient failures, older months are not read and keep their stored entries. */
 const maxConsecutiveFailures = 3
@@ -49,7 +49,9 @@ function findForced(pages: Pages, stored: Months, force: boolean | string): (key
   return () => lossy.length === 1
 }
 
-async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
+/** Music comebacks from the wiki of r/kpop. Rows that cannot be parsed are reported and do not fail the run. */
+export async function runKcomebacks(context: RunContext): Promise<RunResult> {
+  const wiki = openWiki(context)
   const { values, dataDir, signal, log, clock, progress, counts, full, dryRun, force } = context
   const path = snapshotPath(comebacksDatabase, values, dataDir)
   const stored = await readStored(path, log)
@@ -175,14 +177,4 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
   if (!dryRun) await writeStates(dataDir, { months: states, refused })
   if (limited?.retryAt !== undefined) return { outcome: 'rate_limited', counts, errors, retryAt: limited.retryAt }
   return { outcome: failures.length === 0 ? 'done' : nothing ? 'failed' : 'partly', counts, errors }
-}
-
-/** Music comebacks from the wiki of r/kpop. Rows that cannot be parsed are reported and do not fail the run. */
-export async function runKcomebacks(context: RunContext): Promise<RunResult> {
-  const wiki = openWiki(context)
-  try {
-    return await update(context, wiki)
-  } finally {
-    wiki.close()
-  }
 }

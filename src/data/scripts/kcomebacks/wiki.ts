@@ -101,9 +101,5 @@ export function openWiki({ values, signal, log, clock, progress }: Access) {
         etag: asText(reply.headers.etag),
       }
     },
-    close() {
-      site.close()
-      api.close()
-    },
   }
 }

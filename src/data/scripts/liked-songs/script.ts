@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { backoffMs } from '../../../util/backoff.ts'
 import { pause, retry } from '../retry.ts'
 import type { Outcome, RunContext, RunResult } from '../script.ts'
-import { createUpstream, type Upstream, type UpstreamOptions } from '../upstream.ts'
+import { createUpstream, type UpstreamOptions } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
 import { readAuthorisation, storeNewToken } from './authorisation.ts'
 import { describeSetAside, type FailedSong, isDue, isSetAside, journalPath, nameOf, openJournal, type Song } from './journal.ts'
@@ -46,12 +46,8 @@ export async function runLikedSongs(
     return result('rate_limited', blocked)
   }
 
-  const upstreams: Upstream[] = []
-  const upstream = (name: string, baseUrl: string, more: Partial<UpstreamOptions> = {}): Upstream => {
-    const made = createUpstream({ name, baseUrl, signal, clock, log, onWait: progress.wait, ...more })
-    upstreams.push(made)
-    return made
-  }
+  const upstream = (name: string, baseUrl: string, more: Partial<UpstreamOptions> = {}) =>
+    createUpstream({ name, baseUrl, signal, clock, log, onWait: progress.wait, ...more })
   const { lastfmApiKey: apiKey = '', lastfmApiSecret: apiSecret = '', lastfmSessionKey: sessionKey = '' } = values
   const keys = { apiKey, apiSecret, sessionKey }
   const {
@@ -198,7 +194,6 @@ export async function runLikedSongs(
     return result(counts.added > 0 && !dryRun ? 'partly' : 'failed')
   } finally {
     for (const song of journal.failed.values()) if (isSetAside(song)) errors.push(describeSetAside(song))
-    for (const made of upstreams) made.close()
     await journal.close()
   }
 }
