@@ -95,7 +95,6 @@ export function registerDatabase(routes: DatabaseRoutes): void {
   })
   const page = pageOf(format.schema, `Page of ${noun}`)
   for (const filter of filters) registerFilter(routes, page, filter)
-  for (const reply of replies) registerReply(routes, reply)
   for (const { path, summary, column, what = 'values' } of lists) {
     registerReply(routes, {
       ...{ path, summary, schema: ValueList },
@@ -103,4 +102,5 @@ export function registerDatabase(routes: DatabaseRoutes): void {
       make: (db) => valueList(db, db.values(column).values),
     })
   }
+  for (const reply of replies) registerReply(routes, reply)
 }
