@@ -1,5 +1,5 @@
 import cliProgress from 'cli-progress'
-import type { RunRecord } from '../data/runs/run-record.ts'
+import type { RunRecord } from '../data/runs/history.ts'
 import type { Progress, Script } from '../data/scripts/script.ts'
 import type { Clock } from '../util/clock.ts'
 import { escapeControls } from '../util/escape-controls.ts'

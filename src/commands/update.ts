@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { missingSettings, startRun } from '../data/runs/execute.ts'
-import type { RunRecord } from '../data/runs/run-record.ts'
+import type { RunRecord } from '../data/runs/history.ts'
 import { scripts as allScripts } from '../data/scripts/index.ts'
 import { type Script, scriptSettings } from '../data/scripts/script.ts'
 import { type Clock, systemClock } from '../util/clock.ts'

@@ -20,7 +20,7 @@ import { type Script, scriptSettings } from './scripts/script.ts'
 import type { DataSettings, RunSettings } from './settings.ts'
 import { openStore } from './store/store.ts'
 
-export interface DataServiceOptions {
+interface DataServiceOptions {
   readonly config: Parameters<typeof scriptSettings>[0] & {
     /** Address of the service. */
     readonly host: string
@@ -61,16 +61,7 @@ export async function createDataService(options: DataServiceOptions) {
       if (database !== undefined) await store.refresh(database)
     },
   })
-  const schedule = startSchedule({
-    runs,
-    scripts,
-    values,
-    dataDir,
-    schedule: settings.updateSchedule,
-    clock,
-    log,
-    store,
-  })
+  const schedule = startSchedule({ runs, scripts, values, dataDir, schedule: settings.updateSchedule, clock, log, store })
   return {
     store,
     runs,
@@ -79,7 +70,7 @@ export async function createDataService(options: DataServiceOptions) {
     // OpenAPI tags. Several databases may share one, which is described by the first.
     tags: [...new Map(databases.toReversed().map(({ tag }) => [tag.name, tag])).values()].reverse(),
     /** Throws for requests that must not use the script-run routes. */
-    protect: createProtection({ host, token: runToken }),
+    protect: createProtection(host, runToken),
     /** Stops the schedule and the runs, then the databases. */
     async close() {
       schedule.stop()

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runAuthorise } from '../../src/commands/authorise.ts'
 import { loadConfig } from '../../src/config/config.ts'
-import type { MusicService } from '../../src/data/scripts/liked-songs/services.ts'
+import type { MusicService } from '../../src/data/scripts/names.ts'
 import { type FakeMusic, fakeMusic, json, secrets } from '../data/scripts/liked-songs/fake-music.ts'
 
 let music: FakeMusic

@@ -38,7 +38,6 @@ const toyScript: Script = {
   schedule: '0 5 * * *',
   missingSettings: () => [],
   isConfigured: () => true,
-  newest: ({ lastUpdate }) => lastUpdate(),
   async run({ values, dataDir, clock, log, force, dryRun, counts }) {
     const path = snapshotPath(toys, values, dataDir)
     const entries = [{ name: 'Ball' }, { name: 'Kite' }]

@@ -1,4 +1,4 @@
-import { musicServices } from '../../data/scripts/liked-songs/services.ts'
+import { musicServices } from '../../data/scripts/names.ts'
 import { type Command, wrongUsage } from '../command.ts'
 import { settingsOf } from './settings.ts'
 

@@ -1,4 +1,4 @@
-import { fileOrUrl } from '../../settings/kinds/index.ts'
+import { fileOrUrl, type Kind, oneOf } from '../../settings/kinds/index.ts'
 import { TreeReader } from '../../settings/tree-reader.ts'
 import type { Tree } from '../../util/yaml.ts'
 import { fieldKinds } from '../store/fields.ts'
@@ -39,14 +39,21 @@ const isMap = (tree: Tree | undefined): tree is ReadonlyMap<string, Tree> => tre
 export const takenNames: readonly string[] = ['projects', 'kcomebacks', 'run', 'ping', 'status', 'help', 'version', 'debug']
 /** Names with the same word would get the same names in the API description. */
 const wordOf = (name: string): string => name.toLowerCase().replace(/[-_]/g, '')
-const namePattern = /^[A-Za-z][A-Za-z0-9_-]{0,49}$/
 const fieldPattern = /^[A-Za-z][A-Za-z0-9_]{0,49}$/
 /** Parameters of every route, which a field would hide. */
 const parameters = ['limit', 'offset', 'sort', 'order']
 const maxDatabases = 50
 const maxFields = 100
 
-const any = (text: string): string => text
+const matching = (expected: string, isValid: (text: string) => boolean): Kind<string> => ({
+  expected,
+  parse: (text) => (isValid(text) ? text : undefined),
+})
+const anyText = matching('a text', () => true)
+const someText = matching('a text', (text) => text !== '')
+const databaseName = matching('a name of letters, digits, - and _', (text) => /^[A-Za-z][A-Za-z0-9_-]{0,49}$/.test(text))
+const filePath = matching('the path of a file', (text) => text !== '' && !text.includes('://'))
+const snapshotUrl = matching('an https:// URL', (text) => text.includes('://') && fileOrUrl.parse(text) !== undefined)
 
 function parseDefault(kind: DeclaredKind, tree: Tree, reader: TreeReader): unknown {
   if (tree === null) return undefined
@@ -67,14 +74,13 @@ function readField(tree: Tree, place: string, problems: string[]): DeclaredField
     return undefined
   }
   const reader = new TreeReader(tree, place, fieldKeys, problems)
-  const find = (text: string) => declaredKinds.find((name) => name === text)
-  const kind = reader.text('kind', `one of ${declaredKinds.join(', ')}`, find, true)
+  const kind = reader.value('kind', oneOf(...declaredKinds), true)
   if (kind === undefined) return undefined
   const isListed = kind === 'values' || kind === 'boolean'
   const list = reader.boolean('list', isListed)
   if (list && !isListed && kind !== 'text') reader.fail('list', 'only fields of kind text, values and boolean can be listed')
   const otherwise = parseDefault(kind, reader.get('default'), reader)
-  const description = reader.text('description', 'a text', any)
+  const description = reader.value('description', anyText)
   return {
     kind,
     ...{ list, required: reader.boolean('required', false), filter: reader.boolean('filter', kind !== 'link') },
@@ -114,13 +120,9 @@ function readDeclaration(tree: Tree, place: string, problems: string[]): Databas
     return undefined
   }
   const reader = new TreeReader(tree, place, keys, problems)
-  const parseName = (text: string) => (namePattern.test(text) ? text : undefined)
-  const name = reader.text('name', 'a name of letters, digits, - and _', parseName, true)
+  const name = reader.value('name', databaseName, true)
   if (name !== undefined && takenNames.includes(wordOf(name))) reader.fail('name', `"${name}" is taken; choose another name`)
-  const isFile = (text: string) => text !== '' && !text.includes('://')
-  const file = reader.text('file', 'the path of a file', (text) => (isFile(text) ? text : undefined))
-  const isUrl = (text: string) => text.includes('://') && fileOrUrl.parse(text) !== undefined
-  const url = reader.text('url', 'an https:// URL', (text) => (isUrl(text) ? text : undefined))
+  const [file, url] = [reader.value('file', filePath), reader.value('url', snapshotUrl)]
   if ((reader.get('file') === null) === (reader.get('url') === null)) reader.fail('file', 'expected either file or url')
   const fields = readFields(reader, problems)
   const order = reader.names('order')
@@ -129,15 +131,14 @@ function readDeclaration(tree: Tree, place: string, problems: string[]): Databas
     if (!Object.hasOwn(fields, field)) reader.fail('order', `"${field}" is not a field`)
     else if (fields[field]?.kind === 'values') reader.fail('order', `"${field}" has several values`)
   }
-  const visible = reader.text('visible', 'the name of a boolean field', (text) =>
-    Object.hasOwn(fields, text) && fields[text]?.kind === 'boolean' ? text : undefined,
-  )
+  const isFlag = (text: string) => Object.hasOwn(fields, text) && fields[text]?.kind === 'boolean'
+  const visible = reader.value('visible', matching('the name of a boolean field', isFlag))
   const snapshot = file ?? url
   if (name === undefined || snapshot === undefined) return undefined
   return {
     ...{ name, fields, order, place: snapshot },
-    description: reader.text('description', 'a text', any) ?? `The database ${name}`,
-    tag: reader.text('tag', 'a text', (text) => text || undefined) ?? name,
+    description: reader.value('description', anyText) ?? `The database ${name}`,
+    tag: reader.value('tag', someText) ?? name,
     ...(visible !== undefined && { visible }),
   }
 }

@@ -1,4 +1,4 @@
-import { choiceParameter, optional, type Parameter, type Parameters, textParameter } from '../../http/parameters.ts'
+import { optional, type Parameter, type Parameters } from '../../http/parameters.ts'
 import { invalidParameter } from '../../util/errors.ts'
 import { Type } from '../../util/schema.ts'
 import { anyCase, checkRange, type Filter, type FilterRoute, filtersOf, type Point, pointParameter } from '../routes/filter.ts'
@@ -42,12 +42,12 @@ const columnsOf = (fields: DatabaseDeclaration['fields']): Readonly<Record<strin
     ]),
   )
 
-function compareBy(order: readonly string[], fields: DatabaseDeclaration['fields']) {
-  const keys = order.map((key) => ({ name: key.replace(/^-/, ''), isDescending: key.startsWith('-') }))
-  return (a: Entry, b: Entry): number => {
+/** Compares by several keys, such as `-read` and `title`. @param keyOf returns the key of an item by the name of its field */
+function compareBy<T>(order: readonly string[], keyOf: (name: string, item: T) => SortKey, isReversed = false) {
+  const keys = order.map((key) => ({ name: key.replace(/^-/, ''), isDescending: key.startsWith('-') !== isReversed }))
+  return (a: T, b: T): number => {
     for (const { name, isDescending } of keys) {
-      const field = fields[name] as DeclaredField
-      const difference = compareKeys(sortKey(field, a[name]), sortKey(field, b[name]), isDescending)
+      const difference = compareKeys(keyOf(name, a), keyOf(name, b), isDescending)
       if (difference !== 0) return difference
     }
     return 0
@@ -66,28 +66,19 @@ function filterOf(noun: string, name: string, { kind, list: isListed }: Declared
       `whose ${name} is in the range, inclusive. Those without one never match.`,
       (db, start, end) => db.number(name).between(start, end),
     )
-  const values = kind === 'boolean' ? { choices, example: 'true' } : { example: 'value' }
+  const values = kind === 'boolean' ? { choices: ['true', 'false'], example: 'true' } : { example: 'value' }
   return filters.value(name, { ...values, ...(list !== undefined && { list }) })
 }
-
-const choices = ['true', 'false']
 
 /** A parameter of the search, and what it selects. */
 type Condition = readonly [string, Parameter<unknown>, (db: Database, value: unknown) => Selection]
 
-function conditionsOf(name: string, { kind }: DeclaredField): readonly Condition[] {
-  if (kind === 'text') {
-    const parameter = textParameter({ description: `Text to find in ${name}`, example: 'text' })
-    return [[name, parameter, (db, text) => db.text(name).find(String(text))]]
-  }
-  const description = `Exact value of ${name}`
-  if (kind !== 'date' && kind !== 'number') {
-    const parameter =
-      kind === 'boolean'
-        ? choiceParameter({ description, choices, example: 'true' })
-        : textParameter({ description, example: 'value' })
-    return [[name, parameter, (db, text) => db.values(name).having(String(text))]]
-  }
+function conditionsOf(name: string, { kind }: DeclaredField, { filter }: FilterRoute): readonly Condition[] {
+  if (kind !== 'date' && kind !== 'number')
+    return Object.entries(filter.parameters).map(([parameter, schema]) => [
+      ...([parameter, schema] as const),
+      (db, value) => filter.select(db, { [parameter]: value }),
+    ])
   const point = (field: string, what: string, least: (number: number) => number, most: (number: number) => number): Condition => [
     ...([field, pointParameter[kind](`${what} ${name}`)] as const),
     (db, value) => db.number(name).between(least((value as Point).number), most((value as Point).number)),
@@ -121,43 +112,25 @@ const orderParameter: Parameter<string> = {
   schema: Type.String({ enum: ['asc', 'desc'], description: 'Direction of `sort`; desc reverses it', examples: ['asc'] }),
 }
 
-const written = (value: unknown): string =>
-  typeof value === 'object' && value !== null && 'text' in value ? String(value.text) : String(value)
-
 /** Several filters at once, in any order. */
-function searchOf(fields: DatabaseDeclaration['fields']): Filter {
-  const searched = Object.entries(fields).filter(([, { filter }]) => filter)
-  const conditions = searched.flatMap(([name, field]) => conditionsOf(name, field))
+function searchOf(fields: DatabaseDeclaration['fields'], routes: ReadonlyMap<string, FilterRoute>): Filter {
+  const conditions = [...routes].flatMap(([name, route]) => conditionsOf(name, fields[name] as DeclaredField, route))
   const sortable = Object.keys(fields).filter((name) => fields[name]?.kind !== 'values')
   const sorting: Parameters = sortable.length === 0 ? {} : { sort: sortParameter(sortable), order: orderParameter }
   const all: Parameters = { ...Object.fromEntries(conditions), ...sorting }
   return {
     parameters: Object.fromEntries(Object.entries(all).map(([name, parameter]) => [name, optional(parameter)])),
-    createQuery(values) {
-      const given = Object.entries(values).filter(([, value]) => value !== undefined)
-      const { sort, order } = values as { sort?: readonly string[]; order?: string }
+    check(values) {
+      const { sort, order } = values
       if (order !== undefined && sort === undefined) throw invalidParameter('Parameter "order" is given without "sort".')
-      for (const [name] of searched) checkRange(values, `${name}.from`, `${name}.to`)
-      return {
-        given: Object.fromEntries(given.map(([name, value]) => [name, written(value)])),
-        select(db) {
-          const used = conditions.filter(([name]) => values[name] !== undefined)
-          const selections = used.map(([name, , select]) => select(db, values[name]))
-          const selected = selections.reduce(intersection, db.all)
-          if (sort === undefined) return selected
-          const keys = sort.map((key) => ({
-            column: db.order(`sort ${key.replace(/^-/, '')}`),
-            isDescending: key.startsWith('-') !== (order === 'desc'),
-          }))
-          return selected.slice().sort((a, b) => {
-            for (const { column, isDescending } of keys) {
-              const difference = column.compare(a, b, isDescending)
-              if (difference !== 0) return difference
-            }
-            return a - b
-          })
-        },
-      }
+      for (const name of routes.keys()) checkRange(values, `${name}.from`, `${name}.to`)
+    },
+    select(db, values) {
+      const used = conditions.filter(([name]) => values[name] !== undefined)
+      const selected = used.map(([name, , select]) => select(db, values[name])).reduce(intersection, db.all)
+      const { sort, order } = values as { sort?: readonly string[]; order?: string }
+      if (sort === undefined) return selected
+      return selected.slice().sort(compareBy(sort, (name, id: number) => db.keys(`sort ${name}`)[id], order === 'desc'))
     },
   }
 }
@@ -167,20 +140,23 @@ export function defineDatabase(declaration: DatabaseDeclaration): DatabaseDefini
   const { name, place, fields, order, visible, tag, description } = declaration
   const named = Object.entries(fields)
   const noun = `entries of ${name}`
+  const searched = named.filter(([, { filter }]) => filter)
+  const routes = new Map(searched.map(([field, declared]) => [field, filterOf(noun, field, declared)]))
+  const sortKeyOf = (field: string, entry: Entry) => sortKey(fields[field] as DeclaredField, entry[field])
   return {
     ...{ name, place, noun, file: `${name}.json`, isPlain: true, tag: { name: tag, description } },
     format: createFormat<Entry>({ title: `Entry of ${name}`, fields }),
     columns: () => columnsOf(fields),
     ...(visible !== undefined && { isVisible: (entry: Entry) => entry[visible] !== false }),
-    ...(order.length > 0 && { compare: compareBy(order, fields) }),
+    ...(order.length > 0 && { compare: compareBy(order, sortKeyOf) }),
     filters: [
       filtersOf(noun).all(),
-      ...named.filter(([, { filter }]) => filter).map(([field, declared]) => filterOf(noun, field, declared)),
+      ...routes.values(),
       {
         path: 'search',
         summary: `Entries of ${name} by several fields`,
         description: `Entries that match every given parameter. ${anyCase}`,
-        filter: searchOf(fields),
+        filter: searchOf(fields, routes),
       },
     ],
     lists: named

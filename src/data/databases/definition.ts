@@ -1,30 +1,19 @@
-import type { FastifyInstance } from 'fastify'
 import type { PreparedReply } from '../../http/replies/reply.ts'
 import type { HeaderDocs } from '../../http/replies/responses.ts'
-import type { Clock } from '../../util/clock.ts'
 import type { TSchema } from '../../util/schema.ts'
 import type { FilterRoute, RouteDocs } from '../routes/filter.ts'
 import type { DataSettings } from '../settings.ts'
 import type { Content, Database } from '../store/database.ts'
 import type { SnapshotFormat } from '../store/fields.ts'
 
-/** Where the routes of a database are registered. */
-export interface DatabaseRoutes {
-  readonly app: FastifyInstance
-  /**
-   * Returns the current database; call it once per request.
-   * @throws RequestError SNAPSHOT_UNAVAILABLE while no snapshot is loaded
-   */
-  readonly current: () => Database
-  readonly definition: DatabaseDefinition
-  readonly clock: Clock
-}
-
-/** A route without parameters whose reply depends on the snapshot only. */
+/** A route without parameters. */
 export interface ReplyRoute extends RouteDocs {
   readonly schema: TSchema
   readonly headers?: HeaderDocs
-  make(db: Database): PreparedReply
+  /** Whether the reply depends on the day too, not only on the snapshot. */
+  readonly isDaily?: true
+  /** @param today the day at UTC+02:00, since 1970-01-01 */
+  make(db: Database, today: number): PreparedReply
 }
 
 /** A route that lists the distinct values of a column. */
@@ -59,8 +48,6 @@ export interface DatabaseDefinition<Entry extends object = object> extends Conte
   readonly filters: readonly FilterRoute[]
   readonly lists: readonly ListRoute[]
   readonly replies?: readonly ReplyRoute[]
-  /** Registers other routes. */
-  registerRoutes?(routes: DatabaseRoutes): void
   /** Path of the sample that is served without DATA_DIR. */
   readonly sample?: string
 }

@@ -1,18 +1,14 @@
 import { join } from 'node:path'
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import { integerParameter, query } from '../../http/parameters.ts'
-import { problem } from '../../http/replies/problem.ts'
-import { sendPrepared } from '../../http/replies/reply.ts'
-import { json, preparedReplies } from '../../http/replies/responses.ts'
+import { integerParameter } from '../../http/parameters.ts'
 import { packageRoot } from '../../util/package.ts'
-import { filtersOf } from '../routes/filter.ts'
+import { type FilterRoute, filtersOf } from '../routes/filter.ts'
 import { valueReply, wholePage } from '../routes/replies.ts'
-import { ComebackInfo, pageHeaders, pageOf, snapshotReplies } from '../routes/schemas.ts'
+import { ComebackInfo, pageHeaders, pageOf } from '../routes/schemas.ts'
 import type { Selection } from '../store/columns.ts'
-import { remember } from '../store/database.ts'
-import { dayAt, formatDay, parseDay } from '../store/dates.ts'
+import type { Database } from '../store/database.ts'
+import { formatDay, parseDay } from '../store/dates.ts'
 import { createFormat } from '../store/fields.ts'
-import type { DatabaseDefinition, DatabaseRoutes, ReplyRoute } from './definition.ts'
+import type { DatabaseDefinition, ReplyRoute } from './definition.ts'
 
 /** One comeback as served. */
 export interface Comeback {
@@ -73,6 +69,12 @@ const id = integerParameter({
 
 const comebacks = filtersOf('comebacks')
 
+const byId = (path: string, description: string): FilterRoute => ({
+  ...{ path, summary: 'One comeback by id', description },
+  unpaged: 'Parameter "id" is "-1"; expected an integer of at least 0.',
+  filter: { parameters: { id }, select: ({ all }, values) => all.subarray(Number(values.id), Number(values.id) + 1) },
+})
+
 const endReply = (name: string, which: string, select: (all: Selection) => Selection): ReplyRoute => ({
   path: `filter/${name}`,
   summary: `The ${which} comeback`,
@@ -120,6 +122,8 @@ export const comebacksDatabase: DatabaseDefinition<Comeback> = {
     comebacks.text('artist', 'sample'),
     comebacks.text('title', 'song'),
     comebacks.value('type', { column: 'types', example: 'album', list: 'gettypes' }),
+    byId('filter/id', 'A page with the entry; empty if no comeback has the id.'),
+    byId('filterid', 'Alias of `filter/id`.'),
   ],
   lists: [{ path: 'filter/gettypes', summary: 'All types', column: 'types', what: 'types' }],
   replies: [
@@ -132,42 +136,14 @@ export const comebacksDatabase: DatabaseDefinition<Comeback> = {
       schema: ComebackInfo,
       make: (db) => valueReply(db, db.summary),
     },
+    ...windows.map(([name, summary, days]) => ({
+      path: `upcoming/${name}`,
+      summary,
+      description:
+        'All matches in one reply. Today is the date in UTC+02:00; it is compared with the KST dates of the comebacks.',
+      ...{ schema: ComebackPage, headers: {}, isDaily: true as const },
+      // Without Last-Modified: the reply also changes with the day.
+      make: (db: Database, today: number) => wholePage(db, db.number('day').between(today, today + days), {}),
+    })),
   ],
-  registerRoutes(routes) {
-    registerId(routes, '/v1/kcomebacks/filter/id', 'A page with the entry; empty if no comeback has the id.')
-    registerId(routes, '/v1/kcomebacks/filterid', 'Alias of `filter/id`.')
-    for (const [name, summary, days] of windows) registerUpcoming(routes, `/v1/kcomebacks/upcoming/${name}`, summary, days)
-  },
-}
-
-function registerId({ app, current, definition }: DatabaseRoutes, path: string, description: string): void {
-  const summary = 'One comeback by id'
-  const response = {
-    ...preparedReplies({ description: summary, content: json(ComebackPage), headers: pageHeaders }),
-    ...problem(400, { code: 'INVALID_PARAMETER', detail: 'Parameter "id" is "-1"; expected an integer of at least 0.' }),
-    ...snapshotReplies,
-  }
-  const schema = { tags: [definition.tag.name], summary, description, querystring: query({ id }), response }
-  app.withTypeProvider<TypeBoxTypeProvider>().get(path, { schema }, (request, reply) => {
-    const db = current()
-    return sendPrepared(request, reply, wholePage(db, db.all.subarray(request.query.id, request.query.id + 1)))
-  })
-}
-
-function registerUpcoming(
-  { app, current, definition, clock }: DatabaseRoutes,
-  path: string,
-  summary: string,
-  days: number,
-): void {
-  const description =
-    'All matches in one reply. Today is the date in UTC+02:00; it is compared with the KST dates of the comebacks.'
-  const response = { ...preparedReplies({ description: summary, content: json(ComebackPage) }), ...snapshotReplies }
-  app.get(path, { schema: { tags: [definition.tag.name], summary, description, response } }, (request, reply) => {
-    const db = current()
-    const today = dayAt(clock.wall(), 2)
-    const upcoming = () => wholePage(db, db.number('day').between(today, today + days), {})
-    // Without Last-Modified: the reply also changes with the day.
-    return sendPrepared(request, reply, remember(db.replies, `${path} ${today}`, upcoming))
-  })
 }

@@ -30,45 +30,17 @@ function joined(raw: readonly string[]): Record<string, string> {
 
 const Version = Type.Array(Type.String(), { minItems: 1, maxItems: 1, examples: [['1.2.3']] })
 
-interface BasicRoute {
-  readonly path: string
-  readonly summary: string
-  readonly description: string
-  readonly content: ReplyDocs['content']
-  readonly reply: PreparedReply
-}
-
-const routes: readonly BasicRoute[] = [
-  {
-    path: '/v1/help',
-    summary: 'Help',
-    description: 'A short introduction, as plain text.',
-    content: text(help),
-    reply: prepare(help, textType),
-  },
-  {
-    path: '/v1/ping',
-    summary: 'Is the service alive?',
-    description: 'Replies as soon as the service listens, regardless of the state of servers and databases.',
-    content: text('pong'),
-    reply: prepare('pong', textType),
-  },
-  {
-    path: '/v1/version',
-    summary: 'Version of the service',
-    description: 'A list with one string.',
-    content: json(Version),
-    reply: prepareJson([version]),
-  },
-]
-
 /** `/v1/help`, `/v1/ping`, `/v1/version`, `/v1/debug/headers` */
 export function registerBasic(app: FastifyInstance): void {
   const tags = ['basic']
-  for (const { path, summary, description, content, reply } of routes) {
+  const add = (path: string, summary: string, description: string, content: ReplyDocs['content'], reply: PreparedReply) => {
     const response = preparedReplies({ description: summary, content })
     app.get(path, { schema: { tags, summary, description, response } }, (request, to) => sendPrepared(request, to, reply))
   }
+  add('/v1/help', 'Help', 'A short introduction, as plain text.', text(help), prepare(help, textType))
+  const alive = 'Replies as soon as the service listens, regardless of the state of servers and databases.'
+  add('/v1/ping', 'Is the service alive?', alive, text('pong'), prepare('pong', textType))
+  add('/v1/version', 'Version of the service', 'A list with one string.', json(Version), prepareJson([version]))
   const summary = 'The headers of this request'
   const schema = {
     tags,

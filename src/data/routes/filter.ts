@@ -1,9 +1,19 @@
-import { choiceParameter, type Parameter, type Parameters, type ParameterValues, textParameter } from '../../http/parameters.ts'
+import { choiceParameter, type Parameter, type Parameters, textParameter } from '../../http/parameters.ts'
 import { invalidParameter } from '../../util/errors.ts'
 import { Type } from '../../util/schema.ts'
 import { type Selection, union } from '../store/columns.ts'
 import type { Database } from '../store/database.ts'
 import { parseDay } from '../store/dates.ts'
+
+type Values = Readonly<Record<string, unknown>>
+
+/** A filter: its parameters, and the entries that it selects. */
+export interface Filter {
+  readonly parameters: Parameters
+  /** @throws RequestError INVALID_PARAMETER if the values contradict each other */
+  check?(values: Values): void
+  select(db: Database, values: Values): Selection
+}
 
 /** The selection of one request. */
 export interface FilterQuery {
@@ -12,11 +22,15 @@ export interface FilterQuery {
   select(db: Database): Selection
 }
 
-/** A filter: its parameters, and the entries that it selects. */
-export interface Filter<P extends Parameters = Parameters> {
-  readonly parameters: P
-  /** @throws RequestError INVALID_PARAMETER if the values contradict each other */
-  createQuery(values: ParameterValues<P>): FilterQuery
+/** @throws RequestError INVALID_PARAMETER */
+export function createQuery(filter: Filter, values: Values): FilterQuery {
+  filter.check?.(values)
+  const given = Object.entries(values).filter(([, value]) => value !== undefined)
+  const written = (value: unknown) => (typeof value === 'object' ? ((value as Partial<Point>).text ?? value) : value)
+  return {
+    given: Object.fromEntries(given.map(([name, value]) => [name, String(written(value))])),
+    select: (db) => filter.select(db, values),
+  }
 }
 
 /** The OpenAPI texts of a route, and its path below that of the database. */
@@ -29,35 +43,21 @@ export interface RouteDocs {
 /** A route that returns a page of the entries that its filter selects. */
 export interface FilterRoute extends RouteDocs {
   readonly filter: Filter
+  /** If it returns all of them in one page: the error for parameters that are not valid, as an example. */
+  readonly unpaged?: string
 }
 
 /** How texts are compared, for OpenAPI. */
 export const anyCase = 'Case-insensitive; spaces are significant.'
 
 /** Every entry. */
-export const everything: Filter = {
-  parameters: {},
-  createQuery: () => ({ given: {}, select: ({ all }) => all }),
-}
+export const everything: Filter = { parameters: {}, select: ({ all }) => all }
 
-/** A filter by one text. @param choices the valid texts; default: any */
-const byText = (
-  name: string,
-  description: string,
-  example: string,
-  select: (db: Database, text: string) => Selection,
-  choices?: readonly string[],
-): Filter => {
-  const parameter = choices ? choiceParameter({ choices, description, example }) : textParameter({ description, example })
-  const parameters: Readonly<Record<string, Parameter<string>>> = { [name]: parameter }
-  return {
-    parameters,
-    createQuery(values: ParameterValues<typeof parameters>) {
-      const text = values[name] ?? ''
-      return { given: { [name]: text }, select: (db) => select(db, text) }
-    },
-  }
-}
+/** A filter by one text. */
+const byText = (name: string, parameter: Parameter<string>, select: (db: Database, text: string) => Selection): Filter => ({
+  parameters: { [name]: parameter },
+  select: (db, values) => select(db, String(values[name])),
+})
 
 /** A date or number as given, and as a number: of a date, the days since 1970-01-01. */
 export interface Point {
@@ -106,11 +106,8 @@ const ends = {
 /** A filter by a range, inclusive. */
 const byRange = (kind: 'date' | 'number', select: (db: Database, start: number, end: number) => Selection): Filter => ({
   parameters: ends[kind],
-  createQuery(values) {
-    const { start, end } = values as { readonly start: Point; readonly end: Point }
-    checkRange(values, 'start', 'end', kind === 'date' ? 'after' : 'more than')
-    return { given: { start: start.text, end: end.text }, select: (db) => select(db, start.number, end.number) }
-  },
+  check: (values) => checkRange(values, 'start', 'end', kind === 'date' ? 'after' : 'more than'),
+  select: (db, { start, end }) => select(db, (start as Point).number, (end as Point).number),
 })
 
 interface ValueFilter {
@@ -138,13 +135,14 @@ export function filtersOf(noun: string) {
     }),
     text(name: string, example: string, columns: readonly string[] = [name], list?: string): FilterRoute {
       const where = columns.join(' or ')
-      const filter = byText(name, `Text to find in the ${where}`, example, (db, text) =>
-        columns.map((column) => db.text(column).find(text)).reduce(union),
-      )
+      const parameter = textParameter({ description: `Text to find in the ${where}`, example })
+      const filter = byText(name, parameter, (db, text) => columns.map((column) => db.text(column).find(text)).reduce(union))
       return route(name, where, `whose ${where} contains the given text. ${anyCase}${listedBy(list)}`, filter)
     },
     value(name: string, { column = name, example, choices, ignoreCase, list }: ValueFilter): FilterRoute {
-      const filter = byText(name, `The ${name}, exactly`, example, (db, text) => db.values(column).having(text), choices)
+      const docs = { description: `The ${name}, exactly`, example }
+      const parameter = choices ? choiceParameter({ ...docs, choices }) : textParameter(docs)
+      const filter = byText(name, parameter, (db, text) => db.values(column).having(text))
       return route(name, name, `with this ${name}.${ignoreCase ? ` ${anyCase}` : ''}${listedBy(list)}`, filter)
     },
     range: (

@@ -1,13 +1,16 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
 import { integerParameter, query } from '../../http/parameters.ts'
 import { problem } from '../../http/replies/problem.ts'
 import { type PreparedReply, sendPrepared } from '../../http/replies/reply.ts'
 import { json, lastModified, preparedReplies } from '../../http/replies/responses.ts'
+import type { Clock } from '../../util/clock.ts'
 import type { TSchema } from '../../util/schema.ts'
-import type { DatabaseRoutes, ReplyRoute } from '../databases/definition.ts'
-import { remember } from '../store/database.ts'
-import type { FilterRoute } from './filter.ts'
-import { pageReply, valueList, valueReply } from './replies.ts'
+import type { DatabaseDefinition, ReplyRoute } from '../databases/definition.ts'
+import { type Database, remember } from '../store/database.ts'
+import { dayAt } from '../store/dates.ts'
+import { createQuery, type FilterRoute } from './filter.ts'
+import { pageReply, valueList, valueReply, wholePage } from './replies.ts'
 import { LastUpdateText, pageHeaders, pageOf, snapshotReplies, ValueList } from './schemas.ts'
 
 const paging = {
@@ -20,40 +23,57 @@ const noHeaders = Object.freeze({})
 /** A prepared reply without headers that change per request. */
 const unchanging = (prepared: PreparedReply | undefined) => prepared && { prepared, volatile: noHeaders }
 
+/** Where the routes of a database are registered. */
+interface DatabaseRoutes {
+  readonly app: FastifyInstance
+  /**
+   * Returns the current database; call it once per request.
+   * @throws RequestError SNAPSHOT_UNAVAILABLE while no snapshot is loaded
+   */
+  readonly current: () => Database
+  readonly definition: DatabaseDefinition
+  readonly clock: Clock
+}
+
 /** Registers a route that returns a page of the entries that its filter selects. */
 function registerFilter(
   { app, current, definition }: DatabaseRoutes,
   page: TSchema,
-  { path: below, summary, description, filter }: FilterRoute,
+  { path: below, summary, description, filter, unpaged }: FilterRoute,
 ): void {
   const path = `/v1/${definition.name}/${below}`
-  const querystring = query({ ...filter.parameters, ...paging })
+  const querystring = query({ ...filter.parameters, ...(unpaged === undefined && paging) })
+  const detail = unpaged ?? 'Parameter "limit" is "51"; expected an integer from 0 to 50.'
   const response = {
     ...preparedReplies({ description: summary, content: json(page), headers: pageHeaders }),
-    ...problem(400, { code: 'INVALID_PARAMETER', detail: 'Parameter "limit" is "51"; expected an integer from 0 to 50.' }),
+    ...problem(400, { code: 'INVALID_PARAMETER', detail }),
     ...snapshotReplies,
   }
   const schema = { tags: [definition.tag.name], summary, description, querystring, response }
   app.withTypeProvider<TypeBoxTypeProvider>().get(path, { schema }, (request, reply) => {
     const { limit, offset, ...values } = request.query
-    const selected = filter.createQuery(values)
+    const selected = createQuery(filter, values)
     const db = current()
-    const make = () => pageReply(db, request.basePath + path, selected, limit, offset)
+    const make = () =>
+      limit === undefined || offset === undefined
+        ? wholePage(db, selected.select(db))
+        : pageReply(db, request.basePath + path, selected, limit, offset)
     return sendPrepared(request, reply, remember(db.replies, request.basePath + request.raw.url, make))
   })
   // A page that was requested before; every other request is parsed by the route above.
   app.direct.add(path, { pattern: path, reply: (url, basePath) => unchanging(current().replies.get(basePath + url)) })
 }
 
-/** Registers a route without parameters whose reply depends on the snapshot only. */
+/** Registers a route without parameters. */
 function registerReply(
-  { app, current, definition }: DatabaseRoutes,
-  { path: below, summary, description, schema, headers = lastModified, make }: ReplyRoute,
+  { app, current, definition, clock }: DatabaseRoutes,
+  { path: below, summary, description, schema, headers = lastModified, isDaily, make }: ReplyRoute,
 ): void {
   const path = `/v1/${definition.name}/${below}`
   const answer = () => {
     const db = current()
-    return remember(db.replies, path, () => make(db))
+    const today = dayAt(clock.wall(), 2)
+    return remember(db.replies, isDaily ? `${path} ${today}` : path, () => make(db, today))
   }
   const response = { ...preparedReplies({ description: summary, content: json(schema), headers }), ...snapshotReplies }
   app.get(path, { schema: { tags: [definition.tag.name], summary, description, response } }, (request, reply) =>
@@ -75,7 +95,6 @@ export function registerDatabase(routes: DatabaseRoutes): void {
   })
   const page = pageOf(format.schema, `Page of ${noun}`)
   for (const filter of filters) registerFilter(routes, page, filter)
-  for (const reply of replies) registerReply(routes, reply)
   for (const { path, summary, column, what = 'values' } of lists) {
     registerReply(routes, {
       ...{ path, summary, schema: ValueList },
@@ -83,5 +102,5 @@ export function registerDatabase(routes: DatabaseRoutes): void {
       make: (db) => valueList(db, db.values(column).values),
     })
   }
-  definition.registerRoutes?.(routes)
+  for (const reply of replies) registerReply(routes, reply)
 }

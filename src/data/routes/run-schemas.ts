@@ -1,7 +1,7 @@
 import { problems } from '../../http/replies/problem.ts'
 import { json } from '../../http/replies/responses.ts'
 import { Type } from '../../util/schema.ts'
-import { Counts, RunRecord } from '../runs/run-record.ts'
+import { RunRecord } from '../runs/history.ts'
 
 const ScriptReply = Type.Object({ status: Type.String() }, { title: 'Script status' })
 const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds after which the script may run again' } }
@@ -28,7 +28,9 @@ export const scriptReplies = {
   503: scriptReply('Settings of the script are missing', 'not configured: set SPOTIFY_CLIENT_ID, SPOTIFY_CLIENT_SECRET'),
 }
 
-const Time = Type.String({ format: 'date-time' })
+const Time = (description?: string) => Type.Optional(Type.String({ format: 'date-time', ...(description && { description }) }))
+const Errors = (description: string) => Type.Optional(Type.Array(Type.String(), { description }))
+
 /** The reply of `/v1/run`. */
 export const RunList = Type.Object(
   {
@@ -39,30 +41,19 @@ export const RunList = Type.Object(
           path: Type.String({ description: 'Route that starts it' }),
           state: Type.Enum(['idle', 'running', 'succeeded', 'failed'] as const),
           missing: Type.Array(Type.String(), { description: 'Required settings that are not set' }),
-          next_run: Type.Optional(Time),
-          last_success: Type.Optional(Time),
-          authorisation_expires: Type.Optional(
-            Type.String({ format: 'date-time', description: 'When the access obtained by tickwarden authorise expires' }),
-          ),
-          set_aside: Type.Optional(
-            Type.Array(Type.String(), { description: 'Items that keep failing and are tried again weekly; the first 20' }),
-          ),
-          last_start: Type.Optional(
-            Type.String({ format: 'date-time', description: 'Start of the run in progress, else of the last run' }),
-          ),
-          last_end: Type.Optional(
-            Type.String({
-              format: 'date-time',
-              description: 'End of the last run, as the fields below; absent if its process was killed',
-            }),
-          ),
-          duration: Type.Optional(Type.Number({ description: 'Seconds' })),
+          next_run: Time(),
+          last_success: Time(),
+          authorisation_expires: Time('When the access obtained by tickwarden authorise expires'),
+          set_aside: Errors('Items that keep failing and are tried again weekly; the first 20'),
+          last_start: Time('Start of the run in progress, else of the last run'),
+          last_end: Time('End of the last run, as the fields below; absent if its process was killed'),
+          duration: Type.Optional(RunRecord.properties.duration),
           trigger: Type.Optional(Type.String({ description: 'request, schedule, catch-up or command' })),
           outcome: Type.Optional(RunRecord.properties.outcome),
-          counts: Type.Optional(Counts),
+          counts: Type.Optional(RunRecord.properties.counts),
           error: Type.Optional(Type.String({ description: 'The first error' })),
-          errors: Type.Optional(Type.Array(Type.String(), { description: 'The first 20, and the number of others' })),
-          retry_at: Type.Optional(Time),
+          errors: Errors('The first 20, and the number of others'),
+          retry_at: Time(),
         },
         { title: 'Script run' },
       ),

@@ -3,16 +3,51 @@ import { security } from '../../http/openapi/docs.ts'
 import { problems } from '../../http/replies/problem.ts'
 import { prepareJson, sendPrepared } from '../../http/replies/reply.ts'
 import { json } from '../../http/replies/responses.ts'
-import type { Runs, StartReply } from '../runs/index.ts'
+import { firstErrors, type RunRecord } from '../runs/history.ts'
+import type { Runs, ScriptStatus, StartReply } from '../runs/index.ts'
 import type { Schedule } from '../runs/schedule.ts'
 import type { Script } from '../scripts/script.ts'
-import { toScriptRun } from './run-reply.ts'
 import { RunList, scriptReplies } from './run-schemas.ts'
 
 /** Path of the list of scripts; that of each script is below it. */
 export const runPath = '/v1/run'
 
-export interface RunRoutesOptions {
+const endedReply = (last: RunRecord) => ({
+  last_end: last.ended,
+  duration: last.duration,
+  trigger: last.trigger,
+  outcome: last.outcome,
+  counts: last.counts,
+  ...(last.errors.length > 0 && { error: last.errors[0], errors: last.errors }),
+  ...(last.retryAt !== undefined && { retry_at: last.retryAt }),
+})
+
+const interruption = 'interrupted: the process ended during the run; published data is complete'
+
+/** A script in the reply of `/v1/run`. @param nextRun Unix milliseconds */
+function toScriptRun(
+  { script, route, state, runningSince, missing, last, interrupted, lastSuccess, own }: ScriptStatus,
+  nextRun: number | undefined,
+) {
+  const started = runningSince ?? interrupted?.started ?? last?.started
+  return {
+    script,
+    path: route,
+    state,
+    missing,
+    ...(nextRun !== undefined && { next_run: new Date(nextRun).toISOString() }),
+    ...(lastSuccess !== undefined && { last_success: lastSuccess }),
+    ...(own?.authorisationExpires !== undefined && { authorisation_expires: new Date(own.authorisationExpires).toISOString() }),
+    ...(own !== undefined && own.setAside.length > 0 && { set_aside: firstErrors(own.setAside) }),
+    ...(started !== undefined && { last_start: started }),
+    // The end and the counts of an interrupted run are unknown.
+    ...(interrupted
+      ? { trigger: interrupted.trigger, outcome: 'failed', error: interruption, errors: [interruption] }
+      : last && endedReply(last)),
+  }
+}
+
+interface RunRoutesOptions {
   readonly scripts: readonly Script[]
   readonly runs: Pick<Runs, 'start' | 'status'>
   readonly schedule: Pick<Schedule, 'next'>

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { maskedLog } from '../../secrets/masked-log.ts'
 import { escapeControls } from '../../util/escape-controls.ts'
 import { problemOf } from '../../util/schema.ts'
@@ -10,14 +11,17 @@ import {
   type ScriptSettings,
   scriptSettingTable,
 } from '../scripts/script.ts'
+import { UpstreamError } from '../scripts/upstream-error.ts'
 import { clampRetryAt } from '../scripts/waits.ts'
 import { openFolder } from './folder.ts'
-import { addRun, addStart } from './history.ts'
+import { addRun, addStart, firstErrors, RunRecord, type Trigger } from './history.ts'
 import { type RunLock, takeLock } from './lock.ts'
-import { hideFolders } from './paths.ts'
-import { firstErrors, RunRecord, type Trigger } from './run-record.ts'
-import { failure, messageOf, runScript } from './run-script.ts'
-import { type SharedLock, type SharedLocks, takeTurn } from './shared-lock.ts'
+import { type SharedLocks, takeTurn } from './shared-lock.ts'
+
+/** Maximum duration of a run, milliseconds. */
+const maxRunMs = 30 * 60_000
+/** Time for a script to end after its signal is aborted, milliseconds. Shorter than the shutdown timeout of the service. */
+const graceMs = 3000
 
 /** What a run gets; its signal is aborted when the service stops or the user at the terminal interrupts it. */
 export interface RunRequest extends Omit<RunContext, 'counts' | 'confirm'> {
@@ -43,30 +47,64 @@ export const missingSettings = (script: Script, values: ScriptSettings, dataDir:
   ...script.missingSettings(values).map((name) => scriptSettingTable[name].env),
 ]
 
+/** Reduces each quoted absolute path, as in file system errors, to its file name, because replies must not expose local folders. */
+export const hideFolders = (text: string): string =>
+  text.replaceAll(/'((?:\/|[A-Za-z]:\\)[^']*)'/g, (_match, path: string) => `'${basename(path.replaceAll('\\', '/'))}'`)
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+const failure = (error: string, counts: RunResult['counts']): RunResult => ({ outcome: 'failed', counts, errors: [error] })
+
+/** How a run ended. */
+interface End {
+  readonly result: RunResult
+  /** Set if the script ignored the abort: resolves when it does end. Never rejects. */
+  readonly stillRunning?: Promise<unknown>
+}
+
+/** Runs the script until it ends, exceeds the time limit or is aborted. Never rejects. */
+async function runScript(script: Script, context: Omit<RunContext, 'counts'>): Promise<End> {
+  const { clock, log, signal } = context
+  const limit = new AbortController()
+  const cancelLimit = clock.after(maxRunMs, () => limit.abort())
+  const stop = AbortSignal.any([signal, limit.signal])
+  const ended = new AbortController()
+  const counts = { ...noCounts }
+  // The counts are copied: an abandoned script may still change them.
+  const stopped = () =>
+    failure(limit.signal.aborted ? `stopped at the time limit of ${maxRunMs / 60_000} minutes` : 'stopped', { ...counts })
+
+  // Async, so that a synchronous throw becomes a rejection.
+  const start = async () => script.run({ ...context, signal: AbortSignal.any([stop, ended.signal]), counts })
+  const over = start().catch((error: unknown): RunResult => {
+    if (stop.aborted) return stopped()
+    log.error({ err: error, script: script.name }, `${script.name}: the run failed`)
+    const result = failure(messageOf(error), counts)
+    if (!(error instanceof UpstreamError) || error.retryAt === undefined) return result
+    return { ...result, outcome: 'rate_limited', retryAt: error.retryAt }
+  })
+  let cancelGrace = () => {}
+  const abandoned = new Promise<End>((resolve) => {
+    const begin = () => {
+      cancelGrace = clock.after(graceMs, () => resolve({ result: stopped(), stillRunning: over }))
+    }
+    if (stop.aborted) begin()
+    else stop.addEventListener('abort', begin, { once: true })
+  })
+  try {
+    return await Promise.race([over.then((result) => ({ result })), abandoned])
+  } finally {
+    cancelLimit()
+    cancelGrace()
+    ended.abort()
+  }
+}
+
 /** A dry run on a folder that is missing or read-only needs no lock: no other run can write there either. */
 const noLock: RunLock = { lost: new AbortController().signal, async release() {} }
 
 /** Why a run does not start. `already done`: another replica has done the scheduled run. */
 export type Refusal = 'already running' | 'already done'
-
-interface Turn {
-  readonly lock: SharedLock
-  readonly confirm: NonNullable<RunContext['confirm']>
-}
-
-/** Takes the lock shared by all replicas; undefined if there are none. @throws SharedLockError */
-async function takeSharedTurn(order: RunRequest, now: number, lock: RunLock): Promise<Turn | Refusal | undefined> {
-  const { sharedLocks, script, due, dryRun } = order
-  if (sharedLocks === undefined || dryRun) return undefined
-  try {
-    const turn = await takeTurn(sharedLocks, script.name, due, now)
-    if (typeof turn === 'string') await lock.release()
-    return turn
-  } catch (error) {
-    await lock.release()
-    throw error
-  }
-}
 
 /**
  * Starts a run, unless the same script is already running, in this process or another one that uses the folder.
@@ -74,29 +112,34 @@ async function takeSharedTurn(order: RunRequest, now: number, lock: RunLock): Pr
  * @throws SharedLockError if the shared state of the replicas is unavailable
  */
 export async function startRun(order: RunRequest): Promise<Run | Refusal> {
-  const { script, dataDir, trigger, clock, dryRun } = order
+  const { script, dataDir, trigger, clock, dryRun, sharedLocks, due } = order
   const { name } = script
   const isWritable = await openFolder(dataDir, dryRun)
   const [wall, start] = [clock.wall(), clock.now()]
-  const started = new Date(wall).toISOString()
-  const acquired = isWritable ? await takeLock(dataDir, name) : noLock
-  if (acquired === undefined) return 'already running'
-  const lock = acquired
-  const taken = await takeSharedTurn(order, wall, lock)
-  if (typeof taken === 'string') return taken
-  const turn = taken
+  const lock = isWritable ? await takeLock(dataDir, name) : noLock
+  if (lock === undefined) return 'already running'
+  const turn =
+    sharedLocks === undefined || dryRun
+      ? undefined
+      : await takeTurn(sharedLocks, name, due, wall).catch(async (error: unknown) => {
+          await lock.release()
+          throw error
+        })
+  if (typeof turn === 'string') {
+    await lock.release()
+    return turn
+  }
   const mask = maskOfMessages(order.values)
   const log = maskedLog(order.log, mask)
   log.info({ script: name, trigger }, `${name}: started`)
+  const begun = { script: name, trigger, started: new Date(wall).toISOString() }
   // Only the holder of the lock changes the records of the script.
-  if (!dryRun) await addStart(dataDir, { script: name, trigger, started }, log)
+  if (!dryRun) await addStart(dataDir, begun, log)
 
-  function recordOf({ outcome, counts, errors, retryAt }: RunResult): RunRecord {
+  const recordOf = ({ outcome, counts, errors, retryAt }: RunResult): RunRecord => {
     const ended = clock.wall()
     const record = {
-      script: name,
-      trigger,
-      started,
+      ...begun,
       ended: new Date(ended).toISOString(),
       duration: Math.round(clock.now() - start) / 1000,
       outcome,
@@ -108,9 +151,9 @@ export async function startRun(order: RunRequest): Promise<Run | Refusal> {
     if (problem !== undefined) throw new TypeError(problem)
     return record
   }
-  async function run(): Promise<RunRecord> {
+  const run = async (): Promise<RunRecord> => {
     const signal = AbortSignal.any([order.signal, lock.lost, ...(turn ? [turn.lock.lost] : [])])
-    const { result, stillRunning } = await runScript({ ...order, signal, ...(turn && { confirm: turn.confirm }) }, log)
+    const { result, stillRunning } = await runScript(script, { ...order, log, signal, confirm: turn?.confirm })
     let record: RunRecord
     try {
       record = recordOf(result)
@@ -131,5 +174,5 @@ export async function startRun(order: RunRequest): Promise<Run | Refusal> {
     else void stillRunning.then(release)
     return record
   }
-  return { started, ended: run() }
+  return { started: begun.started, ended: run() }
 }

@@ -5,10 +5,44 @@ import { isRecord } from '../../util/is-record.ts'
 import { parseJson } from '../../util/json.ts'
 import type { Log } from '../../util/log.ts'
 import { check, type Static, type TSchema, Type } from '../../util/schema.ts'
+import { Counts, outcomes } from '../scripts/script.ts'
 import { lockPath } from './lock.ts'
-import { isSuccess, RunRecord, StartedRun } from './run-record.ts'
 
-export interface History {
+const triggers = ['request', 'schedule', 'catch-up', 'command'] as const
+/** What started a run. */
+export type Trigger = (typeof triggers)[number]
+
+/** A run that has ended. Times are ISO 8601, UTC. */
+export const RunRecord = Type.Object({
+  script: Type.String(),
+  trigger: Type.Enum(triggers),
+  started: Type.String(),
+  ended: Type.String(),
+  duration: Type.Number({ description: 'Seconds' }),
+  outcome: Type.Enum(outcomes),
+  counts: Counts,
+  errors: Type.Array(Type.String()),
+  retryAt: Type.Optional(
+    Type.String({ description: 'If rate_limited: the time after which the upstream accepts requests again' }),
+  ),
+})
+export type RunRecord = Static<typeof RunRecord>
+
+/** A run whose start is recorded, but not its end. */
+const StartedRun = Type.Object({ script: Type.String(), trigger: Type.Enum(triggers), started: Type.String() })
+export type StartedRun = Static<typeof StartedRun>
+
+/** Whether a run published its results. */
+export const isSuccess = ({ outcome }: Pick<RunRecord, 'outcome'>): boolean => outcome === 'done' || outcome === 'partly'
+
+/** Maximum number of errors in the record of a run; the log contains all of them. */
+const maxErrors = 20
+
+/** The first errors, and a line with the number of the others. */
+export const firstErrors = (errors: readonly string[]): readonly string[] =>
+  errors.length <= maxErrors ? errors : [...errors.slice(0, maxErrors), `and ${errors.length - maxErrors} more, see the log`]
+
+interface History {
   /** The last {@link maxRuns}, the newest last. */
   readonly runs: readonly RunRecord[]
   /** Time of the last success by script; it may be older than all of `runs`. */

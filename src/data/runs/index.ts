@@ -1,25 +1,21 @@
-import type { Clock } from '../../util/clock.ts'
-import type { Log } from '../../util/log.ts'
 import type { ScriptMetrics } from '../../util/part-metrics.ts'
-import { noCounts, noProgress, type Outcome, outcomes, type Script, type ScriptSettings } from '../scripts/script.ts'
-import { missingSettings, type Refusal, type Run, startRun } from './execute.ts'
+import { noCounts, noProgress, type Outcome, outcomes, type Script } from '../scripts/script.ts'
+import { clampRetryAt } from '../scripts/waits.ts'
+import { hideFolders, messageOf, missingSettings, type Refusal, type Run, type RunRequest, startRun } from './execute.ts'
 import { DataDirError } from './folder.ts'
+import { isSuccess, type RunRecord, type Trigger } from './history.ts'
 import { isLocked } from './lock.ts'
-import { hideFolders } from './paths.ts'
-import { isSuccess, type RunRecord, type Trigger } from './run-record.ts'
-import { createScriptStates, type KnownState } from './script-states.ts'
-import { SharedLockError, type SharedLocks } from './shared-lock.ts'
-import { type TooSoon, tooSoon } from './too-soon.ts'
+import { createScriptStates, type KnownState, type ScriptsOptions } from './script-states.ts'
+import { SharedLockError } from './shared-lock.ts'
 
 export type StartReply =
   | { readonly state: 'started' | Refusal }
   | { readonly state: 'not configured'; readonly missing: readonly string[] }
-  /** The reason contains no path; the log does. */
-  | { readonly state: 'no folder'; readonly reason: string }
-  /** Unknown whether another replica runs it. */
-  | { readonly state: 'no shared state'; readonly reason: string }
+  /** The reason contains no path; the log does. `no shared state`: unknown whether another replica runs it. */
+  | { readonly state: 'no folder' | 'no shared state'; readonly reason: string }
   | { readonly state: 'stopping' | 'error' }
-  | ({ readonly state: 'too soon' } & TooSoon)
+  /** Whole seconds since the last run, and until the next one may start. */
+  | { readonly state: 'too soon'; readonly since: number; readonly wait: number }
 
 export interface ScriptStatus extends Omit<KnownState, 'lock'> {
   readonly script: string
@@ -32,19 +28,11 @@ export interface ScriptStatus extends Omit<KnownState, 'lock'> {
   readonly missing: readonly string[]
 }
 
-export interface RunsOptions {
-  readonly scripts: readonly Script[]
-  readonly values: ScriptSettings
-  /** Absolute; undefined if DATA_DIR is not set. */
-  readonly dataDir: string | undefined
+interface RunsOptions extends ScriptsOptions, Pick<RunRequest, 'clock' | 'sharedLocks'> {
   /** Minimum time between two runs of a script, milliseconds. */
   readonly pauseMs: number
-  readonly clock: Clock
-  readonly log: Log
   /** Called when a run has ended, before its state changes from `running`. */
   readonly onEnd?: (script: Script) => Promise<void>
-  /** Locks shared with other replicas; undefined if there are none. */
-  readonly sharedLocks?: SharedLocks | undefined
 }
 
 export type Runs = ReturnType<typeof createRuns>
@@ -78,14 +66,29 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
     void states.refresh()
   }
 
+  /** Whether the last run, which may have been interrupted, was too recent for another one. */
+  function findTooSoon(name: string): StartReply | undefined {
+    const { last, interrupted } = states.of(name)
+    const lastTime = interrupted?.started ?? last?.ended
+    if (lastTime === undefined) return undefined
+    const [now, before] = [clock.wall(), Date.parse(lastTime)]
+    const given = interrupted === undefined ? last?.retryAt : undefined
+    // Clamped: the file may be edited by hand or written by an older version.
+    const retryAt = given === undefined ? before : clampRetryAt(Date.parse(given), before)
+    const until = Math.max(before + pauseMs, retryAt)
+    // Do not wait if the clock was set back.
+    if (!(now >= before && now < until)) return undefined
+    return { state: 'too soon', since: Math.floor((now - before) / 1000), wait: Math.ceil((until - now) / 1000) }
+  }
+
   async function start(script: Script, trigger: Trigger, due: number | undefined): Promise<StartReply> {
     const { name } = script
     const missing = missingSettings(script, values, dataDir)
     if (missing.length > 0 || dataDir === undefined) return { state: 'not configured', missing }
     await states.refresh()
     if (await isLocked(dataDir, name)) return { state: 'already running' }
-    const early = tooSoon(states.of(name), pauseMs, clock.wall())
-    if (early !== undefined) return { state: 'too soon', ...early }
+    const early = findTooSoon(name)
+    if (early !== undefined) return early
     const order = { script, values, dataDir, trigger, clock, log, progress: noProgress, signal: stop.signal, sharedLocks, due }
     const run = await startRun({ ...order, full: false, dryRun: false, force: false })
     if (typeof run === 'string') return { state: run }
@@ -96,11 +99,8 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
   /** A run that could not start, for example on a full disk, has failed. */
   function recordFailure(name: string, trigger: Trigger, reason: string): void {
     const now = new Date(clock.wall()).toISOString()
-    const record: RunRecord = {
-      ...{ script: name, trigger, started: now, ended: now, duration: 0, outcome: 'failed', counts: noCounts },
-      errors: [`not started: ${reason}`],
-    }
-    addEnd(record)
+    const run = { script: name, trigger, started: now, ended: now, duration: 0 }
+    addEnd({ ...run, outcome: 'failed', counts: noCounts, errors: [`not started: ${reason}`] })
   }
 
   async function refused(name: string, trigger: Trigger, error: unknown): Promise<StartReply> {
@@ -114,7 +114,7 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
       return { state: 'no shared state', reason: error.message }
     }
     log.error({ script: name, err: error }, `${name}: not started`)
-    recordFailure(name, trigger, hideFolders(error instanceof Error ? error.message : String(error)))
+    recordFailure(name, trigger, hideFolders(messageOf(error)))
     return { state: 'error' }
   }
 

@@ -28,20 +28,15 @@ function foreignPart({ headers, raw }: FastifyRequest): string | undefined {
   return undefined
 }
 
-export interface ProtectionOptions {
-  /** Address that the service listens on. */
-  readonly host: string
-  /** Undefined if no token is set, which does not change. */
-  readonly token: () => string | undefined
-}
-
 /**
  * Creates the check that protects the script-run routes. With RUN_TOKEN, requests need the token. Without it, only plain local
  * requests are allowed: GET has side effects here, and any web page or DNS rebinding attack could send one from a browser.
+ * @param host address that the service listens on
+ * @param token undefined if no token is set, which does not change
  * @returns a function that throws for every other request
  * @throws RequestError PROTECTED_MODE (403), UNAUTHORIZED (401)
  */
-export function createProtection({ host, token }: ProtectionOptions): (request: FastifyRequest) => void {
+export function createProtection(host: string, token: () => string | undefined): (request: FastifyRequest) => void {
   const { env } = runs.runToken
   const first = token()
   if (first !== undefined) return createBearerCheck({ token: () => token() ?? first, env, realm: 'script runs' })

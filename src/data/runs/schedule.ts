@@ -1,23 +1,18 @@
 import { Cron } from 'croner'
 import type { Clock } from '../../util/clock.ts'
-import type { Log } from '../../util/log.ts'
-import type { Script, ScriptSettings } from '../scripts/script.ts'
+import type { Script } from '../scripts/script.ts'
 import type { Store } from '../store/store.ts'
 import { missingSettings } from './execute.ts'
 import type { Runs, StartReply } from './index.ts'
 import { staleMs } from './lock.ts'
 import type { Schedule as CronSettings } from './schedule-setting.ts'
+import type { ScriptsOptions } from './script-states.ts'
 
-export interface ScheduleOptions {
+interface ScheduleOptions extends ScriptsOptions {
   readonly runs: Pick<Runs, 'start' | 'status'>
-  readonly scripts: readonly Script[]
-  readonly values: ScriptSettings
-  /** Absolute; undefined if DATA_DIR is not set. */
-  readonly dataDir: string | undefined
   /** UPDATE_SCHEDULE. */
   readonly schedule: CronSettings | undefined
   readonly clock: Clock
-  readonly log: Log
   readonly store: Pick<Store, 'lastUpdate'>
 }
 
@@ -40,8 +35,8 @@ export type Schedule = ReturnType<typeof startSchedule>
 export function startSchedule(options: ScheduleOptions) {
   const { runs, scripts, values, dataDir, clock, log, store } = options
   const planned = new Map<string, number>()
+  /** Of the timers, by script and trigger. */
   const cancels = new Map<string, () => void>()
-  const catchUps = new Map<string, () => void>()
   let stopped = false
 
   /** @param due Unix milliseconds without the random delay: the same on all replicas, so that only one of them runs it */
@@ -54,10 +49,8 @@ export function startSchedule(options: ScheduleOptions) {
   function wait(name: string, at: number, then: () => void): void {
     if (stopped) return
     const delay = at - clock.wall()
-    cancels.set(
-      name,
-      delay <= maxTimerMs ? clock.after(Math.max(0, delay), then) : clock.after(maxTimerMs, () => wait(name, at, then)),
-    )
+    const next = delay <= maxTimerMs ? then : () => wait(name, at, then)
+    cancels.set(name, clock.after(Math.min(Math.max(0, delay), maxTimerMs), next))
   }
 
   function plan(name: string, cron: string, spreadMs: number): void {
@@ -78,14 +71,12 @@ export function startSchedule(options: ScheduleOptions) {
     return (await runs.status()).find(({ script }) => script === name)
   }
 
-  const newestOf = ({ name, database, newest }: Script): Promise<number | undefined> =>
-    newest({
-      lastUpdate: async () => (database === undefined ? 0 : store.lastUpdate(database)),
-      async lastSuccess() {
-        const success = (await lastRun(name))?.lastSuccess
-        return success === undefined ? 0 : Date.parse(success)
-      },
-    })
+  /** Time of the newest data of a script, Unix milliseconds; 0: none; undefined: unknown at the moment. */
+  async function newestOf({ name, database }: Script): Promise<number | undefined> {
+    if (database !== undefined) return store.lastUpdate(database)
+    const success = (await lastRun(name))?.lastSuccess
+    return success === undefined ? 0 : Date.parse(success)
+  }
 
   /** @returns whether to try again soon */
   async function catchUp(script: Script, cron: string): Promise<boolean> {
@@ -106,18 +97,14 @@ export function startSchedule(options: ScheduleOptions) {
     return state === 'already running' || state === 'no shared state'
   }
 
-  async function repeatCatchUp(script: Script, cron: string): Promise<void> {
-    if (!(await catchUp(script, cron)) || stopped) return
-    catchUps.set(
-      script.name,
-      clock.after(staleMs, () => beginCatchUp(script, cron)),
-    )
-  }
-
   function beginCatchUp(script: Script, cron: string): void {
     const { name } = script
-    repeatCatchUp(script, cron).catch((error: unknown) =>
-      log.error({ err: error, script: name }, `${name}: the catch-up run could not be started`),
+    const repeat = () => beginCatchUp(script, cron)
+    catchUp(script, cron).then(
+      (isSoon) => {
+        if (isSoon && !stopped) cancels.set(`${name} catch-up`, clock.after(staleMs, repeat))
+      },
+      (error: unknown) => log.error({ err: error, script: name }, `${name}: the catch-up run could not be started`),
     )
   }
 
@@ -135,7 +122,7 @@ export function startSchedule(options: ScheduleOptions) {
     next: (name: string) => planned.get(name),
     stop() {
       stopped = true
-      for (const cancel of [...cancels.values(), ...catchUps.values()]) cancel()
+      for (const cancel of cancels.values()) cancel()
     },
   }
 }

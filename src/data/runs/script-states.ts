@@ -1,10 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import { maskValue } from '../../secrets/mask-value.ts'
-import type { Log } from '../../util/log.ts'
 import { maskOfMessages } from '../scripts/mask-upstream.ts'
-import type { Script, ScriptSettings, ScriptState } from '../scripts/script.ts'
-import { readHistory } from './history.ts'
+import type { Script, ScriptState } from '../scripts/script.ts'
+import type { RunRequest } from './execute.ts'
+import { isSuccess, type RunRecord, readHistory, type StartedRun } from './history.ts'
 import { isLocked } from './lock.ts'
-import { isSuccess, type RunRecord, type StartedRun } from './run-record.ts'
 
 /** The state of a script and its runs, in this process and in others that use the folder. */
 export interface KnownState {
@@ -20,53 +20,43 @@ export interface KnownState {
   readonly own: ScriptState | undefined
 }
 
-export interface ScriptStatesOptions {
+/** The scripts of a service, and how they are configured. */
+export interface ScriptsOptions extends Pick<RunRequest, 'values' | 'log'> {
   readonly scripts: readonly Script[]
-  readonly values: ScriptSettings
   /** Absolute; undefined if DATA_DIR is not set. */
   readonly dataDir: string | undefined
-  readonly log: Log
 }
 
 const nothing: KnownState = { lock: undefined, last: undefined, interrupted: undefined, lastSuccess: undefined, own: undefined }
 
 /** The state of each script, read from the lock files and records in the data folder. */
-export function createScriptStates({ scripts, values, dataDir, log }: ScriptStatesOptions) {
+export function createScriptStates({ scripts, values, dataDir, log }: ScriptsOptions) {
   const mask = maskOfMessages(values)
   const states = new Map<string, KnownState>()
   const stateOf = (name: string): KnownState => states.get(name) ?? nothing
   const set = (name: string, change: Partial<KnownState>) => void states.set(name, { ...stateOf(name), ...change })
 
   async function read(folder: string): Promise<void> {
-    // Locks before records: a run is recorded before its lock is released.
-    const held = new Set<string>()
-    for (const { name } of scripts) if (await isLocked(folder, name)) held.add(name)
-    const { runs, lastSuccess, started } = await readHistory(folder)
-    const startOf = (name: string) => started.find(({ script }) => script === name)
-    for (const { name } of scripts) {
+    const own = await Promise.all(scripts.map((script) => readOwnState(script, folder)))
+    const before = await readHistory(folder)
+    const held = await Promise.all(scripts.map(({ name }) => isLocked(folder, name)))
+    // Again, because a run may have ended since: it is recorded before its lock is released.
+    const { runs, lastSuccess, started } = before.started.length > 0 ? await readHistory(folder) : before
+    for (const [index, { name }] of scripts.entries()) {
       const known = stateOf(name)
       const newest = runs.findLast(({ script }) => script === name)
+      const last = newest !== undefined && newest.ended >= (known.last?.ended ?? '') ? newest : known.last
+      const start = started.find(({ script }) => script === name)
+      const isOld = before.started.some((run) => isDeepStrictEqual(run, start))
+      // If it was the last to end, its end could not be recorded.
+      const isKilled = !held[index] && isOld && last?.started !== start?.started
       const success = lastSuccess[name] ?? ''
       set(name, {
-        lock: held.has(name) ? { started: startOf(name)?.started } : undefined,
-        ...(newest !== undefined && newest.ended >= (known.last?.ended ?? '') && { last: newest }),
+        ...{ last, own: own[index], interrupted: isKilled ? start : undefined },
+        lock: held[index] ? { started: start?.started } : undefined,
         ...(success > (known.lastSuccess ?? '') && { lastSuccess: success }),
       })
     }
-    for (const script of scripts) {
-      const { name } = script
-      set(name, { interrupted: await findInterrupted(folder, startOf(name)), own: await readOwnState(script, folder) })
-    }
-  }
-
-  /** The run that is recorded as started, but whose lock no process holds. */
-  async function findInterrupted(folder: string, run: StartedRun | undefined): Promise<StartedRun | undefined> {
-    if (run === undefined || stateOf(run.script).lock !== undefined || (await isLocked(folder, run.script))) return undefined
-    // Its end could not be recorded.
-    if (stateOf(run.script).last?.started === run.started) return undefined
-    // Read again: the run may have been recorded and its lock released since the file was read.
-    const { started } = await readHistory(folder)
-    return started.find(({ script, started }) => script === run.script && started === run.started)
   }
 
   async function readOwnState(script: Script, folder: string): Promise<ScriptState | undefined> {

@@ -1,3 +1,5 @@
+import type { SharedLock as Lock } from '../../util/part-metrics.ts'
+
 /** Locks shared by replicas on several machines. */
 export interface SharedLocks {
   /** Takes a lock; undefined if another replica holds it. Rejects if that is unknown. */
@@ -6,15 +8,9 @@ export interface SharedLocks {
   value(name: string): Promise<string | undefined>
 }
 
-export interface SharedLock {
-  /** Aborted when another replica has, or may have, taken the lock. */
-  readonly lost: AbortSignal
-  /** Whether this replica still holds it. */
-  isHeld(): Promise<boolean>
+interface SharedLock extends Lock {
   /** Stores a value with the lock. @returns false if another replica has taken the lock since */
   set(value: string): Promise<boolean>
-  /** Never rejects. */
-  release(): Promise<void>
 }
 
 /** The shared state is unavailable, so it is unknown whether another replica runs the script. */
@@ -22,47 +18,39 @@ export class SharedLockError extends Error {
   override readonly name = 'SharedLockError'
 }
 
-export interface SharedTurn {
-  readonly lock: SharedLock
-  /** To be called before each side effect. @throws SharedLockError if another replica may have taken over the run */
-  confirm(): Promise<void>
+const unavailable = (error: unknown): never => {
+  throw new SharedLockError(`the shared state (STATE_URL) is unavailable: ${(error as Error).message}`, { cause: error })
 }
 
 /**
  * Takes the right to run a script, against all replicas.
  * @param due scheduled time, Unix milliseconds, the same on all replicas; undefined if the run was requested
  * @param now Unix milliseconds
- * @returns the turn, or why the script must not run: another replica runs it, or has already done the scheduled run
+ * @returns the lock, or why the script must not run: another replica runs it, or has already done the scheduled run
  * @throws SharedLockError
  */
-export async function takeTurn(
-  locks: SharedLocks,
-  script: string,
-  due: number | undefined,
-  now: number,
-): Promise<SharedTurn | 'already running' | 'already done'> {
+export async function takeTurn(locks: SharedLocks, script: string, due: number | undefined, now: number) {
   const name = `run:${script}`
   let lock: SharedLock | undefined
   try {
     lock = await locks.take(name)
     if (lock === undefined) return 'already running'
+    const held = lock
     const last = Number((await locks.value(name)) ?? Number.NEGATIVE_INFINITY)
     // Stored before the run, so that an interrupted run is not repeated.
-    if ((due === undefined || last < due) && (await lock.set(String(due ?? now)))) return { lock, confirm: createConfirm(lock) }
-    await lock.release()
-    return 'already done'
+    if ((due !== undefined && last >= due) || !(await held.set(String(due ?? now)))) {
+      await held.release()
+      return 'already done'
+    }
+    return {
+      lock: held,
+      /** To be called before each side effect. @throws SharedLockError if another replica may have taken over the run */
+      async confirm(): Promise<void> {
+        if (!(await held.isHeld().catch(unavailable))) throw new SharedLockError('another replica has taken over the run')
+      },
+    }
   } catch (error) {
     await lock?.release()
-    throw unavailable(error)
+    return unavailable(error)
   }
-}
-
-const unavailable = (error: unknown): SharedLockError =>
-  new SharedLockError(`the shared state (STATE_URL) is unavailable: ${(error as Error).message}`, { cause: error })
-
-const createConfirm = (lock: SharedLock) => async (): Promise<void> => {
-  const isHeld = await lock.isHeld().catch((error: unknown) => {
-    throw unavailable(error)
-  })
-  if (!isHeld) throw new SharedLockError('another replica has taken over the run')
 }

@@ -22,18 +22,10 @@ export function createUpstreamMask(secrets: readonly string[]): Mask {
   return (text) => mask(text).replace(named, `$1$2${hidden}`).replace(credentials, `$1$2${hidden}`)
 }
 
-type Parameters = Readonly<Record<string, string>>
+type Parts = Readonly<Partial<Record<'form' | 'query' | 'headers', Readonly<Record<string, string>>>>>
 
 /** The same for what an upstream replied to a request, which it may quote. */
-export function maskOfRequest({
-  form = {},
-  query = {},
-  headers = {},
-}: {
-  readonly form?: Parameters
-  readonly query?: Parameters
-  readonly headers?: Parameters
-}): Mask {
+export function maskOfRequest({ form = {}, query = {}, headers = {} }: Parts): Mask {
   const given = [form, query, headers].flatMap((part) => Object.entries(part))
   const secrets = given.filter(([name]) => isSecretName.test(name)).map(([, value]) => value)
   // Of `Bearer abc` the token alone.

@@ -3,21 +3,17 @@ import { readTextIfExists, resolveLinks } from '../../util/files.ts'
 import type { Log } from '../../util/log.ts'
 import type { DatabaseDefinition } from '../databases/definition.ts'
 import type { SnapshotFormat } from '../store/fields.ts'
-import { type LoadedSnapshot, loadSnapshot, maxSnapshotBytes, SnapshotError } from '../store/read-snapshot.ts'
+import { loadSnapshot, maxSnapshotBytes, SnapshotError } from '../store/read-snapshot.ts'
 
 /** Number of previous snapshots that are kept, as `.1` (the newest), `.2` and so on. */
 export const keptSnapshots = 3
 
 /** Parses a snapshot as the service does; undefined if it is not valid. */
-export async function parseSnapshot<Entry>(
-  text: string,
-  format: SnapshotFormat<Entry>,
-): Promise<LoadedSnapshot<Entry> | undefined> {
-  return loadSnapshot(text, format).catch((error: unknown) => {
+export const parseSnapshot = <Entry>(text: string, format: SnapshotFormat<Entry>) =>
+  loadSnapshot(text, format).catch((error: unknown) => {
     if (error instanceof SnapshotError) return undefined
     throw error
   })
-}
 
 /**
  * The snapshot published last: the current file, or if that is broken, the newest valid one of the previous files. Undefined if
@@ -29,7 +25,7 @@ export async function readPublished<Entry extends object>(
   path: string,
   { name, format }: Pick<DatabaseDefinition<Entry>, 'name' | 'format'>,
   log?: Log,
-): Promise<LoadedSnapshot<Entry> | undefined> {
+) {
   // The previous files are next to the file itself, not next to a symbolic link to it.
   const target = await resolveLinks(path)
   const broken = (what: string) => log?.warn(`${name}: ${basename(path)} is not a valid snapshot; ${what}`)

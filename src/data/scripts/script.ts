@@ -1,6 +1,7 @@
 import type { SliceOf } from '../../settings/setting.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Log } from '../../util/log.ts'
+import { type Static, Type } from '../../util/schema.ts'
 import { type DataSettings, data } from '../settings.ts'
 import { updateScripts } from './settings.ts'
 
@@ -8,23 +9,18 @@ import { updateScripts } from './settings.ts'
 export const outcomes = ['done', 'partly', 'failed', 'not_configured', 'reauthorise', 'rate_limited'] as const
 export type Outcome = (typeof outcomes)[number]
 
-/** Number of items (wiki rows, projects, songs) that a run read, and what it did with them. */
-export interface Counts {
-  readonly read: number
-  readonly added: number
-  readonly changed: number
-  readonly unchanged: number
-  readonly rejected: number
-}
+const Count = Type.Integer({ minimum: 0 })
+export const Counts = Type.Object(
+  { read: Count, added: Count, changed: Count, unchanged: Count, rejected: Count },
+  { description: 'Number of rows, projects or songs; of an aborted run, those processed before it ended' },
+)
+export type Counts = Static<typeof Counts>
 
-/** Counts of a run in progress. */
-export type Tally = { -readonly [Name in keyof Counts]: Counts[Name] }
-
-export const noCounts: Counts = { read: 0, added: 0, changed: 0, unchanged: 0, rejected: 0 }
+export const noCounts: Readonly<Counts> = { read: 0, added: 0, changed: 0, unchanged: 0, rejected: 0 }
 
 export interface RunResult {
   readonly outcome: Outcome
-  readonly counts: Counts
+  readonly counts: Readonly<Counts>
   /** All errors, one sentence each, with the location (page and row, repository, song). Already logged. No secrets. */
   readonly errors: readonly string[]
   /** Of `rate_limited`: when the upstream accepts requests again, Unix milliseconds. */
@@ -59,13 +55,16 @@ export interface RunContext {
   readonly values: ScriptSettings
   /** Absolute; exists. Only this run writes the files of its script there. */
   readonly dataDir: string
-  /** Aborted at the time limit and when the service stops. The script must then save its progress and reject promptly. */
+  /**
+   * Aborted at the time limit and when the service stops. The script must then save its progress and reject promptly. Also aborted when
+   * the script has ended, which closes its upstreams.
+   */
   readonly signal: AbortSignal
   readonly log: Log
   readonly clock: Clock
   readonly progress: Progress
   /** Zero at the start, updated by the script during the run, so that an aborted run is recorded with its counts so far. */
-  readonly counts: Tally
+  readonly counts: Counts
   /** Read everything again, not only changes. */
   readonly full: boolean
   /** Read from the upstreams, but change nothing: neither files nor upstreams. */
@@ -74,14 +73,6 @@ export interface RunContext {
   readonly force: boolean | string
   /** To be called before each side effect; rejects if another replica may have taken over the run. Absent without replicas. */
   readonly confirm?: (() => Promise<void>) | undefined
-}
-
-/** Age of the data of a script. Unix milliseconds. */
-export interface DataAge {
-  /** `last_update` of the database that the script writes; 0 without a snapshot, undefined if unknown at the moment. */
-  lastUpdate(): Promise<number | undefined>
-  /** When a run last succeeded; 0 if none has. */
-  lastSuccess(): Promise<number>
 }
 
 /** State of a script between its runs. */
@@ -101,7 +92,7 @@ export interface Script {
   readonly summary: string
   /** Unit of its progress: `months`. */
   readonly parts: string
-  /** Name of the database whose snapshot it writes; absent: none. */
+  /** Name of the database whose snapshot it writes, which tells the age of its data; absent: none, its last success does. */
   readonly database?: string
   /** Cron expression (UTC) used without UPDATE_SCHEDULE, with a random delay; default: daily at 03:00. */
   readonly schedule?: string
@@ -112,8 +103,6 @@ export interface Script {
    * @param dataDir absolute
    */
   isConfigured(settings: ScriptSettings, dataDir: string): boolean
-  /** Time of its newest data, Unix milliseconds; 0: none; undefined: unknown at the moment. */
-  newest(age: DataAge): Promise<number | undefined>
   /**
    * Reads its state, for `/v1/run` and the metrics; absent: it has none.
    * @param dataDir absolute

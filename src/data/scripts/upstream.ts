@@ -1,15 +1,13 @@
 import { maskValue } from '../../secrets/mask-value.ts'
 import { backoffMs, withJitter } from '../../util/backoff.ts'
 import type { Clock } from '../../util/clock.ts'
-import { HttpClient, HttpError } from '../../util/http-client.ts'
+import { HttpClient, type HttpError } from '../../util/http-client.ts'
 import { parseJson } from '../../util/json.ts'
 import type { Log } from '../../util/log.ts'
-import { version } from '../../util/package.ts'
 import { describeSlowWork, measureWork } from '../../util/slow-work.ts'
 import { maskOfRequest } from './mask-upstream.ts'
-import { pause } from './pause.ts'
 import { type ResponseHeaders, readRateLimit } from './rate-limit.ts'
-import { retry } from './retry.ts'
+import { pause, retry } from './retry.ts'
 import { isTransient, UpstreamError } from './upstream-error.ts'
 
 const maxRetryPauseMs = 30_000
@@ -19,11 +17,11 @@ export interface UpstreamOptions {
   readonly name: string
   /** May have a path, to which those of requests are appended. */
   readonly baseUrl: string
+  /** Closes it when it is aborted. */
   readonly signal: AbortSignal
   readonly clock: Clock
   /** Names a reply that takes too long to read; absent: such a reply is only counted. */
   readonly log?: Pick<Log, 'warn'>
-  /** Default: the product and its version. */
   readonly userAgent?: string
   /** Milliseconds for one attempt, from the first byte sent to the last received. */
   readonly timeout?: number
@@ -53,15 +51,8 @@ export interface UpstreamRequest {
   readonly form?: Readonly<Record<string, string>>
 }
 
-export interface UpstreamReply {
-  /** 200 to 299, or 304. */
-  readonly status: number
-  readonly headers: ResponseHeaders
-  /** The parsed body; undefined if the reply has none (204, 304). Untrusted. */
-  readonly json: unknown
-}
-
 export type Upstream = ReturnType<typeof createUpstream>
+export type UpstreamReply = Awaited<ReturnType<Upstream['request']>>
 
 function parseBody(type: string | undefined, body: Buffer): unknown {
   if (!/^(application|text)\/([\w.+-]+\+)?json\b/i.test(type ?? '')) return undefined
@@ -72,16 +63,14 @@ function parseBody(type: string | undefined, body: Buffer): unknown {
   }
 }
 
-const abortedError = (name: string): UpstreamError => new UpstreamError('aborted', `${name}: the run was stopped`)
-
 /** Creates a client of a JSON API with bounded time, size and retries. */
 export function createUpstream(options: UpstreamOptions) {
-  const { name, signal, clock } = options
+  const { name, signal, clock, userAgent, isRateLimited, retryPauseMs = 500 } = options
   const { timeout = 15_000, maxBytes = 8 * 1024 * 1024, retries = 3, maxWait = 90_000, limitPause = 60_000 } = options
-  const { retryPauseMs = 500 } = options
   const base = new URL(options.baseUrl)
-  const userAgent = options.userAgent ?? `tickwarden/${version}`
   const client = new HttpClient({ timeoutMs: timeout, maxBytes, connections: 4 })
+  const close = () => void client.close()
+  signal.addEventListener('abort', close, { once: true })
   let blockedUntil = 0
 
   /** Waits until the rate limit allows another request. @throws UpstreamError if that takes longer than `maxWait` */
@@ -111,51 +100,62 @@ export function createUpstream(options: UpstreamOptions) {
     return url
   }
 
-  async function attempt(request: UpstreamRequest, place: string): Promise<UpstreamReply> {
-    const shownBody = (body: unknown) => maskValue(body, maskOfRequest(request))
-    try {
-      const form = request.form && new URLSearchParams(request.form).toString()
-      const headers = {
+  const aborted = () => new UpstreamError('aborted', `${name}: the run was stopped`)
+
+  /** The error of a request without a reply. */
+  function toUpstreamError({ kind, code, cause }: HttpError, place: string): UpstreamError {
+    if (kind === 'aborted') return aborted()
+    if (kind === 'timeout') return new UpstreamError(kind, `${place} did not answer within ${timeout / 1000} s`, { cause })
+    if (kind === 'too_large') return new UpstreamError(kind, `${place} returned more than ${maxBytes} bytes`)
+    const reason = /^[A-Z][A-Z0-9_]+$/.test(code) ? code : 'connection failed'
+    return new UpstreamError('network', `${place} is unreachable (${reason})`, { cause })
+  }
+
+  async function attempt(request: UpstreamRequest, place: string) {
+    const form = request.form && new URLSearchParams(request.form).toString()
+    const sent = {
+      method: request.method ?? 'GET',
+      url: urlOf(request),
+      headers: {
         accept: 'application/json',
         ...request.headers,
-        'user-agent': userAgent,
+        ...(userAgent !== undefined && { 'user-agent': userAgent }),
         ...(form !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
-      }
-      const reply = await client.request({ method: request.method ?? 'GET', url: urlOf(request), headers, body: form }, signal)
-      const { body, status } = reply
-      const type = reply.headers['content-type']
-      const json = measureWork(
-        'scripts',
-        () => parseBody(type, body),
-        (took) => options.log?.warn({ upstream: name, took }, describeSlowWork(`${place}: reading the reply`, took)),
-      )
-      const wall = clock.wall()
-      const limit = readRateLimit(status, reply.headers, wall)
-      if (limit.resetMs !== undefined) blockedUntil = wall + limit.resetMs
-      if (limit.isExceeded || options.isRateLimited?.(json) === true) {
-        const retryAt = wall + (limit.retryMs ?? limitPause)
-        blockedUntil = Math.max(blockedUntil, retryAt)
-        const message = `${place} answered ${status}: the rate limit is exceeded`
-        throw new UpstreamError('rate_limited', message, { status, retryAt, body: shownBody(json) })
-      }
-      if (status !== 304 && (status < 200 || status > 299)) {
-        const target = status < 400 ? reply.headers.location : undefined
-        const location = target !== undefined && URL.canParse(target, base.href) ? new URL(target, base) : undefined
-        throw new UpstreamError('status', `${place} answered ${status}`, { status, body: shownBody(json), location })
-      }
-      if (json === undefined && body.length > 0) {
-        throw new UpstreamError('malformed', `${place} returned a reply that is not valid JSON`, { status })
-      }
-      return { status, headers: reply.headers, json }
-    } catch (error) {
-      if (error instanceof UpstreamError) throw error
-      if (signal.aborted) throw abortedError(name)
-      const { kind, code } = error instanceof HttpError ? error : { kind: 'network', code: '' }
-      if (kind === 'timeout')
-        throw new UpstreamError('timeout', `${place} did not answer within ${timeout / 1000} s`, { cause: error })
-      if (kind === 'too_large') throw new UpstreamError('too_large', `${place} returned more than ${maxBytes} bytes`)
-      const reason = /^[A-Z][A-Z0-9_]+$/.test(code) ? code : 'connection failed'
-      throw new UpstreamError('network', `${place} is unreachable (${reason})`, { cause: error })
+      },
+      body: form,
+    }
+    const { status, headers, body } = await client.request(sent, signal).catch((error: HttpError) => {
+      throw toUpstreamError(error, place)
+    })
+    const json = measureWork(
+      'scripts',
+      () => parseBody(headers['content-type'], body),
+      (took) => options.log?.warn({ upstream: name, took }, describeSlowWork(`${place}: reading the reply`, took)),
+    )
+    const shownBody = () => maskValue(json, maskOfRequest(request))
+    const wall = clock.wall()
+    const limit = readRateLimit(status, headers, wall)
+    if (limit.resetMs !== undefined) blockedUntil = wall + limit.resetMs
+    if (limit.isExceeded || isRateLimited?.(json)) {
+      const retryAt = wall + (limit.retryMs ?? limitPause)
+      blockedUntil = Math.max(blockedUntil, retryAt)
+      const message = `${place} answered ${status}: the rate limit is exceeded`
+      throw new UpstreamError('rate_limited', message, { status, retryAt, body: shownBody() })
+    }
+    if (status !== 304 && (status < 200 || status > 299)) {
+      const target = status < 400 ? headers.location : undefined
+      const location = target !== undefined && URL.canParse(target, base.href) ? new URL(target, base) : undefined
+      throw new UpstreamError('status', `${place} answered ${status}`, { status, body: shownBody(), location })
+    }
+    if (json === undefined && body.length > 0) {
+      throw new UpstreamError('malformed', `${place} returned a reply that is not valid JSON`, { status })
+    }
+    return {
+      /** 200 to 299, or 304. */
+      status,
+      headers: headers as ResponseHeaders,
+      /** The parsed body; undefined if the reply has none (204, 304). Untrusted. */
+      json,
     }
   }
 
@@ -164,7 +164,7 @@ export function createUpstream(options: UpstreamOptions) {
      * Waits for rate limits up to `maxWait`, retries after transient failures, does not follow redirects.
      * @throws UpstreamError
      */
-    async request(request: UpstreamRequest): Promise<UpstreamReply> {
+    async request(request: UpstreamRequest) {
       const place = `${name}: ${request.method ?? 'GET'} ${request.path}`
       const send = async () => {
         await waitForLimit(place)
@@ -174,12 +174,10 @@ export function createUpstream(options: UpstreamOptions) {
         return await retry(send, { clock, signal, maxRetries: retries, pauseMs })
       } catch (error) {
         // Aborted between two attempts.
-        if (signal.aborted && !(error instanceof UpstreamError)) throw abortedError(name)
+        if (signal.aborted && !(error instanceof UpstreamError)) throw aborted()
         throw error
       }
     },
-    close() {
-      void client.close()
-    },
+    close,
   }
 }

@@ -3,14 +3,13 @@ import { basename, dirname, join, resolve } from 'node:path'
 import type { Mask } from '../../secrets/mask.ts'
 import { maskValue } from '../../secrets/mask-value.ts'
 import { readFileUpTo, readTextIfExists, resolveLinks } from '../../util/files.ts'
-import type { Log } from '../../util/log.ts'
 import type { DatabaseDefinition } from '../databases/definition.ts'
 import { formatLastUpdate } from '../store/dates.ts'
 import { maxSnapshotBytes } from '../store/read-snapshot.ts'
 import { keptSnapshots, parseSnapshot, readPublished } from './published.ts'
-import type { ScriptSettings } from './script.ts'
+import type { RunContext, ScriptSettings } from './script.ts'
 
-export interface SnapshotWrite {
+interface SnapshotWrite extends Pick<RunContext, 'dryRun' | 'log' | 'confirm'> {
   readonly database: Pick<DatabaseDefinition, 'name' | 'format'>
   /** The current file; see {@link snapshotPath}. */
   readonly path: string
@@ -21,14 +20,9 @@ export interface SnapshotWrite {
   readonly wall: number
   /** Publish it even if it looks broken. */
   readonly force: boolean
-  /** Only check whether it would be published. */
-  readonly dryRun: boolean
-  readonly log: Log
-  /** See {@link RunContext}. */
-  readonly confirm?: (() => Promise<void>) | undefined
 }
 
-export type SnapshotWritten = { readonly written: true } | { readonly written: false; readonly reason: string }
+type SnapshotWritten = { readonly written: true } | { readonly written: false; readonly reason: string }
 
 /** Minimum number of new entries, as a fraction of the previous number. */
 export const minShare = 0.8
@@ -65,11 +59,7 @@ async function writeDurably(path: string, text: string, inPlace: string): Promis
 
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
+  await folder.sync().finally(() => folder.close())
 }
 
 /** The text without its first element, which has the date. */
@@ -86,13 +76,6 @@ async function keepPrevious(path: string): Promise<void> {
   await link(path, `${path}.1`).catch(() => copyFile(path, `${path}.1`))
 }
 
-/** Why a new snapshot looks broken. */
-function objectionTo(entries: number, previous: number): string | undefined {
-  if (entries === 0) return 'it has no entries'
-  if (entries < minShare * previous) return `it has ${entries} entries, the current one has ${previous}`
-  return undefined
-}
-
 /**
  * Replaces the snapshot atomically, after reading the new one back with the loader of the service; a symbolic link and the mode
  * of the file are kept. A new snapshot that looks broken is kept as `.rejected` instead, unless forced. The caller must hold the
@@ -101,42 +84,37 @@ function objectionTo(entries: number, previous: number): string | undefined {
  * @throws Error if it cannot be written
  */
 export async function writeSnapshot(write: SnapshotWrite): Promise<SnapshotWritten> {
+  const { database, mask, wall, force, dryRun, log } = write
   const path = await resolveLinks(write.path)
   const fresh = `${path}.new`
   try {
-    return await publish(write, path, fresh)
+    const entries = mask === undefined ? write.entries : (maskValue(write.entries, mask) as readonly object[])
+    const made = snapshotText(entries, wall)
+    if (!dryRun) await writeDurably(fresh, made, path)
+    const text = dryRun ? made : String(await readFileUpTo(fresh, maxSnapshotBytes))
+    const previous = await readTextIfExists(path, maxSnapshotBytes)
+    // Entries are counted as the service does. If the current file is broken, compare with the newest valid one.
+    const count = (await parseSnapshot(text, database.format))?.entries.length ?? 0
+    const before = (await readPublished(path, database))?.entries.length ?? 0
+    if ((count === 0 || count < minShare * before) && !force) {
+      const objection = count === 0 ? 'it has no entries' : `it has ${count} entries, the current one has ${before}`
+      const reason = `the new snapshot is rejected: ${objection}`
+      const kept = dryRun ? '' : `it is kept as ${basename(path)}.rejected; `
+      if (!dryRun) await rename(fresh, `${path}.rejected`)
+      const { name } = database
+      log.error({ database: name, entries: count, before }, `${name}: ${reason}; ${kept}--force publishes it`)
+      return { written: false, reason }
+    }
+    if (dryRun) return { written: true }
+    await write.confirm?.()
+    // A run without changes only renews the date: it must not rotate out the last real change.
+    if (previous !== undefined && withoutDate(previous) !== withoutDate(text)) await keepPrevious(path)
+    await rename(fresh, path)
+    await syncFolder(dirname(path))
+    return { written: true }
   } catch (error) {
     // On a full disk an unfinished file would take the space that the next run needs.
-    if (!write.dryRun) await rm(fresh, { force: true }).catch(() => undefined)
+    if (!dryRun) await rm(fresh, { force: true }).catch(() => undefined)
     throw error
   }
-}
-
-async function publish(write: SnapshotWrite, path: string, fresh: string): Promise<SnapshotWritten> {
-  const { database, mask, wall, force, dryRun, log } = write
-  const entries = mask === undefined ? write.entries : (maskValue(write.entries, mask) as readonly object[])
-  const made = snapshotText(entries, wall)
-  if (!dryRun) await writeDurably(fresh, made, path)
-  const text = dryRun ? made : String(await readFileUpTo(fresh, maxSnapshotBytes))
-  const previous = await readTextIfExists(path, maxSnapshotBytes)
-  // Entries are counted as the service does. If the current file is broken, compare with the newest valid one.
-  const count = (await parseSnapshot(text, database.format))?.entries.length ?? 0
-  const before = (await readPublished(path, database))?.entries.length ?? 0
-
-  const objection = objectionTo(count, before)
-  if (objection !== undefined && !force) {
-    const reason = `the new snapshot is rejected: ${objection}`
-    const kept = dryRun ? '' : `it is kept as ${basename(path)}.rejected; `
-    if (!dryRun) await rename(fresh, `${path}.rejected`)
-    const { name } = database
-    log.error({ database: name, entries: count, before }, `${name}: ${reason}; ${kept}--force publishes it`)
-    return { written: false, reason }
-  }
-  if (dryRun) return { written: true }
-  await write.confirm?.()
-  // A run without changes only renews the date: it must not rotate out the last real change.
-  if (previous !== undefined && withoutDate(previous) !== withoutDate(text)) await keepPrevious(path)
-  await rename(fresh, path)
-  await syncFolder(dirname(path))
-  return { written: true }
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { PreparedReply } from '../../http/replies/reply.ts'
-import { fold, NumberColumn, type Selection, SortColumn, type SortKey, TextColumn, ValueIndex } from './columns.ts'
+import { fold, NumberColumn, type Selection, type SortKey, TextColumn, ValueIndex } from './columns.ts'
 import type { LoadedSnapshot, SnapshotHead } from './read-snapshot.ts'
 
 /** What a filter needs of every entry: a text that may contain another one, whole values, a number in a range, or an order. */
@@ -10,7 +10,7 @@ export type Column<Entry> =
   | { number(entry: Entry): number | undefined }
   | { sort(entry: Entry): SortKey }
 
-type AnyColumn = TextColumn | ValueIndex | NumberColumn | SortColumn
+type AnyColumn = TextColumn | ValueIndex | NumberColumn | SortKey[]
 
 /** How the entries of a database are searched. Functions are declared as methods, so that databases fit into one list. */
 export interface Content<Entry extends object> {
@@ -84,7 +84,7 @@ export class Database implements SnapshotHead {
     const create = (column: Column<object>) => {
       if ('text' in column) return new TextColumn(entries.map(column.text))
       if ('number' in column) return new NumberColumn(entries.map(column.number))
-      if ('sort' in column) return new SortColumn(entries.map(column.sort))
+      if ('sort' in column) return entries.map(column.sort)
       return new ValueIndex(entries.map(column.values), column.ignoreCase ? fold : undefined)
     }
     this.#columns = new Map(Object.entries(content.columns()).map(([name, column]) => [name, create(column)]))
@@ -108,8 +108,9 @@ export class Database implements SnapshotHead {
     return this.#column(name, NumberColumn)
   }
 
-  order(name: string): SortColumn {
-    return this.#column(name, SortColumn)
+  /** What the entries are sorted by, by their ids. */
+  keys(name: string): readonly SortKey[] {
+    return this.#column(name, Array<SortKey>)
   }
 
   #column<C extends AnyColumn>(name: string, type: abstract new (...args: never[]) => C): C {

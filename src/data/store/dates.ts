@@ -9,14 +9,10 @@ export function parseDay(text: string): number | undefined {
   const match = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(text)
   if (match === null) return undefined
   const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
-  if (year === 0 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined
   // One cycle later, because Date.UTC maps the years 0 to 99 to 1900 to 1999.
-  return Date.UTC(year + 400, month - 1, day) / dayLength - cycle
-}
-
-function daysIn(year: number, month: number): number {
-  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
+  const date = new Date(Date.UTC(year + 400, month - 1, day))
+  // Of a date that does not exist it makes one of another month.
+  return year === 0 || date.getUTCMonth() !== month - 1 ? undefined : date.getTime() / dayLength - cycle
 }
 
 /** `YYYY-MM-DD` of a day counted from 1970-01-01. */

@@ -2,105 +2,100 @@ import { isRecord } from '../../util/is-record.ts'
 import type { TSchema } from '../../util/schema.ts'
 import { parseDay } from './dates.ts'
 
+/** The part of JSON Schema that fields need. */
+interface FieldSchema {
+  readonly type: keyof typeof isOfType
+  /** Null is valid too. */
+  readonly nullable?: true
+  readonly items?: FieldSchema
+  readonly additionalProperties?: FieldSchema
+  readonly minimum?: number
+}
+
 /** What the values of a field are. */
 interface FieldKind {
-  readonly schema: object
+  readonly schema: FieldSchema
   /** Served if an entry has neither the field nor a default. */
   readonly missing: unknown
   /** Converts a value of the file before it is checked. */
   read?(value: unknown): unknown
-  /** Why a value is not valid, after the name of the field; undefined if it is. */
-  problem(value: unknown): string | undefined
   /** What is unusual about a valid value. */
   warning?(value: unknown): string | undefined
 }
 
-const expect = (isValid: boolean, what: string): string | undefined => (isValid ? undefined : ` must be ${what}`)
 const isText = (value: unknown): value is string => typeof value === 'string'
 
-const listOf = (value: unknown, problem: (item: unknown) => string | undefined): string | undefined => {
-  if (!Array.isArray(value)) return ' must be array'
-  for (let index = 0; index < value.length; index++) {
-    const found = problem(value[index])
-    if (found !== undefined) return `/${index}${found}`
+const isOfType = {
+  string: isText,
+  // A literal such as 1e999 is read as Infinity, which JSON cannot have.
+  number: Number.isFinite,
+  integer: Number.isInteger,
+  boolean: (value: unknown) => typeof value === 'boolean',
+  array: Array.isArray,
+  object: isRecord,
+}
+
+/**
+ * Returns why a value is not valid, after the name of the field; undefined if it is. In the words of Ajv, which is not loaded for
+ * this: it would slow every start.
+ */
+function checkOf({ type, nullable, items, additionalProperties, minimum }: FieldSchema): (value: unknown) => string | undefined {
+  const isValid: (value: unknown) => boolean = isOfType[type]
+  const inner = items ?? additionalProperties
+  const checkItem = inner && checkOf(inner)
+  return (value) => {
+    if (nullable && value === null) return undefined
+    if (!isValid(value)) return ` must be ${type}`
+    if (minimum !== undefined && (value as number) < minimum) return ` must be >= ${minimum}`
+    if (checkItem === undefined) return undefined
+    const list: readonly unknown[] = Array.isArray(value) ? value : Object.values(value as object)
+    const wrong = list.findIndex((item) => checkItem(item) !== undefined)
+    return wrong === -1 ? undefined : `/${Object.keys(value as object)[wrong]}${checkItem(list[wrong])}`
   }
-  return undefined
 }
-const recordOf = (value: unknown, problem: (item: unknown) => string | undefined): string | undefined => {
-  if (!isRecord(value)) return ' must be object'
-  const wrong = Object.keys(value).find((key) => problem(value[key]) !== undefined)
-  return wrong === undefined ? undefined : `/${wrong}${problem(value[wrong])}`
+
+/** The schema for OpenAPI. */
+const documented = ({ nullable, ...schema }: FieldSchema) => (nullable ? { anyOf: [schema, { type: 'null' }] } : schema)
+
+/** A list or an object without its nulls. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.includes(null) ? value.filter((item) => item !== null) : value
+  return isRecord(value) ? Object.fromEntries(Object.entries(value).filter(([, item]) => item !== null)) : value
 }
-/** An array without its nulls. */
-const withoutNulls = (value: unknown): unknown =>
-  Array.isArray(value) && value.includes(null) ? value.filter((item) => item !== null) : value
-/** An object without its nulls. */
-const valuesOf = (value: unknown): unknown =>
-  isRecord(value) ? Object.fromEntries(Object.entries(value).filter(([, item]) => item !== null)) : value
+
 /** The same; amounts may be strings. */
 function amountsOf(value: unknown): unknown {
   if (!isRecord(value)) return value
   const toAmount = (amount: unknown) => (isText(amount) && /^\d{1,15}$/.test(amount) ? Number(amount) : amount)
-  const entries = Object.entries(value).map(([name, amount]) => [name, toAmount(amount)])
-  return valuesOf(Object.fromEntries(entries))
+  return withoutNulls(Object.fromEntries(Object.entries(value).map(([name, amount]) => [name, toAmount(amount)])))
 }
-const textProblem = (value: unknown) => expect(isText(value), 'string')
-const amountProblem = (value: unknown) =>
-  expect(Number.isInteger(value), 'integer') ?? ((value as number) < 0 ? ' must be >= 0' : undefined)
-const nullable = (type: string) => ({ anyOf: [{ type }, { type: 'null' }] })
 
 export const fieldKinds = {
-  text: { schema: { type: 'string' }, missing: '', problem: textProblem },
-  values: {
-    schema: { type: 'array', items: { type: 'string' } },
-    missing: [],
-    read: withoutNulls,
-    problem: (value) => listOf(value, textProblem),
-  },
+  text: { schema: { type: 'string' }, missing: '' },
+  values: { schema: { type: 'array', items: { type: 'string' } }, missing: [], read: withoutNulls },
   date: {
-    schema: nullable('string'),
+    schema: { type: 'string', nullable: true },
     missing: null,
-    problem: (value) => expect(value === null || isText(value), 'string'),
     warning: (value) =>
       isText(value) && parseDay(value) === undefined ? ' is not a calendar date of the form YYYY-MM-DD' : undefined,
   },
-  number: {
-    schema: nullable('number'),
-    missing: null,
-    // A literal such as 1e999 is read as Infinity, which JSON cannot have.
-    problem: (value) => expect(value === null || Number.isFinite(value), 'number'),
-  },
-  boolean: {
-    schema: nullable('boolean'),
-    missing: null,
-    problem: (value) => expect(value === null || typeof value === 'boolean', 'boolean'),
-  },
+  number: { schema: { type: 'number', nullable: true }, missing: null },
+  boolean: { schema: { type: 'boolean', nullable: true }, missing: null },
   link: {
-    schema: nullable('string'),
+    schema: { type: 'string', nullable: true },
     missing: null,
-    problem: (value) => expect(value === null || isText(value), 'string'),
     warning: (value) => (isText(value) && !/^https?:\/\/[^\s]+$/i.test(value) ? ' is not a link' : undefined),
   },
   /** Always true or false. */
-  flag: { schema: { type: 'boolean' }, missing: false, problem: (value) => expect(typeof value === 'boolean', 'boolean') },
+  flag: { schema: { type: 'boolean' }, missing: false },
   /** Unix time in seconds. */
-  seconds: {
-    schema: nullable('integer'),
-    missing: null,
-    problem: (value) => expect(value === null || Number.isInteger(value), 'integer'),
-  },
+  seconds: { schema: { type: 'integer', nullable: true }, missing: null },
   amounts: {
     schema: { type: 'object', additionalProperties: { type: 'integer', minimum: 0 } },
     missing: {},
     read: amountsOf,
-    problem: (value) => recordOf(value, amountProblem),
   },
-  links: {
-    schema: { type: 'object', additionalProperties: { type: 'string' } },
-    missing: {},
-    read: valuesOf,
-    problem: (value) => recordOf(value, textProblem),
-  },
+  links: { schema: { type: 'object', additionalProperties: { type: 'string' } }, missing: {}, read: withoutNulls },
 } as const satisfies Readonly<Record<string, FieldKind>>
 
 /** One field of the entries of a database. */
@@ -116,23 +111,9 @@ export interface Field {
   from?(element: Readonly<Record<string, unknown>>, today: number | undefined): unknown
 }
 
-/** By name, in the order in which entries are served. */
-export type Fields = Readonly<Record<string, Field>>
-
-/** Format of the entries of a database, in a snapshot and as served. */
-export interface SnapshotFormat<Entry> {
-  /** Schema of an entry as served. */
-  readonly schema: TSchema
-  /**
-   * Converts an element of the file to an entry, or returns the reason why it is rejected.
-   * @param warn called with what is unusual about an entry
-   * @param today days since 1970-01-01; only for sample data
-   */
-  read(element: unknown, warn?: (reason: string) => void, today?: number): Entry | string
-}
-
 interface FormatOptions<Entry> {
-  readonly fields: Fields
+  /** By name, in the order in which entries are served. */
+  readonly fields: Readonly<Record<string, Field>>
   readonly title: string
   readonly example?: object
   /** Other properties that are known, but not served. */
@@ -144,35 +125,45 @@ interface FormatOptions<Entry> {
 const own = (element: Readonly<Record<string, unknown>>, name: string): unknown =>
   Object.hasOwn(element, name) ? element[name] : undefined
 
+/** Format of the entries of a database, in a snapshot and as served. */
+export type SnapshotFormat<Entry> = ReturnType<typeof createFormat<Entry>>
+
 /** Creates the format of entries with these fields. */
-export function createFormat<Entry>({
-  fields,
-  title,
-  example,
-  ignored = [],
-  warning,
-}: FormatOptions<Entry>): SnapshotFormat<Entry> {
-  const list = Object.entries(fields).map(([name, field]) => ({ name, ...field, type: fieldKinds[field.kind] as FieldKind }))
-  const known = new Set([...list.map(({ name }) => name), ...ignored])
-  const properties = list.map(({ name, type, description }) => [name, { ...type.schema, ...(description && { description }) }])
+export function createFormat<Entry>({ fields, title, example, ignored = [], warning }: FormatOptions<Entry>) {
+  const list = Object.entries(fields).map(([name, field]) => {
+    const type: FieldKind = fieldKinds[field.kind]
+    return { name, ...field, type, check: checkOf(type.schema) }
+  })
+  const known = new Set([...Object.keys(fields), ...ignored])
+  const properties = list.map(({ name, type: { schema }, description }) => [
+    name,
+    { ...documented(schema), ...(description && { description }) },
+  ])
   return {
+    /** Schema of an entry as served. */
     schema: {
       type: 'object',
-      required: list.map(({ name }) => name),
+      required: Object.keys(fields),
       properties: Object.fromEntries(properties),
       title,
       ...(example && { examples: [example] }),
     } as TSchema,
-    read(element, warn, today) {
+    /**
+     * Converts an element of the file to an entry, or returns the reason why it is rejected.
+     * @param warn called with what is unusual about an entry
+     * @param today days since 1970-01-01; only for sample data
+     */
+    read(element: unknown, warn?: (reason: string) => void, today?: number): Entry | string {
       if (!isRecord(element)) return 'is not an object'
       const entry: Record<string, unknown> = {}
-      for (const { name, required = false, default: otherwise, type, from } of list) {
+      for (const { name, required, default: otherwise, type, check, from } of list) {
         const given = from === undefined ? own(element, name) : from(element, today)
         const value = type.read === undefined ? given : type.read(given)
-        if (required && (value === undefined || value === null)) return `${name}${type.problem(value) ?? ' is missing'}`
-        const used = value ?? otherwise ?? type.missing
-        const problem = type.problem(used)
+        const isMissing = value === undefined || value === null
+        const used = isMissing && !required ? (otherwise ?? type.missing) : value
+        const problem = check(used)
         if (problem !== undefined) return `${name}${problem}`
+        if (isMissing && required) return `${name} is missing`
         entry[name] = used
         const unusual = warn && type.warning?.(used)
         if (unusual !== undefined) warn?.(`${name}${unusual}`)

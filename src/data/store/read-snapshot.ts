@@ -1,7 +1,7 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { ParseError } from 'jsonc-parser'
 import { isRecord } from '../../util/is-record.ts'
 import { NestingError, parseJson } from '../../util/json.ts'
+import { createPauses } from '../../util/pauses.ts'
 import type { EntryNote } from '../routes/schemas.ts'
 import { formatLastUpdate, parseLastUpdate } from './dates.ts'
 import type { SnapshotFormat } from './fields.ts'
@@ -34,9 +34,6 @@ export class SnapshotError extends Error {
 }
 
 const maxWarnings = 100
-
-/** Entries after which the reader yields to other work. */
-const yieldAfter = 100
 
 /**
  * Maximum size of a snapshot, in a file and over HTTP: over a hundred thousand entries. It is parsed in one piece, which holds the event
@@ -152,6 +149,7 @@ export async function loadSnapshot<Entry>(
 ): Promise<LoadedSnapshot<Entry>> {
   const value = await parseText(text)
   const { elements, first, lastUpdate, sample } = plain === undefined ? readList(value) : readPlain(value, plain)
+  const pauses = createPauses()
   const entries: Entry[] = []
   const rejected: EntryNote[] = []
   const warnings: EntryNote[] = []
@@ -160,7 +158,7 @@ export async function loadSnapshot<Entry>(
     const entry = format.read(elements[position], warnings.length < maxWarnings ? warn : undefined, sample ? today : undefined)
     if (typeof entry === 'string') rejected.push({ position, reason: entry })
     else entries.push(entry)
-    if (position % yieldAfter === 0) await yieldToOthers()
+    if (pauses.isDue()) await pauses.take()
   }
   return { lastUpdate, sample, entries, rejected, warnings: warnings.slice(0, maxWarnings) }
 }

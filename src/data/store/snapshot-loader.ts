@@ -7,7 +7,7 @@ import { dayAt } from './dates.ts'
 import type { Origin, SnapshotText } from './origin.ts'
 import { loadSnapshot } from './read-snapshot.ts'
 
-export interface SnapshotLoaderOptions {
+interface SnapshotLoaderOptions {
   readonly definition: DatabaseDefinition
   readonly origin: Origin
   readonly clock: Clock
@@ -38,7 +38,7 @@ export type SnapshotLoader = Awaited<ReturnType<typeof createSnapshotLoader>>
 export async function createSnapshotLoader({ origin, definition, clock, log }: SnapshotLoaderOptions) {
   const { name: database, format, isPlain } = definition
   let loaded: Loaded | undefined
-  let state: 'loading' | 'ready' | 'failed' = 'loading'
+  /** Why the last attempt to load it failed. */
   let error: string | undefined
   let closed = false
   /** The last text was not a valid snapshot: the state stays `failed` until the text changes. */
@@ -57,7 +57,6 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
     broken = false
     // New requests use the new database; requests in progress finish with the old one.
     loaded = { db, rejected, warnings, at: clock.wall(), day }
-    state = 'ready'
     error = undefined
     // The packaged sample does not matter to users who only watch servers.
     const level = origin.kind === 'sample' ? 'debug' : 'info'
@@ -71,10 +70,8 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
   }
 
   function failed(cause: unknown): void {
-    if (closed) return
     const reason = (cause as Error).message
-    state = 'failed'
-    if (reason === error) return
+    if (closed || reason === error) return
     error = reason
     const consequence = loaded === undefined ? 'no snapshot is served' : 'the previous one is still served'
     log.warn({ database, source: origin.place, reason }, `snapshot not loaded; ${consequence}`)
@@ -86,10 +83,7 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
       const again = loaded?.db.sample === true && dayAt(clock.wall(), 2) !== loaded.day
       const found = await origin.read(again)
       if (found !== undefined) await load(found)
-      else if (loaded !== undefined && !broken) {
-        state = 'ready'
-        error = undefined
-      }
+      else if (loaded !== undefined && !broken) error = undefined
     } catch (cause) {
       failed(cause)
     }
@@ -110,7 +104,7 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
   let cancelPoll = () => {}
   const poll = () => {
     if (closed) return
-    const pause = state === 'failed' ? Math.min(origin.interval, retryMs) : origin.interval
+    const pause = error === undefined ? origin.interval : Math.min(origin.interval, retryMs)
     cancelPoll = clock.after(pause, () => void refresh().then(poll))
   }
   let cancelDebounce = () => {}
@@ -135,7 +129,8 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
       const { rejected = [], warnings = [] } = loaded ?? {}
       return { rejected, warnings }
     },
-    get status(): DatabaseStatus {
+    get status() {
+      const state = error !== undefined ? 'failed' : loaded === undefined ? 'loading' : 'ready'
       const shown = loaded && {
         entries: loaded.db.accepted,
         rejected: loaded.rejected.length,
@@ -146,7 +141,7 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
         sample: loaded.db.sample,
       }
       const { kind, name: source } = origin
-      return { ...{ database, kind, source, state }, ...shown, ...(error !== undefined && { error }) }
+      return { ...{ database, kind, source, state }, ...shown, ...(error !== undefined && { error }) } satisfies DatabaseStatus
     },
     /** Reads the snapshot now; resolves when it is served or has failed. Never rejects. */
     refresh,

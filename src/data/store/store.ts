@@ -7,7 +7,7 @@ import type { Log } from '../../util/log.ts'
 import type { SnapshotMetrics } from '../../util/part-metrics.ts'
 import type { DatabaseDefinition } from '../databases/definition.ts'
 import { registerDatabase } from '../routes/register.ts'
-import type { EntryNote } from '../routes/schemas.ts'
+import type { DatabaseStatus, EntryNote } from '../routes/schemas.ts'
 import type { DataSettings } from '../settings.ts'
 import type { Database } from './database.ts'
 import { fileOrigin } from './file-origin.ts'
@@ -16,12 +16,7 @@ import { createSnapshotLoader, type SnapshotLoader } from './snapshot-loader.ts'
 import { urlOrigin } from './url-origin.ts'
 
 /** What is wrong with the snapshot of one database. */
-export interface DatabaseCheck {
-  readonly database: string
-  /** Name of the file, or host and last segment of the URL. */
-  readonly source: string
-  /** Why it could not be loaded. */
-  readonly error?: string
+export interface DatabaseCheck extends Pick<DatabaseStatus, 'database' | 'source' | 'error'> {
   readonly rejected: readonly EntryNote[]
   readonly warnings: readonly EntryNote[]
 }
@@ -29,7 +24,7 @@ export interface DatabaseCheck {
 /** Every database, each kept up to date with its snapshot independently of the others. */
 export type Store = Awaited<ReturnType<typeof openStore>>
 
-export interface StoreOptions {
+interface StoreOptions {
   readonly databases: readonly DatabaseDefinition[]
   readonly settings: DataSettings
   readonly clock: Clock

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createFolder } from '../../util/create-folder.ts'
 import { readFileUpTo, writeAtomic } from '../../util/files.ts'
-import { basicAuthorization, HttpClient, type HttpError, shortName } from '../../util/http-client.ts'
+import { basicAuthorization, HttpClient, type HttpClientOptions, type HttpError, shortName } from '../../util/http-client.ts'
 import { parseJson } from '../../util/json.ts'
 import type { Log } from '../../util/log.ts'
 import type { Origin, SnapshotText } from './origin.ts'
@@ -12,7 +12,7 @@ import { maxSnapshotBytes, SnapshotError } from './read-snapshot.ts'
 /** Maximum size of the first line of a copy, which has the ETag: Node.js accepts 16 KiB of headers. */
 const maxHeadBytes = 64 * 1024
 
-export interface UrlOriginOptions {
+interface UrlOriginOptions extends Partial<Pick<HttpClientOptions, 'timeoutMs' | 'maxBytes'>> {
   readonly database: string
   readonly url: string
   /** Milliseconds between two requests. */
@@ -22,23 +22,11 @@ export interface UrlOriginOptions {
   /** The folder is below a world-writable one: use a copy only if the folder belongs to this user. */
   readonly distrusted?: boolean
   readonly log: Log
-  /** Timeout of one download, milliseconds. */
-  readonly timeoutMs?: number
-  /** Maximum size of the body, uncompressed. */
-  readonly maxBytes?: number
 }
 
 /** A URL, which several replicas may share. The last valid text is copied to the disk, so that a start does not depend on the URL. */
-export function urlOrigin({
-  database,
-  url,
-  interval,
-  cacheDir,
-  distrusted = false,
-  log,
-  timeoutMs = 60_000,
-  maxBytes = maxSnapshotBytes,
-}: UrlOriginOptions): Origin {
+export function urlOrigin(options: UrlOriginOptions): Origin {
+  const { database, url, interval, cacheDir, distrusted, log, timeoutMs = 60_000, maxBytes = maxSnapshotBytes } = options
   const target = new URL(url)
   const authorization = basicAuthorization(target)
   target.username = ''
@@ -55,9 +43,10 @@ export function urlOrigin({
       await writeAtomic(copy, `${JSON.stringify({ etag: tag })}\n${text}`, { mode: 0o600 })
     } catch (error) {
       const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
+      const consequence = 'so the next start depends on its URL. Set DATA_DIR to a writable folder'
       log.warn(
         { database, folder: cacheDir, reason },
-        'the snapshot is served, but could not be copied to the disk, so the next start depends on its URL. Set DATA_DIR to a writable folder',
+        `the snapshot is served, but could not be copied to the disk, ${consequence}`,
       )
     }
   }
@@ -102,9 +91,7 @@ export function urlOrigin({
         return undefined
       }
     },
-    async close() {
-      await client.close()
-    },
+    close: () => client.close(),
   }
 }
 

@@ -15,16 +15,10 @@ const names = [
 
 export const archivePage = 'upcoming-releases/archive'
 
-export interface Archive {
-  /** Oldest first, each once. */
-  readonly months: readonly ArchivedMonth[]
-  /** Links of the same form whose last part is not a month. */
-  readonly unknown: readonly string[]
-}
-
-/** The months that the archive page links to. */
-export function readArchive(markdown: string): Archive {
+/** The months that the archive page links to, oldest first, each once. */
+export function readArchive(markdown: string) {
   const months = new Map<string, ArchivedMonth>()
+  /** Links of the same form whose last part is not a month. */
   const unknown: string[] = []
   for (const [, page = '', year = '', name = ''] of markdown.matchAll(/\/(upcoming-releases\/(\d{4})\/([A-Za-z]+))\b/g)) {
     const month = names.indexOf(name.toLowerCase()) + 1

@@ -1,21 +1,30 @@
 import type { Comeback } from '../../databases/kcomebacks.ts'
 
-/** Counts the differences to the previous entries of a month. An entry is changed if a removed one had its artist and title. */
-export function compare(before: readonly Comeback[], now: readonly Comeback[]) {
-  const remaining = new Map<string, number>()
-  const take = (key: string): boolean => {
-    const count = remaining.get(key) ?? 0
-    if (count > 0) remaining.set(key, count - 1)
+export type Named = Pick<Comeback, 'artist' | 'title'>
+export const nameOf = ({ artist, title }: Named): string => JSON.stringify([artist, title])
+const whole = (entry: Comeback): string => JSON.stringify(entry)
+
+/** Texts with their number. */
+export class Bag {
+  readonly #counts = new Map<string, number>()
+
+  constructor(texts: readonly string[]) {
+    for (const text of texts) this.#counts.set(text, (this.#counts.get(text) ?? 0) + 1)
+  }
+
+  /** Removes a text. @returns false if there is none left */
+  take(text: string): boolean {
+    const count = this.#counts.get(text) ?? 0
+    this.#counts.set(text, Math.max(0, count - 1))
     return count > 0
   }
-  const put = (key: string) => remaining.set(key, (remaining.get(key) ?? 0) + 1)
-  const whole = (entry: Comeback) => JSON.stringify(entry)
-  const name = ({ artist, title }: Comeback) => JSON.stringify([artist, title])
+}
 
-  for (const entry of before) put(whole(entry))
-  const differing = now.filter((entry) => !take(whole(entry)))
-  const kept = new Set(now.map(whole))
-  for (const entry of before) if (!kept.has(whole(entry))) put(name(entry))
-  const added = differing.filter((entry) => !take(name(entry))).length
+/** Counts the differences to the previous entries of a month. An entry is changed if a removed one had its artist and title. */
+export function compare(before: readonly Comeback[], now: readonly Comeback[]) {
+  const [all, kept] = [new Bag(before.map(whole)), new Set(now.map(whole))]
+  const differing = now.filter((entry) => !all.take(whole(entry)))
+  const removed = new Bag(before.filter((entry) => !kept.has(whole(entry))).map(nameOf))
+  const added = differing.filter((entry) => !removed.take(nameOf(entry))).length
   return { added, changed: differing.length - added, unchanged: now.length - differing.length }
 }

@@ -1,5 +1,6 @@
 import type { Comeback } from '../../databases/kcomebacks.ts'
 import { type Cell, emptyCell } from './cell.ts'
+import type { Named } from './compare.ts'
 import { type Above, clip, isVagueDay, type Month, monthKey, nothingAbove, readMoment } from './moment.ts'
 
 /** Index of each column in a table; undefined if the table does not have it. */
@@ -18,7 +19,7 @@ export type RowRead =
   /** `note`: what is missing from the entry because it could not be parsed. */
   | { readonly entry: Comeback; readonly above: Above; readonly note?: string }
   /** Why the row has no entry; the rows below still inherit its day and time. `cancelled`: what is struck out. */
-  | { readonly problem: string; readonly above: Above; readonly cancelled?: Pick<Comeback, 'artist' | 'title'> }
+  | { readonly problem: string; readonly above: Above; readonly cancelled?: Named }
 
 /** In the order that an entry has them. */
 const types: readonly string[] = [

@@ -1,4 +1,4 @@
-import type { DataAge, RunContext, Script, ScriptSettings } from '../script.ts'
+import type { RunContext, Script, ScriptSettings } from '../script.ts'
 
 /** Music comebacks from the wiki of r/kpop. */
 export const kcomebacks = {
@@ -14,6 +14,5 @@ export const kcomebacks = {
     return []
   },
   isConfigured: ({ redditClientId }: ScriptSettings) => redditClientId !== undefined,
-  newest: ({ lastUpdate }: DataAge) => lastUpdate(),
   run: async (context: RunContext) => (await import('./script.ts')).runKcomebacks(context),
 } as const satisfies Script

@@ -13,9 +13,9 @@ export interface Above {
   readonly unparsed?: string
 }
 
-export const nothingAbove: Above = { day: undefined, time: '--:--' }
-
 const unknownTime = '--:--'
+
+export const nothingAbove: Above = { day: undefined, time: unknownTime }
 
 export const monthKey = ({ year, month }: Month): string => `${year}-${String(month).padStart(2, '0')}`
 
@@ -37,10 +37,10 @@ function readDay(text: string, month: Month): string | undefined {
   return bare.length <= 20 ? bare : undefined
 }
 
+const isCalendarDay = (day: string): boolean => /^\d+$/.test(day)
+
 /** Whether a text has digits but is not a single day: `1/2`, `~5`. False for texts such as `TBA`, which mean unknown. */
 export const isVagueDay = (day: string): boolean => /\p{N}/u.test(day) && !isCalendarDay(day)
-
-const isCalendarDay = (day: string): boolean => /^\d+$/.test(day)
 
 /** `HH:MM`; undefined if it is not a time of day. */
 function readTime(text: string): string | undefined {
@@ -61,18 +61,16 @@ const isUnknownTime = (time: string): boolean => /^(?:\?+|tb[acd]|-+|--:--)$/i.t
 
 export const clip = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}...` : text)
 
-function readTimeCell(time: string): Omit<Above, 'day'> {
-  const parsed = readTime(time)
-  if (parsed !== undefined) return { time: parsed }
-  return isUnknownTime(time) ? { time: unknownTime } : { time: unknownTime, unparsed: clip(time) }
-}
-
 /** Day and time of a row, which the rows below inherit; or a text with the reason why it has none. */
 export function readMoment(day: string, time: string, above: Above, month: Month): Above | string {
   const given = day === '' ? above.day : readDay(day, month)
   if (given === undefined)
     return day === '' ? 'neither it nor a row above it has a day' : `"${clip(day)}" is not a day of the month`
-  if (time !== '') return { day: given, ...readTimeCell(time) }
+  if (time !== '') {
+    const parsed = readTime(time)
+    if (parsed !== undefined || isUnknownTime(time)) return { day: given, time: parsed ?? unknownTime }
+    return { day: given, time: unknownTime, unparsed: clip(time) }
+  }
   // Blank means "as above". If the time above could not be parsed, that of an earlier row would be a guess. A day that is
   // not known cannot inherit the time of another day.
   return isCalendarDay(given) || day === '' ? { ...above, day: given } : { day: given, time: unknownTime }

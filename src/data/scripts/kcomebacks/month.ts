@@ -4,6 +4,7 @@ import { parseDay } from '../../store/dates.ts'
 import type { RunContext } from '../script.ts'
 import { minShare } from '../write-snapshot.ts'
 import type { ArchivedMonth } from './archive.ts'
+import { Bag, type Named, nameOf } from './compare.ts'
 import { readMonthPage } from './page.ts'
 import { digestOf, type MonthState } from './stored.ts'
 import type { Wiki } from './wiki.ts'
@@ -23,9 +24,6 @@ const maxNamed = 10
 /** A page may lose so many entries, whatever its length. */
 const minLoss = 1
 
-type Named = Pick<Comeback, 'artist' | 'title'>
-export const nameOf = ({ artist, title }: Named): string => JSON.stringify([artist, title])
-
 /**
  * Why the entries of a page must not replace the stored ones; undefined if they may. Not lost are entries that are struck out or
  * turn up in another month, and announced ones without a day.
@@ -36,14 +34,9 @@ export function objectionTo(
   stored: readonly Comeback[],
   elsewhere: ReadonlySet<string>,
 ): string | undefined {
-  const present = new Map<string, number>()
-  for (const name of [...entries, ...cancelled].map(nameOf)) present.set(name, (present.get(name) ?? 0) + 1)
-  const lost = stored.filter((entry) => {
-    const name = nameOf(entry)
-    const count = present.get(name) ?? 0
-    present.set(name, count - 1)
-    return count <= 0 && parseDay(entry.date) !== undefined && !elsewhere.has(name)
-  })
+  const present = new Bag([...entries, ...cancelled].map(nameOf))
+  const isLost = (entry: Comeback) => parseDay(entry.date) !== undefined && !elsewhere.has(nameOf(entry))
+  const lost = stored.filter((entry) => !present.take(nameOf(entry)) && isLost(entry))
   // A changed title is a lost entry and a new one.
   const replaced = entries.length - (stored.length - lost.length)
   const missing = lost.length - Math.max(0, replaced)

@@ -1,25 +1,16 @@
 import type { Comeback } from '../../databases/kcomebacks.ts'
+import type { Named } from './compare.ts'
 import { type Columns, readRow } from './entry.ts'
 import { type Month, nothingAbove } from './moment.ts'
 import { readTables } from './tables.ts'
 
 /** A row without an entry. */
-export interface RowReport {
+interface RowReport {
   /** Line of the page, from 1. */
   readonly line: number
   readonly reason: string
   /** The entry that is struck out. */
-  readonly cancelled?: Pick<Comeback, 'artist' | 'title'>
-}
-
-export interface MonthRead {
-  readonly entries: readonly Comeback[]
-  /** Rows that could not be parsed. Every row of the page is in `entries`, `reports` or `leftOut`. */
-  readonly reports: readonly RowReport[]
-  /** Rows that are not comebacks: songs of soundtracks. */
-  readonly leftOut: readonly RowReport[]
-  /** Rows whose entry lacks a value that could not be parsed, in page order. */
-  readonly notes: readonly RowReport[]
+  readonly cancelled?: Named
 }
 
 /** Finds the columns by name, because their order and number vary. */
@@ -53,18 +44,23 @@ const isSoundtracks = (heading: string): boolean => /(?<![\p{L}\p{N}])(?:osts?|s
 const barInLink = 'a "|" in the text of a link ends the cell; write it as "&#124;"'
 
 /** The entries of a month page in page order, and every other row with the reason. Never throws. */
-export function readMonthPage(markdown: string, month: Month): MonthRead {
+export function readMonthPage(markdown: string, month: Month) {
   const page = readTables(markdown)
   const entries: Comeback[] = []
+  /** Rows that are not comebacks: songs of soundtracks. */
   const leftOut: RowReport[] = []
+  /** Rows whose entry lacks a value that could not be parsed, in page order. */
   const notes: RowReport[] = []
+  /** Rows that could not be parsed. Every row of the page is in one of these lists. */
   const reports: RowReport[] = page.stray.map((line) => ({ line, reason: 'it is not in a valid table' }))
   for (const { heading, columns: names, rows } of page.tables) {
     const columns = readColumns(names)
-    if (columns === undefined || isSoundtracks(heading)) {
-      const reason = isSoundtracks(heading) ? 'it is in the table of soundtracks' : 'its table has no columns Day and Artist'
-      const list = isSoundtracks(heading) ? leftOut : reports
-      list.push(...rows.map(({ line }) => ({ line, reason })))
+    if (isSoundtracks(heading)) {
+      leftOut.push(...rows.map(({ line }) => ({ line, reason: 'it is in the table of soundtracks' })))
+      continue
+    }
+    if (columns === undefined) {
+      reports.push(...rows.map(({ line }) => ({ line, reason: 'its table has no columns Day and Artist' })))
       continue
     }
     let above = nothingAbove

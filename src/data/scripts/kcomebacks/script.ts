@@ -5,10 +5,10 @@ import type { RunContext, RunResult } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { type ArchivedMonth, archivePage, readArchive } from './archive.ts'
-import { compare } from './compare.ts'
-import { type MonthNow, nameOf, objectionTo, readMonth } from './month.ts'
+import { compare, nameOf } from './compare.ts'
+import { type MonthNow, objectionTo, readMonth } from './month.ts'
 import { digestOf, readStates, readStored, writeStates } from './stored.ts'
-import { openWiki, type Wiki } from './wiki.ts'
+import { openWiki } from './wiki.ts'
 
 /** After this many consecutive transient failures, older months are not read and keep their stored entries. */
 const maxConsecutiveFailures = 3
@@ -28,13 +28,13 @@ function previousMonth(wall: number): string {
 /** A page that has lost entries is believed if it was read the same so many times in a row. */
 const believedTimes = 3
 
-type Pages = ReadonlyMap<string, { readonly now: MonthNow }>
+type Pages = ReadonlyMap<string, MonthNow>
 type Months = ReadonlyMap<string, readonly Comeback[]>
 
 /** Names of the entries of all months but one: read now, else stored. */
 function namesElsewhere(key: string, pages: Pages, stored: Months): ReadonlySet<string> {
   const others = new Map<string, readonly Comeback[]>(stored)
-  for (const [other, { now }] of pages) others.set(other, now.entries)
+  for (const [other, { entries }] of pages) others.set(other, entries)
   others.delete(key)
   return new Set([...others.values()].flatMap((entries) => entries.map(nameOf)))
 }
@@ -44,19 +44,21 @@ function findForced(pages: Pages, stored: Months, force: boolean | string): (key
   if (force === false) return () => false
   if (force !== true) return (key) => key === force
   const lossy = [...pages].filter(
-    ([key, { now }]) => objectionTo(now, stored.get(key) ?? [], namesElsewhere(key, pages, stored)) !== undefined,
+    ([key, now]) => objectionTo(now, stored.get(key) ?? [], namesElsewhere(key, pages, stored)) !== undefined,
   )
   return () => lossy.length === 1
 }
 
-async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
+/** Music comebacks from the wiki of r/kpop. Rows that cannot be parsed are reported and do not fail the run. */
+export async function runKcomebacks(context: RunContext): Promise<RunResult> {
+  const wiki = openWiki(context)
   const { values, dataDir, signal, log, clock, progress, counts, full, dryRun, force } = context
   const path = snapshotPath(comebacksDatabase, values, dataDir)
   const stored = await readStored(path, log)
   const before = await readStates(dataDir)
   const states = new Map(before.months)
   const refused = new Map(before.refused)
-  const pages = new Map<string, { readonly month: ArchivedMonth; readonly now: MonthNow }>()
+  const pages = new Map<string, MonthNow>()
   const months = new Map(stored.months)
   const failures: string[] = []
   const reports: string[] = []
@@ -88,7 +90,6 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
   const due = archive.months.filter(isDue)
   progress.total(due.length)
   let [inARow, unread, freshRead] = [0, 0, false]
-  const accepted = new Set<string>()
   const accept = (key: string, now: MonthNow) => {
     const { added, changed, unchanged } = compare(entriesOf(key), now.entries)
     counts.read += now.entries.length + now.rejected
@@ -100,14 +101,15 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
     months.set(key, now.entries)
     states.set(key, now.state)
     refused.delete(key)
-    accepted.add(key)
     freshRead ||= key >= fresh
   }
+  /** The pages that have lost entries, which may have moved to a month that is read later. */
+  const doubtful: (readonly [ArchivedMonth, MonthNow])[] = []
   // Newest first: they matter most if the run is cut short.
   for (const month of due.toReversed()) {
     signal.throwIfAborted()
     const { key } = month
-    const kept = entriesOf(key).length
+    const old = entriesOf(key)
     const isFresh = key >= fresh
     const state = stateOf(key)
     const down = inARow >= maxConsecutiveFailures && !isFresh ? new Error('not read: Reddit is down') : undefined
@@ -120,8 +122,9 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
         freshRead ||= isFresh
         if (state !== undefined) states.set(key, { ...state, read: clock.wall() })
       } else {
-        pages.set(key, { month, now })
-        if (objectionTo(now, entriesOf(key), namesElsewhere(key, pages, stored.months)) === undefined) accept(key, now)
+        pages.set(key, now)
+        if (objectionTo(now, old, namesElsewhere(key, pages, stored.months)) === undefined) accept(key, now)
+        else doubtful.push([month, now])
       }
     } catch (error) {
       signal.throwIfAborted()
@@ -129,7 +132,7 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
       unread++
       if (error instanceof UpstreamError && error.kind === 'rate_limited') limited = error
       const reason = error instanceof Error ? error.message : String(error)
-      fail(`${month.page}: ${reason}; its stored entries (${kept}) are kept`)
+      fail(`${month.page}: ${reason}; its stored entries (${old.length}) are kept`)
     }
     progress.step(key)
   }
@@ -137,9 +140,8 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
   const isForced = findForced(pages, stored.months, force)
   /** Whether the whole may shrink, because a page that has lost entries was accepted. */
   let mayShrink = force === true || force === 'snapshot'
-  // Entries may have moved to a month that was read later.
-  const doubtful = [...pages].filter(([key]) => !accepted.has(key))
-  for (const [key, { month, now }] of doubtful) {
+  for (const [month, now] of doubtful) {
+    const { key } = month
     const old = entriesOf(key)
     const objection = objectionTo(now, old, namesElsewhere(key, pages, stored.months))
     if (objection !== undefined) {
@@ -168,30 +170,11 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
     // Changed data needs another date, which clients send as If-Modified-Since: one second later.
     const kept = stored.lastUpdate && stored.lastUpdate + (isDeepStrictEqual(months, stored.months) ? 0 : 1000)
     const wall = stale ? (kept ?? Date.parse(fresh)) : clock.wall()
-    const written = await writeSnapshot({
-      database: comebacksDatabase,
-      path,
-      entries,
-      mask: maskOfSettings(context.values),
-      wall,
-      force: mayShrink,
-      dryRun,
-      log,
-      confirm: context.confirm,
-    })
+    const order = { database: comebacksDatabase, path, entries, wall, force: mayShrink, dryRun, log, confirm: context.confirm }
+    const written = await writeSnapshot({ ...order, mask: maskOfSettings(values) })
     if (!written.written) return { outcome: 'failed', counts, errors: [written.reason, ...errors] }
   }
   if (!dryRun) await writeStates(dataDir, { months: states, refused })
   if (limited?.retryAt !== undefined) return { outcome: 'rate_limited', counts, errors, retryAt: limited.retryAt }
   return { outcome: failures.length === 0 ? 'done' : nothing ? 'failed' : 'partly', counts, errors }
-}
-
-/** Music comebacks from the wiki of r/kpop. Rows that cannot be parsed are reported and do not fail the run. */
-export async function runKcomebacks(context: RunContext): Promise<RunResult> {
-  const wiki = openWiki(context)
-  try {
-    return await update(context, wiki)
-  } finally {
-    wiki.close()
-  }
 }

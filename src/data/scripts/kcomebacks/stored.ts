@@ -25,7 +25,6 @@ export type MonthState = Static<typeof MonthState>
 
 /** Entries of a page that were refused because it has lost others. */
 const Refused = Type.Object({ digest: Type.String(), times: Type.Integer() })
-export type Refused = Static<typeof Refused>
 
 const States = Type.Object({
   rules: Type.Literal(rules),
@@ -34,35 +33,30 @@ const States = Type.Object({
 })
 
 /** What is known about the pages, by month. */
-export interface PageStates {
+interface PageStates {
   readonly months: ReadonlyMap<string, MonthState>
-  readonly refused: ReadonlyMap<string, Refused>
+  readonly refused: ReadonlyMap<string, Static<typeof Refused>>
 }
 
 export const digestOf = (entries: readonly Comeback[]): string =>
   createHash('sha256').update(JSON.stringify(entries)).digest('base64url')
 
-/** The entries published before. */
-export interface Stored {
-  /** By month (`2024-02`), each in the order of the file. */
-  readonly months: ReadonlyMap<string, readonly Comeback[]>
-  /** Its `last_update` in Unix milliseconds; undefined if nothing was published. */
-  readonly lastUpdate: number | undefined
-}
-
-/** Reads the current snapshot, or if that is broken, the newest of the previous ones. */
-export async function readStored(path: string, log: Log): Promise<Stored> {
+/** Reads the entries published before: of the current snapshot, or if that is broken, the newest of the previous ones. */
+export async function readStored(path: string, log: Log) {
   const published = await readPublished(path, comebacksDatabase, log)
-  if (published === undefined) return { months: new Map(), lastUpdate: undefined }
-  const { entries, lastUpdate } = published
   const months = new Map<string, Comeback[]>()
-  for (const entry of entries) {
+  for (const entry of published?.entries ?? []) {
     const key = entry.date.slice(0, 7)
     const month = months.get(key)
     if (month === undefined) months.set(key, [entry])
     else month.push(entry)
   }
-  return { months, lastUpdate: lastUpdate.time * 1000 }
+  return {
+    /** By month (`2024-02`), each in the order of the file. */
+    months: months as ReadonlyMap<string, readonly Comeback[]>,
+    /** Its `last_update` in Unix milliseconds; undefined if nothing was published. */
+    lastUpdate: published && published.lastUpdate.time * 1000,
+  }
 }
 
 const stateFile = (dataDir: string): string => join(dataDir, 'kcomebacks.months.json')

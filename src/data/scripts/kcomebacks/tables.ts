@@ -1,7 +1,7 @@
 import { type Cell, renderCells } from './cell.ts'
 
 /** A row of a table of the page. */
-export interface TableRow {
+interface TableRow {
   /** Line of the page, from 1. */
   readonly line: number
   readonly cells: readonly Cell[]
@@ -9,17 +9,11 @@ export interface TableRow {
   readonly hasCutLink: boolean
 }
 
-export interface Table {
+interface Table {
   /** The heading above it, without markup; `''` if there is none. */
   readonly heading: string
   readonly columns: readonly string[]
   readonly rows: readonly TableRow[]
-}
-
-export interface Page {
-  readonly tables: readonly Table[]
-  /** Lines that start like a row but are not in a valid table. */
-  readonly stray: readonly number[]
 }
 
 const delimiterCell = /^[ \t]*:?-+:?[ \t]*$/
@@ -48,11 +42,12 @@ const cutLink = /\[[^[\]|]*\|[^[\]]*\]\(/
  * Every row of every table of a wiki page, and every line that looks like one. Accepts more tables than Reddit does (directly
  * below a text or another table, or with a delimiter that is too short), because their rows are comebacks too.
  */
-export function readTables(source: string): Page {
+export function readTables(source: string) {
   const lines = source.split(/\r\n|\r|\n/).map(tidy)
   const definitions = lines.filter((line) => definition.test(line) && !isOversized(line)).slice(0, maxDefinitions)
   const render = (line: string) => renderCells(splitRow(line).slice(0, maxColumns), definitions)
   const tables: Table[] = []
+  /** Lines that start like a row but are not in a valid table. */
   const stray: number[] = []
   let heading = ''
   let rows: TableRow[] | undefined

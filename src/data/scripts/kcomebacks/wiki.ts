@@ -1,15 +1,9 @@
 import { isRecord } from '../../../util/is-record.ts'
 import { version } from '../../../util/package.ts'
+import { withAccessToken } from '../access-token.ts'
 import type { RunContext } from '../script.ts'
 import { createUpstream } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
-
-export interface WikiPage {
-  readonly markdown: string
-  /** Changes with every edit; undefined if the upstream does not send it. */
-  readonly revision: string | undefined
-  readonly etag: string | undefined
-}
 
 export type Wiki = ReturnType<typeof openWiki>
 
@@ -36,19 +30,12 @@ type Access = Pick<RunContext, 'values' | 'signal' | 'log' | 'clock' | 'progress
 export function openWiki({ values, signal, log, clock, progress }: Access) {
   const { redditClientId: id, redditClientSecret: secret } = values
   const credentials = id !== undefined && secret !== undefined ? Buffer.from(`${id}:${secret}`).toString('base64') : undefined
-  const common = {
-    name: 'Reddit',
-    ...{ signal, log, clock },
-    onWait: progress.wait,
-    maxBytes,
-    userAgent: `nodejs:tickwarden:v${version} (reads the r/kpop wiki)`,
-  }
+  const userAgent = `nodejs:tickwarden:v${version} (reads the r/kpop wiki)`
+  const common = { name: 'Reddit', signal, log, clock, onWait: progress.wait, maxBytes, userAgent }
   const site = createUpstream({ ...common, baseUrl: values.redditAuthUrl })
   const api = createUpstream({ ...common, baseUrl: values.redditApiUrl })
-  let token: { readonly text: string; readonly until: number } | undefined
 
   async function getToken(): Promise<string> {
-    if (token !== undefined && clock.wall() < token.until) return token.text
     const request = {
       method: 'POST' as const,
       path: '/api/v1/access_token',
@@ -57,38 +44,23 @@ export function openWiki({ values, signal, log, clock, progress }: Access) {
     }
     const { json } = await site.request(request).catch((error: unknown) => {
       if (!(error instanceof UpstreamError) || !isRefusal(error)) throw error
-      const { status } = error
-      throw new UpstreamError('status', `Reddit rejected REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET (${status})`, {
-        ...(status !== undefined && { status }),
-        cause: error,
-      })
+      const { status = 0 } = error
+      const reason = `Reddit rejected REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET (${status})`
+      throw new UpstreamError('status', reason, { status, cause: error })
     })
     const text = isRecord(json) ? asText(json.access_token) : undefined
     if (text === undefined || !/^[\x21-\x7e]+$/.test(text)) {
       throw new UpstreamError('malformed', 'Reddit: the reply of the token service has no token')
     }
-    const lifetime = isRecord(json) && typeof json.expires_in === 'number' ? json.expires_in : 3600
-    // A minute early, so that it does not expire in transit.
-    token = { text, until: clock.wall() + Math.max(0, lifetime - 60) * 1000 }
     return text
   }
+  const send = withAccessToken(getToken)
 
-  const getFromApi = async (page: string, headers: Record<string, string>) =>
-    api.request({
-      path: `/r/${subreddit}/wiki/${page}`,
-      query: { raw_json: '1' },
-      headers: { ...headers, authorization: `Bearer ${await getToken()}` },
+  const getWithToken = (page: string, headers: Record<string, string>) =>
+    send((authorization) => {
+      const request = { path: `/r/${subreddit}/wiki/${page}`, query: { raw_json: '1' } }
+      return api.request({ ...request, headers: { ...headers, authorization } })
     })
-
-  async function getWithToken(page: string, headers: Record<string, string>) {
-    try {
-      return await getFromApi(page, headers)
-    } catch (error) {
-      if (!(error instanceof UpstreamError) || error.status !== 401 || token === undefined) throw error
-      token = undefined
-      return getFromApi(page, headers)
-    }
-  }
 
   async function getPublicly(page: string, headers: Record<string, string>) {
     try {
@@ -109,7 +81,7 @@ export function openWiki({ values, signal, log, clock, progress }: Access) {
      * @param etag of the stored copy
      * @throws UpstreamError
      */
-    async read(page: string, etag?: string): Promise<WikiPage | 'unchanged'> {
+    async read(page: string, etag?: string) {
       const headers: Record<string, string> = etag === undefined ? {} : { 'if-none-match': etag }
       const get = credentials === undefined ? getPublicly : getWithToken
       const reply = await get(page, headers).catch((error: unknown) => {
@@ -124,13 +96,10 @@ export function openWiki({ values, signal, log, clock, progress }: Access) {
       }
       return {
         markdown: data.content_md,
+        /** Changes with every edit; undefined if the upstream does not send it. */
         revision: asText(data.revision_id) ?? asText(data.revision_date),
         etag: asText(reply.headers.etag),
       }
-    },
-    close() {
-      site.close()
-      api.close()
     },
   }
 }

@@ -13,13 +13,6 @@ const Stored = Type.Object({
   refreshToken: Type.Optional(Type.String()),
 })
 
-/** A refresh token and its expiry. */
-export interface Authorisation {
-  readonly refreshToken: string
-  /** When it expires, Unix milliseconds; undefined if unknown. */
-  readonly expires: number | undefined
-}
-
 /** Spotify's refresh tokens expire this many months after the user authorised access; a replaced token may not last longer. */
 const months = 6
 
@@ -46,9 +39,11 @@ const write = (dataDir: string, stored: Static<typeof Stored>): Promise<void> =>
   writeStateFile(fileOf(dataDir), stored, { mode: 0o600 })
 
 /** Reads the current refresh token. @param token the refresh token in the settings */
-export async function readAuthorisation(dataDir: string, token: string): Promise<Authorisation> {
+export async function readAuthorisation(dataDir: string, token: string) {
   const { granted, refreshToken = token } = await readStored(dataDir, token)
-  return { refreshToken, expires: granted === undefined ? undefined : monthsLater(granted) }
+  /** When it expires, Unix milliseconds; undefined if unknown. */
+  const expires = granted === undefined ? undefined : monthsLater(granted)
+  return { refreshToken, expires }
 }
 
 /** Stores when the user authorised access by this refresh token. @param wall Unix milliseconds */

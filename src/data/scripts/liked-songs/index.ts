@@ -1,4 +1,4 @@
-import type { DataAge, RunContext, Script, ScriptSettingName, ScriptSettings } from '../script.ts'
+import type { RunContext, Script, ScriptSettingName, ScriptSettings } from '../script.ts'
 
 const needed = [
   'spotifyClientId',
@@ -18,7 +18,6 @@ export const likedSongs = {
   missingSettings: (settings: ScriptSettings) => needed.filter((name) => settings[name] === undefined),
   // Its required settings configure it: without them it is not scheduled.
   isConfigured: () => true,
-  newest: ({ lastSuccess }: DataAge) => lastSuccess(),
   async readState({ spotifyRefreshToken }: ScriptSettings, dataDir: string) {
     const [{ readAuthorisation }, { describeSetAside, journalPath, readSetAside }] = await Promise.all([
       import('./authorisation.ts'),

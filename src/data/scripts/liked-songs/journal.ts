@@ -7,11 +7,14 @@ import { parseJson } from '../../../util/json.ts'
 /** Some 100 bytes for each song. */
 const maxBytes = 64 * 1024 * 1024
 
-/** A song that Last.fm rejected. */
-export interface FailedSong {
+export interface Song {
   readonly id: string
   readonly title: string
   readonly artist: string
+}
+
+/** A song that Last.fm rejected. */
+export interface FailedSong extends Song {
   /** Error message. */
   readonly reason: string
   /** Number of consecutive runs in which it failed. */
@@ -20,11 +23,9 @@ export interface FailedSong {
   readonly tried: number
 }
 
-export type Song = Pick<FailedSong, 'id' | 'title' | 'artist'>
-
 export const journalPath = (dataDir: string): string => join(dataDir, 'likedsongs.jsonl')
 
-export const nameOf = ({ artist, title }: Pick<FailedSong, 'artist' | 'title'>): string => `${artist} - ${title}`
+export const nameOf = ({ artist, title }: Song): string => `${artist} - ${title}`
 
 /** A message with the song, the error, and when it was last tried. */
 export const describeSetAside = (song: FailedSong): string =>
@@ -41,36 +42,33 @@ export const isSetAside = ({ failures }: FailedSong): boolean => failures >= max
 export const isDue = (song: FailedSong, wall: number): boolean =>
   !isSetAside(song) || wall < song.tried || wall - song.tried >= setAsideInterval
 
-type Line = { readonly id: string; readonly failed?: FailedSong }
-
-function parseLine(line: string): readonly Line[] {
+function parseLine(line: string): unknown {
   try {
-    const value = parseJson(line)
-    if (!isRecord(value) || typeof value.id !== 'string') return []
+    return parseJson(line)
+  } catch {
+    // The last line of a run that was killed while writing it.
+    return undefined
+  }
+}
+
+function parse(text: string) {
+  const ids = new Set<string>()
+  const failed = new Map<string, FailedSong>()
+  for (const value of text.split('\n').map(parseLine)) {
+    if (!isRecord(value) || typeof value.id !== 'string') continue
     const { id, title, artist, error, reason, failures, tried } = value
-    if (error === undefined && reason === undefined) return [{ id }]
-    if (typeof title !== 'string' || typeof artist !== 'string') return []
-    const failed = {
-      ...{ id, title, artist },
+    const isFailed = error !== undefined || reason !== undefined
+    if (isFailed && (typeof title !== 'string' || typeof artist !== 'string')) continue
+    ids.add(id)
+    failed.delete(id)
+    if (!isFailed) continue
+    failed.set(id, {
+      ...{ id, title: String(title), artist: String(artist) },
       // Earlier versions stored only the error code and did not retry.
       reason: typeof reason === 'string' ? reason : `Last.fm error ${String(error)}`,
       failures: typeof failures === 'number' ? failures : maxFailures,
       tried: typeof tried === 'number' ? tried : 0,
-    }
-    return [{ id, failed }]
-  } catch {
-    // The last line of a run that was killed while writing it.
-    return []
-  }
-}
-
-function parse(text: string): { readonly ids: Set<string>; readonly failed: Map<string, FailedSong> } {
-  const ids = new Set<string>()
-  const failed = new Map<string, FailedSong>()
-  for (const { id, failed: song } of text.split('\n').flatMap(parseLine)) {
-    ids.add(id)
-    failed.delete(id)
-    if (song !== undefined) failed.set(id, song)
+    })
   }
   return { ids, failed }
 }

@@ -8,40 +8,31 @@ import { UpstreamError } from '../upstream-error.ts'
  * How a Last.fm error affects a run. `song`: this song is rejected, others may succeed; `unavailable`: temporarily out of
  * service; `reauthorise` and `stop`: every song fails until the user fixes the configuration.
  */
-export type LastfmFailure = 'reauthorise' | 'stop' | 'song' | 'unavailable'
+type LastfmFailure = 'reauthorise' | 'stop' | 'song' | 'unavailable'
 
-interface Meaning {
-  readonly failure: LastfmFailure
-  /** What happened and what to do. */
-  readonly text: string
-  /** Transient: a retry may succeed. */
-  readonly isTransient?: true
-}
+/** The text says what happened and what to do. Transient: a retry may succeed. */
+type Meaning = readonly [LastfmFailure, text: string, transient?: 'transient']
 
 const authorise = 'run: tickwarden authorise lastfm'
 const apiAccount = "compare LASTFM_API_KEY and LASTFM_API_SECRET with your application's page at Last.fm"
 
 /** By its error codes, from its API documentation. */
 const meanings: Readonly<Record<number, Meaning>> = {
-  4: { failure: 'reauthorise', text: `access to the account was withdrawn; ${authorise}` },
-  6: { failure: 'song', text: 'Last.fm does not accept this artist and title' },
-  7: { failure: 'song', text: 'Last.fm does not know the song' },
-  8: { failure: 'song', text: 'the operation failed', isTransient: true },
-  9: { failure: 'reauthorise', text: `the session key is no longer valid; ${authorise}` },
-  10: { failure: 'stop', text: `the API key is not valid; ${apiAccount}` },
-  11: { failure: 'unavailable', text: 'Last.fm is offline; try again later', isTransient: true },
-  13: { failure: 'stop', text: `the signature is not valid; ${apiAccount}` },
-  14: { failure: 'reauthorise', text: `access to the account was not granted; ${authorise}` },
-  16: { failure: 'unavailable', text: 'Last.fm is temporarily unavailable; try again later', isTransient: true },
-  17: { failure: 'reauthorise', text: `Last.fm requires a login; ${authorise}` },
-  26: { failure: 'stop', text: "the API key is suspended; see your application's page at Last.fm, or create another one" },
+  4: ['reauthorise', `access to the account was withdrawn; ${authorise}`],
+  6: ['song', 'Last.fm does not accept this artist and title'],
+  7: ['song', 'Last.fm does not know the song'],
+  8: ['song', 'the operation failed', 'transient'],
+  9: ['reauthorise', `the session key is no longer valid; ${authorise}`],
+  10: ['stop', `the API key is not valid; ${apiAccount}`],
+  11: ['unavailable', 'Last.fm is offline; try again later', 'transient'],
+  13: ['stop', `the signature is not valid; ${apiAccount}`],
+  14: ['reauthorise', `access to the account was not granted; ${authorise}`],
+  16: ['unavailable', 'Last.fm is temporarily unavailable; try again later', 'transient'],
+  17: ['reauthorise', `Last.fm requires a login; ${authorise}`],
+  26: ['stop', "the API key is suspended; see your application's page at Last.fm, or create another one"],
 }
 
-const meaningOf = (code: number): Meaning =>
-  meanings[code] ?? {
-    failure: 'stop',
-    text: 'unknown error; see the error codes at https://www.last.fm/api',
-  }
+const unknown: Meaning = ['stop', 'unknown error; see the error codes at https://www.last.fm/api']
 
 export class LastfmError extends Error {
   override readonly name = 'LastfmError'
@@ -50,10 +41,10 @@ export class LastfmError extends Error {
   readonly code: number
 
   constructor(method: string, code: number, cause?: unknown) {
-    const { failure, text, isTransient = false } = meaningOf(code)
+    const [failure, text, transient] = meanings[code] ?? unknown
     super(`Last.fm: ${method}: ${text} (error ${code})`, cause === undefined ? {} : { cause })
     this.failure = failure
-    this.isTransient = isTransient
+    this.isTransient = transient !== undefined
     this.code = code
   }
 }
@@ -99,24 +90,6 @@ export const isLastfmRateLimited = (body: unknown): boolean => errorOf(body)?.co
 const maxMessage = 200
 
 /**
- * The error in a reply; undefined if it has none. Its cause has Last.fm's own message.
- * @param mask masks the secrets of the request, which Last.fm may quote
- */
-function toLastfmError(
-  method: string,
-  body: unknown,
-  mask: (text: string) => string,
-  cause?: UpstreamError,
-): LastfmError | undefined {
-  const found = errorOf(body)
-  if (found === undefined) return undefined
-  const { code, message } = found
-  if (typeof message !== 'string') return new LastfmError(method, code, cause)
-  const reply = new Error(`Last.fm replied: ${mask(message).slice(0, maxMessage)}`, cause === undefined ? {} : { cause })
-  return new LastfmError(method, code, reply)
-}
-
-/**
  * Calls a method of Last.fm, signed.
  * @throws LastfmError for an error code of Last.fm, UpstreamError for anything else
  */
@@ -129,17 +102,26 @@ export async function callLastfm(
   const parameters = { ...given, method, api_key: apiKey, ...(sessionKey !== undefined && { sk: sessionKey }) }
   const form = { ...parameters, api_sig: signature(parameters, apiSecret), format: 'json' }
   const request = { method: 'POST' as const, path: '/2.0/', form }
-  const mask = maskOfRequest(request)
-  try {
-    const { json } = await upstream.request(request)
-    const error = toLastfmError(method, json, mask)
-    if (error !== undefined) throw error
-    return json
-  } catch (error) {
-    // The client has already waited for a rate limit; its error has `retryAt`.
-    if (!(error instanceof UpstreamError) || error.kind === 'rate_limited') throw error
-    throw toLastfmError(method, error.body, mask, error) ?? error
+  let failure: UpstreamError | undefined
+  const body = await upstream.request(request).then(
+    ({ json }) => json,
+    (error: unknown) => {
+      // The client has already waited for a rate limit; its error has `retryAt`.
+      if (!(error instanceof UpstreamError) || error.kind === 'rate_limited') throw error
+      failure = error
+      return error.body
+    },
+  )
+  const found = errorOf(body)
+  if (found === undefined) {
+    if (failure !== undefined) throw failure
+    return body
   }
+  const { code, message } = found
+  if (typeof message !== 'string') throw new LastfmError(method, code, failure)
+  // Last.fm may quote the secrets of the request.
+  const said = maskOfRequest(request)(message).slice(0, maxMessage)
+  throw new LastfmError(method, code, new Error(`Last.fm replied: ${said}`, { cause: failure }))
 }
 
 const lovedPageSize = 1000
@@ -159,12 +141,8 @@ export async function readLovedSongs(upstream: Upstream, keys: LastfmKeys): Prom
   if (typeof user !== 'string') throw new UpstreamError('malformed', 'Last.fm: user.getInfo: the reply has no name')
   const loved = new Set<string>()
   for (let [page, pages] = [1, 1]; page <= Math.min(pages, maxLovedPages); page++) {
-    const reply = await callLastfm(
-      upstream,
-      'user.getLovedTracks',
-      { user, limit: String(lovedPageSize), page: String(page) },
-      keys,
-    )
+    const given = { user, limit: String(lovedPageSize), page: String(page) }
+    const reply = await callLastfm(upstream, 'user.getLovedTracks', given, keys)
     const list = isRecord(reply) ? reply.lovedtracks : undefined
     if (!isRecord(list)) throw new UpstreamError('malformed', 'Last.fm: user.getLovedTracks: the reply has no songs')
     // A single song is not in a list.

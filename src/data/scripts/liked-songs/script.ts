@@ -1,21 +1,12 @@
 import { createHash } from 'node:crypto'
 import { backoffMs } from '../../../util/backoff.ts'
-import { pause } from '../pause.ts'
-import { retry } from '../retry.ts'
+import { pause, retry } from '../retry.ts'
 import type { Outcome, RunContext, RunResult } from '../script.ts'
-import { createUpstream, type Upstream, type UpstreamOptions } from '../upstream.ts'
+import { createUpstream, type UpstreamOptions } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
 import { readAuthorisation, storeNewToken } from './authorisation.ts'
 import { describeSetAside, type FailedSong, isDue, isSetAside, journalPath, nameOf, openJournal, type Song } from './journal.ts'
-import {
-  callLastfm,
-  isConfirmation,
-  isLastfmRateLimited,
-  LastfmError,
-  type LastfmKeys,
-  readLovedSongs,
-  songKey,
-} from './lastfm.ts'
+import { callLastfm, isConfirmation, isLastfmRateLimited, LastfmError, readLovedSongs, songKey } from './lastfm.ts'
 import { createSpotify, type LikedSong, SpotifyAuthorisationError } from './spotify.ts'
 import { readSyncState, storeSyncState } from './sync-state.ts'
 import { walkLikedSongs } from './walk.ts'
@@ -26,7 +17,7 @@ const maxBackOffMs = 60_000
 /** After this many consecutive rejections of new songs, the run ends: the cause is the service, not the songs. */
 const maxConsecutiveFailures = 5
 
-export interface LikedSongsOptions {
+interface LikedSongsOptions {
   /** Minimum milliseconds between two requests to Last.fm, which allows 5 per second. */
   readonly gap?: number
   /** Milliseconds before the first retry after a transient error of Last.fm, doubled each time; five times that for a rate limit. */
@@ -55,21 +46,17 @@ export async function runLikedSongs(
     return result('rate_limited', blocked)
   }
 
-  const upstreams: Upstream[] = []
-  const upstream = (name: string, baseUrl: string, more: Partial<UpstreamOptions> = {}): Upstream => {
-    const made = createUpstream({ name, baseUrl, signal, clock, log, onWait: progress.wait, ...more })
-    upstreams.push(made)
-    return made
-  }
-  const keys: Required<LastfmKeys> = {
-    apiKey: values.lastfmApiKey ?? '',
-    apiSecret: values.lastfmApiSecret ?? '',
-    sessionKey: values.lastfmSessionKey ?? '',
-  }
-  const configuredToken = values.spotifyRefreshToken ?? ''
+  const upstream = (name: string, baseUrl: string, more: Partial<UpstreamOptions> = {}) =>
+    createUpstream({ name, baseUrl, signal, clock, log, onWait: progress.wait, ...more })
+  const { lastfmApiKey: apiKey = '', lastfmApiSecret: apiSecret = '', lastfmSessionKey: sessionKey = '' } = values
+  const keys = { apiKey, apiSecret, sessionKey }
+  const {
+    spotifyClientId: clientId = '',
+    spotifyClientSecret: clientSecret = '',
+    spotifyRefreshToken: configuredToken = '',
+  } = values
   const spotify = createSpotify(upstream('Spotify', values.spotifyAccountsUrl), upstream('Spotify', values.spotifyApiUrl), {
-    clientId: values.spotifyClientId ?? '',
-    clientSecret: values.spotifyClientSecret ?? '',
+    ...{ clientId, clientSecret },
     refreshToken: (await readAuthorisation(dataDir, configuredToken)).refreshToken,
     // In a dry run too: the previous token may no longer be valid.
     onNewRefreshToken: (token) =>
@@ -126,10 +113,8 @@ export async function runLikedSongs(
     errors.push(`${nameOf(song)}: ${reason}`)
     log.warn({ err: rejection }, `likedsongs: ${nameOf(song)} was rejected`)
     if (before === undefined && ++consecutiveFailures >= maxConsecutiveFailures) {
-      throw new UpstreamError(
-        'status',
-        `Last.fm rejected ${consecutiveFailures} songs in a row; the next run continues with the others`,
-      )
+      const reason = `Last.fm rejected ${consecutiveFailures} songs in a row; the next run continues with the others`
+      throw new UpstreamError('status', reason)
     }
   }
 
@@ -196,10 +181,10 @@ export async function runLikedSongs(
       throw error
     log.warn({ err: error }, 'likedsongs: the run ended early')
     errors.unshift(error.message)
-    if (error instanceof SpotifyAuthorisationError) return result('reauthorise')
-    if (error instanceof LastfmError && error.failure !== 'unavailable') {
-      return result(error.failure === 'reauthorise' ? 'reauthorise' : 'failed')
-    }
+    const isRefused =
+      error instanceof SpotifyAuthorisationError || (error instanceof LastfmError && error.failure === 'reauthorise')
+    if (isRefused) return result('reauthorise')
+    if (error instanceof LastfmError && error.failure !== 'unavailable') return result('failed')
     if (error instanceof UpstreamError && error.retryAt !== undefined) {
       const { retryAt } = error
       errors[0] = `${error.message}; rate limited until ${new Date(retryAt).toISOString()}`
@@ -209,7 +194,6 @@ export async function runLikedSongs(
     return result(counts.added > 0 && !dryRun ? 'partly' : 'failed')
   } finally {
     for (const song of journal.failed.values()) if (isSetAside(song)) errors.push(describeSetAside(song))
-    for (const made of upstreams) made.close()
     await journal.close()
   }
 }

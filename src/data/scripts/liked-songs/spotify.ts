@@ -1,4 +1,5 @@
 import { isRecord } from '../../../util/is-record.ts'
+import { withAccessToken } from '../access-token.ts'
 import type { Upstream } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
 
@@ -11,18 +12,9 @@ export interface LikedSong {
   readonly artists: readonly string[]
 }
 
-export interface LikedPage {
-  /** Newest first, without local files and removed tracks. */
-  readonly songs: readonly LikedSong[]
-  /** Number of items on the page, including those left out. */
-  readonly items: number
-  /** Identifies each item that is a track. */
-  readonly keys: readonly string[]
-  /** Number of all liked songs. */
-  readonly total: number
-}
+export type LikedPage = Awaited<ReturnType<Spotify['likedSongs']>>
 
-export interface SpotifyKeys {
+interface SpotifyKeys {
   readonly clientId: string
   readonly clientSecret: string
   readonly refreshToken: string
@@ -115,7 +107,6 @@ function describeStatus(error: UpstreamError): UpstreamError {
 export type Spotify = ReturnType<typeof createSpotify>
 
 export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKeys) {
-  let token: string | undefined
   let { refreshToken } = keys
 
   async function renew(): Promise<string> {
@@ -139,34 +130,26 @@ export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKe
     return json.access_token
   }
 
-  async function page(offset: number): Promise<unknown> {
-    token ??= await renew()
-    const query = { limit: String(pageSize), offset: String(offset) }
-    return (await api.request({ path: '/v1/me/tracks', query, headers: { authorization: `Bearer ${token}` } })).json
-  }
+  // An error of the token service already has a hint, a rate limit has `retryAt`.
+  const send = withAccessToken(renew, (error) => (error.kind === 'rate_limited' ? error : describeApiError(error)))
 
   return {
     /** @throws SpotifyAuthorisationError | UpstreamError */
-    async likedSongs(offset: number): Promise<LikedPage> {
-      const json = await page(offset).catch((error: unknown) => {
-        if (!(error instanceof UpstreamError)) throw error
-        // An error of the token service already has a hint, a rate limit has `retryAt`.
-        if (token === undefined || error.kind === 'rate_limited') throw error
-        if (error.status !== 401) throw describeApiError(error)
-        // An access token is valid for an hour; a run may take longer.
-        token = undefined
-        return page(offset).catch((second: unknown) => {
-          throw second instanceof UpstreamError && second.kind === 'status' && token !== undefined
-            ? describeApiError(second)
-            : second
-        })
-      })
+    async likedSongs(offset: number) {
+      const query = { limit: String(pageSize), offset: String(offset) }
+      const { json } = await send((authorization) => api.request({ path: '/v1/me/tracks', query, headers: { authorization } }))
       if (!isRecord(json) || !Array.isArray(json.items) || !Number.isSafeInteger(json.total) || Number(json.total) < 0) {
         throw new UpstreamError('malformed', 'Spotify: the reply to GET /v1/me/tracks has no items')
       }
-      const songs = json.items.map((item, index) => toSong(item, offset + index)).filter((song) => song !== undefined)
-      const keys = json.items.map((item, index) => keyOf(item, offset + index))
-      return { songs, keys, items: json.items.length, total: Number(json.total) }
+      return {
+        /** Newest first, without local files and removed tracks. */
+        songs: json.items.map((item, index) => toSong(item, offset + index)).filter((song) => song !== undefined),
+        keys: json.items.map((item, index) => keyOf(item, offset + index)),
+        /** Number of items on the page, including those left out. */
+        items: json.items.length,
+        /** Number of all liked songs. */
+        total: Number(json.total),
+      }
     },
   }
 }

@@ -2,7 +2,7 @@ import { UpstreamError } from '../upstream-error.ts'
 import { type LikedPage, type LikedSong, pageSize, type Spotify } from './spotify.ts'
 
 /** The liked songs that a walk through the pages has found. */
-export interface Walk {
+interface Walk {
   /** Songs that are not in the journal (with `full`, all), newest first. */
   readonly songs: readonly LikedSong[]
   /** Where the next run continues, because this walk did not reach the end. */
@@ -11,7 +11,7 @@ export interface Walk {
   readonly error?: UpstreamError
 }
 
-export interface WalkOptions {
+interface WalkOptions {
   readonly likedSongs: Spotify['likedSongs']
   /** Ids of the songs of the journal. */
   readonly known: ReadonlySet<string>

@@ -61,8 +61,6 @@ function readSizes(languages: Readonly<Record<string, unknown>>): [Readonly<Reco
 /** Path of a repository, and prefix of the paths of its languages, releases and commits. */
 export const repositoryPath = (name: string): string => `/repos/${name.split('/').map(encodeURIComponent).join('/')}`
 
-export type Github = ReturnType<typeof createGithub>
-
 /** Client of GitHub's REST API. Requests for unchanged resources (304) do not count towards the rate limit. */
 export function createGithub(
   { values, signal, clock, log, progress }: RunContext,
@@ -148,6 +146,5 @@ export function createGithub(
         ...(!Number.isNaN(milliseconds) && { lastUpdate: Math.floor(milliseconds / 1000) }),
       }
     },
-    close: () => upstream.close(),
   }
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { DataAge, RunContext, Script, ScriptSettings } from '../script.ts'
+import type { RunContext, Script, ScriptSettings } from '../script.ts'
 import { projectListPath } from './list-path.ts'
 
 /** Software projects: the user's list, completed with data from GitHub. */
@@ -12,6 +12,5 @@ export const projects = {
   missingSettings: () => [],
   isConfigured: (settings: ScriptSettings, dataDir: string) =>
     settings.projectsConfig !== undefined || existsSync(projectListPath(settings, dataDir)),
-  newest: ({ lastUpdate }: DataAge) => lastUpdate(),
   run: async (context: RunContext) => (await import('./script.ts')).runProjects(context),
 } as const satisfies Script

@@ -6,11 +6,11 @@ import { readPublished } from '../published.ts'
 import { noCounts, type Outcome, type RunContext, type RunResult } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
-import { createGithub, type Github, type GithubOptions, type Repository, repositoryPath } from './github.ts'
+import { createGithub, type GithubOptions, type Repository, repositoryPath } from './github.ts'
 import { projectListPath } from './list-path.ts'
 import { type ListedProject, ProjectListError, readProjectList } from './project-list.ts'
 import { inOrder, isSame, keyOf, type PublishedProject, publish } from './publish.ts'
-import { openReplyCache, type ReplyCache } from './reply-cache.ts'
+import { openReplyCache } from './reply-cache.ts'
 
 /** After this many consecutive unreachable repositories, GitHub is treated as down and the rest is skipped. */
 const maxConsecutiveFailures = 2
@@ -36,13 +36,13 @@ async function readList({ values, dataDir, log }: RunContext): Promise<readonly 
   }
 }
 
-interface Upstream {
-  readonly github: Github
-  readonly cache: ReplyCache
-}
-
-async function update(context: RunContext, listed: readonly ListedProject[], { github, cache }: Upstream): Promise<RunResult> {
-  const { values, dataDir, signal, log, clock, progress, counts, dryRun, force } = context
+/** @param options as those of {@link createGithub}, for tests */
+export async function runProjects(context: RunContext, options: GithubOptions = {}): Promise<RunResult> {
+  const { values, dataDir, signal, log, clock, progress, counts, dryRun, force, full } = context
+  const listed = await readList(context)
+  if ('outcome' in listed) return listed
+  const cache = await openReplyCache(join(dataDir, 'projects.cache.json'), values.githubApiUrl, full)
+  const github = createGithub(context, cache, options)
   const path = snapshotPath(projectsDatabase, values, dataDir)
   const before = await readPublished(path, projectsDatabase, log)
   const previous = new Map(before?.entries.map((entry) => [keyOf(entry), entry]))
@@ -120,18 +120,4 @@ async function update(context: RunContext, listed: readonly ListedProject[], { g
   if (!dryRun) await cache.save((path) => unreadPaths.some((base) => path === base || path.startsWith(`${base}/`)))
   if (limited !== undefined) return result('rate_limited')
   return result(errors.length > 0 ? 'partly' : 'done')
-}
-
-/** @param options as those of {@link createGithub}, for tests */
-export async function runProjects(context: RunContext, options: GithubOptions = {}): Promise<RunResult> {
-  const { values, dataDir, full } = context
-  const listed = await readList(context)
-  if ('outcome' in listed) return listed
-  const cache = await openReplyCache(join(dataDir, 'projects.cache.json'), values.githubApiUrl, full)
-  const github = createGithub(context, cache, options)
-  try {
-    return await update(context, listed, { github, cache })
-  } finally {
-    github.close()
-  }
 }

@@ -32,7 +32,6 @@ it.each([
     progress: noProgress,
   })
   onTestFinished(() => {
-    wiki.close()
     server.closeAllConnections()
     server.close()
   })
