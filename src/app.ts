@@ -29,6 +29,7 @@ import type { Histogram } from './util/histogram.ts'
 import type { Log } from './util/log.ts'
 import { readStyles } from './web/assets.ts'
 import { frameDocs } from './web/docs-frame.ts'
+import { languageOf } from './web/language.ts'
 import { registerPage } from './web/page.ts'
 import { createPageEvents } from './web/page-server.ts'
 import { registerPictures } from './web/pictures/register.ts'
@@ -192,7 +193,7 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
 
   registerDocs(app, {
     ...{ styles: readStyles('docs.css'), databaseTags: data.tags },
-    frame: (html, root) => frameDocs(html, root, config.page.pageTitle),
+    frame: (html, root, headers) => frameDocs(html, root, config.page.pageTitle, languageOf(headers, config.page.pageLanguage)),
   })
   // First, so that it measures the requests to the routes below.
   const renderMetrics = registerExporter(app, {
@@ -235,6 +236,7 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
     clock,
     history,
     title: config.page.pageTitle,
+    ...(config.page.pageLanguage && { language: config.page.pageLanguage }),
     isPublic,
     events: pageEvents,
     overviewEvents,

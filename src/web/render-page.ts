@@ -170,7 +170,7 @@ function previewOf(server: PageServer, base: string | undefined, title: string, 
       ? undefined
       : max === null
         ? format.integer(online)
-        : texts.card.playersOf(format.integer(online), format.integer(max))
+        : texts.card.playersOf(format.integer(online), format.count(max))
   const state = texts.states[healthOf(server, texts, format).name]
   const name = encodeURIComponent(server.name)
   return {

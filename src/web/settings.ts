@@ -1,5 +1,6 @@
 import { headsUrl, integer, oneOf, text } from '../settings/kinds/index.ts'
 import { setting } from '../settings/setting.ts'
+import { languageNames } from './view/texts.ts'
 
 export const page = {
   pageTitle: setting({
@@ -8,6 +9,13 @@ export const page = {
     kind: text,
     default: 'Tickwarden',
     meaning: 'title of the status page',
+  }),
+  pageLanguage: setting({
+    env: 'PAGE_LANGUAGE',
+    file: 'page.language',
+    kind: oneOf(...languageNames),
+    otherwise: "the browser's choice",
+    meaning: 'language of the status page',
   }),
   pagePublic: setting({
     env: 'PAGE_PUBLIC',

@@ -1,5 +1,5 @@
 import type { Format } from './format.ts'
-import type { Texts } from './texts.ts'
+import type { Texts } from './texts/en.ts'
 
 /** What every view needs besides its data. */
 export interface ViewContext {

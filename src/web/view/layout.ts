@@ -102,7 +102,7 @@ export function viewControls(groups: readonly string[], context: ViewContext, se
 /** The heading of a section, which shows its worst state also while the section is collapsed. */
 export const viewHeading = ({ title, servers, all, worst }: Section, context: ViewContext): ViewElement => {
   const { texts, format } = context
-  const count = format.integer(all)
+  const count = format.count(all)
   return h(
     'summary',
     {},
