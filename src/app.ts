@@ -28,6 +28,7 @@ import { type Clock, systemClock } from './util/clock.ts'
 import type { Histogram } from './util/histogram.ts'
 import type { Log } from './util/log.ts'
 import { readStyles } from './web/assets.ts'
+import { shownBrand } from './web/brand.ts'
 import { frameDocs } from './web/docs-frame.ts'
 import { languageOf } from './web/language.ts'
 import { registerPage } from './web/page.ts'
@@ -182,6 +183,8 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
     }))
   app.addHook('onClose', async () => notifier?.close())
   const isPublic = config.page.pagePublic !== 'false'
+  const { pageLogo: logo, pageAccent: accent, pageFooter: footer, pageLinks: links } = config.page
+  const brand = { logo, accent, footer, links }
   const maxClients = config.live.eventsLimit
   const events = createEventHub(fleet, clock, maxClients, { maintenanceOf, ...(replica && { order: replica.order }) })
   const pageOptions = { fleet, clock, isPublic, maxClients, maintenanceOf, order: replica?.order }
@@ -193,7 +196,8 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
 
   registerDocs(app, {
     ...{ styles: readStyles('docs.css'), databaseTags: data.tags },
-    frame: (html, root, headers) => frameDocs(html, root, config.page.pageTitle, languageOf(headers, config.page.pageLanguage)),
+    frame: (html, root, headers) =>
+      frameDocs(html, root, config.page.pageTitle, languageOf(headers, config.page.pageLanguage), shownBrand(brand)),
   })
   // First, so that it measures the requests to the routes below.
   const renderMetrics = registerExporter(app, {
@@ -236,6 +240,7 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
     clock,
     history,
     title: config.page.pageTitle,
+    brand,
     ...(config.page.pageLanguage && { language: config.page.pageLanguage }),
     isPublic,
     events: pageEvents,

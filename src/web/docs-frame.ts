@@ -1,4 +1,5 @@
 import { readNames } from './assets.ts'
+import type { ShownBrand } from './view/context.ts'
 import { createFormat } from './view/format.ts'
 import { viewHeader } from './view/layout.ts'
 import { h, toHtml } from './view/node.ts'
@@ -9,11 +10,11 @@ import { type Language, textsOf } from './view/texts.ts'
  * @param root relative path to the page of all servers
  * @param title of the page of all servers
  */
-export function frameDocs(html: string, root: string, title: string, language: Language): string {
+export function frameDocs(html: string, root: string, title: string, language: Language, brand?: ShownBrand): string {
   const assets = readNames(language)
   const { texts } = textsOf(language)
   const asset = (name: string) => `${root}page/assets/${name}`
-  const context = { texts, format: createFormat(language, 'UTC'), now: 0, root, title }
+  const context = { texts, format: createFormat(language, 'UTC'), now: 0, root, title, brand }
   const bar = viewHeader(context)
   // The rest is in English.
   const header = { ...bar, attributes: { ...bar.attributes, lang: language } }
@@ -21,6 +22,7 @@ export function frameDocs(html: string, root: string, title: string, language: L
     h('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),
     h('meta', { name: 'color-scheme', content: 'light dark' }),
     h('link', { rel: 'icon', type: 'image/svg+xml', href: `${root}page/icon.svg`, id: 'icon' }),
+    ...(brand === undefined ? [] : [h('link', { rel: 'stylesheet', href: root + brand.styles })]),
     h('script', { src: asset(assets['theme.js']) }),
     h('script', { type: 'module', src: asset(assets['docs.js']) }),
   ]

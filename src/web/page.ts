@@ -18,6 +18,7 @@ import { notFound } from '../util/errors.ts'
 import type { MaintenanceOf } from '../util/part-metrics.ts'
 import { mapInSlices } from '../util/pauses.ts'
 import { readNames, registerAssets } from './assets.ts'
+import { type Brand, registerBrand, shownBrand } from './brand.ts'
 import { securityHeaders } from './document.ts'
 import { acceptsEncoding, type Coding, compress } from './encoding.ts'
 import { languageOf, perLanguage } from './language.ts'
@@ -36,6 +37,7 @@ export interface PageOptions {
   readonly fleet: Fleet
   readonly clock: Clock
   readonly title: string
+  readonly brand: Brand
   /** Default: the browser's choice. */
   readonly language?: Language
   /** False: the page shows no addresses, player names and sources, and nothing from /api/v1. */
@@ -63,7 +65,9 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   const past = createPageHistory(fleet, history, clock, options.maintenancePart)
   app.addHook('onClose', async () => past.close())
   registerAssets(app)
-  registerManifest(app, title)
+  registerManifest(app, title, options.brand)
+  registerBrand(app, options.brand)
+  const brand = shownBrand(options.brand)
   const requestedLanguage = (request: FastifyRequest) => languageOf(request.headers, options.language)
   /** What the pages of a language share. */
   const localeOf = perLanguage((language) => ({
@@ -74,7 +78,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   /** @param root relative path from the page to that of all servers */
   const contextOf = (language: Language, root: string): ViewContext => ({
     ...{ texts: textsOf(language).texts, format: localeOf(language).format, now: clock.wall() },
-    ...{ root, title, isDemo, isPublic },
+    ...{ root, title, isDemo, isPublic, brand },
     ...(isPublic && { failingChannels: options.failingChannels() }),
   })
 
