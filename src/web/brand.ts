@@ -79,9 +79,9 @@ const brandLink: Kind<BrandLink> = {
   example: 'Discord https://discord.example.org',
   expected: `a label of at most ${maxLabel} characters and a URL that starts with https://, such as Discord https://discord.example.org`,
   parse(given) {
-    const end = given.trimEnd().search(/\S+$/)
-    const label = cleanText(given.slice(0, Math.max(0, end))).trim()
-    const href = url('https:').parse(given.slice(end).trim())
+    const words = given.trim().split(/\s+/)
+    const href = url('https:').parse(words.pop() ?? '')
+    const label = cleanText(words.join(' ')).trim()
     return label === '' || label.length > maxLabel || href === undefined ? undefined : { label: cleanName(label), href }
   },
 }

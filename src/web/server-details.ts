@@ -104,8 +104,8 @@ function newestFirst(players: readonly ListedPlayer[], sessions: readonly Sessio
 }
 
 /** The address that players enter, without the port that the game assumes. */
-function joinOf(settings: ServerSettings): ServerDetails['join'] {
-  const address = addressOf(settings)
+export function joinOf(settings: ServerSettings | undefined): ServerDetails['join'] {
+  const address = settings && addressOf(settings)
   if (address === undefined) return null
   const { edition, port } = address
   const text = formatHostPort(address)
