@@ -57,12 +57,12 @@ describe('the language of a page', () => {
     ['de', 'de'],
     ['DE-at', 'de'],
     ['de-CH,de;q=0.9,en;q=0.8', 'de'],
-    ['fr,de;q=0.5,en;q=0.4', 'de'],
+    ['tlh,de;q=0.5,en;q=0.4', 'de'],
     ['en;q=0.3,de;q=0.7', 'de'],
     ['en-GB,en;q=0.9,de;q=0.8', 'en'],
     ['de;q=0', 'en'],
     ['en;q=0,*', 'de'],
-    ['fr,es', 'en'],
+    ['tlh,vo', 'en'],
     ['*', 'en'],
     ['german', 'en'],
     ['__proto__,constructor;q=0.9', 'en'],
@@ -139,7 +139,7 @@ describe('a German page', () => {
 
   it('is the only one with PAGE_LANGUAGE', async () => {
     const { get } = await buildTestApp({ scripts, env: { PAGE_LANGUAGE: 'de' } })
-    for (const language of ['en', 'fr', ''])
+    for (const language of ['en', 'tlh', ''])
       expect(await (await get('/', { accept, 'accept-language': language })).text()).toContain('<html lang="de"')
   })
 
