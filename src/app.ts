@@ -28,7 +28,9 @@ import { type Clock, systemClock } from './util/clock.ts'
 import type { Histogram } from './util/histogram.ts'
 import type { Log } from './util/log.ts'
 import { readStyles } from './web/assets.ts'
+import { shownBrand } from './web/brand.ts'
 import { frameDocs } from './web/docs-frame.ts'
+import { languageOf } from './web/language.ts'
 import { registerPage } from './web/page.ts'
 import { createPageEvents } from './web/page-server.ts'
 import { registerPictures } from './web/pictures/register.ts'
@@ -180,6 +182,8 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
     }))
   app.addHook('onClose', async () => notifier?.close())
   const isPublic = config.page.pagePublic !== 'false'
+  const { pageLogo: logo, pageAccent: accent, pageFooter: footer, pageLinks: links } = config.page
+  const brand = { logo, accent, footer, links }
   const maxClients = config.live.eventsLimit
   const events = createEventHub(fleet, clock, maxClients, { maintenanceOf, ...(replica && { order: replica.order }) })
   const pageOptions = { fleet, clock, isPublic, maxClients, maintenanceOf, order: replica?.order }
@@ -191,7 +195,8 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
 
   registerDocs(app, {
     ...{ styles: readStyles('docs.css'), databaseTags: data.tags },
-    frame: (html, root) => frameDocs(html, root, config.page.pageTitle),
+    frame: (html, root, headers) =>
+      frameDocs(html, root, config.page.pageTitle, languageOf(headers, config.page.pageLanguage), shownBrand(brand)),
   })
   // First, so that it measures the requests to the routes below.
   const renderMetrics = registerExporter(app, {
@@ -234,6 +239,8 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
     clock,
     history,
     title: config.page.pageTitle,
+    brand,
+    ...(config.page.pageLanguage && { language: config.page.pageLanguage }),
     isPublic,
     events: pageEvents,
     overviewEvents,

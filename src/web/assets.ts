@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { notFound } from '../util/errors.ts'
 import { packageRoot } from '../util/package.ts'
 import { acceptsEncoding } from './encoding.ts'
+import type { Language } from './view/texts.ts'
 
 /** The output folder of `npm run build`. */
 const folder = join(packageRoot, 'dist', 'web')
@@ -19,14 +20,15 @@ interface Asset {
   readonly bodies: Readonly<Record<'br' | 'gzip' | 'identity', Buffer>>
 }
 
-/** Names of the files with their hash: `page.js` to `page-4F2A.js`. */
+/** Names of the files of one language with their hash: `page.js` to `page-4F2A.js`. */
 export type AssetNames = Readonly<
   Record<'page.js' | 'theme.js' | 'page.css' | 'server.js' | 'server.css' | 'plain.css' | 'docs.js' | 'docs.css', string>
 >
 
-export function readNames(): AssetNames {
+export function readNames(language: Language): AssetNames {
   try {
-    return JSON.parse(readFileSync(join(folder, 'assets.json'), 'utf8')) as AssetNames
+    const { shared, ...own } = JSON.parse(readFileSync(join(folder, 'assets.json'), 'utf8'))
+    return { ...shared, ...own[language] }
   } catch (error) {
     throw new Error('The files of the status page are missing; run "npm run build".', { cause: error })
   }
@@ -47,7 +49,7 @@ function readAssets(): ReadonlyMap<string, Asset> {
  * forever. Not @fastify/static, whose libraries would add a sixth to the CPU time of a start (`npm run bench -- start`).
  * @throws Error if they have not been built
  */
-export function registerAssets(app: FastifyInstance): AssetNames {
+export function registerAssets(app: FastifyInstance): void {
   const assets = readAssets()
   app.get('/page/assets/:name', { schema: { hide: true }, config: { crossOrigin: false } }, (request, reply) => {
     const { name } = request.params as { readonly name: string }
@@ -63,8 +65,7 @@ export function registerAssets(app: FastifyInstance): AssetNames {
     if (coding !== 'identity') reply.header('content-encoding', coding)
     return reply.send(asset.bodies[coding])
   })
-  return readNames()
 }
 
 /** The text of a style sheet, to embed it in a page. */
-export const readStyles = (name: 'docs.css'): string => readFileSync(join(folder, readNames()[name]), 'utf8')
+export const readStyles = (name: 'docs.css'): string => readFileSync(join(folder, readNames('en')[name]), 'utf8')

@@ -7,6 +7,8 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 
 const client = join(dirname(fileURLToPath(import.meta.url)), 'client')
+/** A file for each language. */
+const texts = join(client, '..', 'view', 'texts')
 const out = join(client, '..', '..', '..', 'dist', 'web')
 
 /** For browsers older than light-dark() (2024): the light colours alone. */
@@ -30,28 +32,49 @@ const options = {
   format: 'esm',
   target: ['es2022', 'safari16'],
   legalComments: 'none',
+  charset: 'utf8',
   plugins: [lightFallback],
   metafile: true,
   write: false,
 }
 const entryPoints = (...names) => names.map((name) => join(client, name))
-// The graph of all servers is loaded after the rest of the page.
-const later = await build({ ...options, entryPoints: entryPoints('graph.ts') })
-const [graph = ''] = Object.keys(later.metafile.outputs).map((path) => basename(path))
-const loadLater = {
-  name: 'load-later',
-  setup({ onResolve }) {
-    onResolve({ filter: /graph\.ts$/ }, ({ kind }) =>
-      kind === 'dynamic-import' ? { path: `./${graph}`, external: true } : undefined,
-    )
-  },
+const namesOf = ({ metafile }) =>
+  Object.fromEntries(
+    Object.entries(metafile.outputs).map(([path, { entryPoint = '' }]) => [
+      basename(entryPoint).replace(/\.ts$/, '.js'),
+      basename(path),
+    ]),
+  )
+
+/** The scripts with the texts of one language: a reader loads no other. */
+async function buildLanguage(file) {
+  const ownTexts = {
+    name: 'own-texts',
+    setup({ onResolve }) {
+      onResolve({ filter: /\/texts\/en\.ts$/ }, () => ({ path: join(texts, file) }))
+    },
+  }
+  // The graph of all servers is loaded after the rest of the page.
+  const later = await build({ ...options, plugins: [ownTexts], entryPoints: entryPoints('graph.ts') })
+  const loadLater = {
+    name: 'load-later',
+    setup({ onResolve }) {
+      onResolve({ filter: /graph\.ts$/ }, ({ kind }) =>
+        kind === 'dynamic-import' ? { path: `./${namesOf(later)['graph.js']}`, external: true } : undefined,
+      )
+    },
+  }
+  const plugins = [ownTexts, loadLater]
+  const first = await build({ ...options, plugins, entryPoints: entryPoints('page.ts', 'server.ts', 'docs.ts') })
+  return { names: namesOf(first), outputFiles: [...first.outputFiles, ...later.outputFiles] }
 }
-const first = await build({
+
+const shared = await build({
   ...options,
-  plugins: [lightFallback, loadLater],
-  entryPoints: entryPoints('page.ts', 'server.ts', 'docs.ts', 'theme.ts', 'page.css', 'server.css', 'plain.css', 'docs.css'),
+  entryPoints: entryPoints('theme.ts', 'page.css', 'server.css', 'plain.css', 'docs.css'),
 })
-const outputFiles = [...first.outputFiles, ...later.outputFiles]
+const languages = await Promise.all(readdirSync(texts).map(async (file) => [basename(file, '.ts'), await buildLanguage(file)]))
+const outputFiles = [shared, ...languages.map(([, built]) => built)].flatMap((built) => built.outputFiles)
 
 mkdirSync(out, { recursive: true })
 const written = new Set()
@@ -64,10 +87,7 @@ for (const { path, contents } of outputFiles) {
   write(`${path}.br`, brotliCompressSync(contents, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }))
   write(`${path}.gz`, gzipSync(contents, { level: 9 }))
 }
-const names = Object.entries(first.metafile.outputs).map(([path, { entryPoint = '' }]) => [
-  basename(entryPoint).replace(/\.ts$/, '.js'),
-  basename(path),
-])
-write(join(out, 'assets.json'), `${JSON.stringify(Object.fromEntries(names), null, 2)}\n`)
+const names = { shared: namesOf(shared), ...Object.fromEntries(languages.map(([language, built]) => [language, built.names])) }
+write(join(out, 'assets.json'), `${JSON.stringify(names, null, 2)}\n`)
 // Last, so that the list never names a missing file.
 for (const name of readdirSync(out)) if (!written.has(name)) rmSync(join(out, name))

@@ -57,7 +57,7 @@ const rowDepth = 6
  */
 export async function renderDocument(
   { title, down, body, data, assets, entry, density, canonical, preview, feed }: PageDocument,
-  { root, texts }: ViewContext,
+  { root, texts, brand }: ViewContext,
 ): Promise<string> {
   const asset = (name: string) => `${root}page/assets/${name}`
   const style = (href: string) => h('link', { rel: 'stylesheet', href })
@@ -72,6 +72,7 @@ export async function renderDocument(
     ...(canonical === undefined ? [] : [h('link', { rel: 'canonical', href: canonical })]),
     h('script', { src: asset(assets['theme.js']) }),
     style(asset(assets[`${entry}.css`])),
+    ...(brand === undefined ? [] : [style(root + brand.styles)]),
     h('link', { rel: 'icon', type: 'image/svg+xml', href: `${root}page/icon${down > 0 ? '-alert' : ''}.svg`, id: 'icon' }),
     ...(feed === undefined
       ? []

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { prepare, sendPrepared } from '../http/replies/reply.ts'
 import { loadSharp } from '../util/sharp.ts'
+import type { Brand } from './brand.ts'
 import { cleanName } from './view/clean-text.ts'
 import { faviconSvg } from './view/icons.ts'
 
@@ -10,11 +11,12 @@ const type = 'image/svg+xml'
 const cached = { 'cache-control': 'public, max-age=86400' }
 
 /** The icon of the page as PNG, with a background that a phone may crop to a circle. */
-async function drawIcon(size: number): Promise<Buffer> {
+async function drawIcon(size: number, picture: string | undefined): Promise<Buffer> {
   const sharp = await loadSharp()
   const inner = Math.round(size * 0.6)
   const ground = { width: size, height: size, channels: 4 as const, background: '#171b21' }
-  const icon = await sharp(Buffer.from(faviconSvg(0)))
+  // Of a vector, as many pixels as needed: 16 at 72 dpi.
+  const icon = await sharp(Buffer.from(faviconSvg(0, picture)), { density: (72 * inner) / 16 })
     .resize(inner, inner, { kernel: 'nearest' })
     .png()
     .toBuffer()
@@ -25,8 +27,9 @@ async function drawIcon(size: number): Promise<Buffer> {
 }
 
 /** The web app manifest, so that the page can be installed on a phone, and the icons of the page. */
-export function registerManifest(app: FastifyInstance, title: string): void {
+export function registerManifest(app: FastifyInstance, title: string, { logo, accent = '#0f1216' }: Brand): void {
   const name = cleanName(title)
+  const picture = logo && `data:${logo.type};base64,${logo.bytes.toString('base64')}`
   // Relative to the manifest, so that it works behind any path prefix.
   const manifest = prepare(
     JSON.stringify({
@@ -36,7 +39,7 @@ export function registerManifest(app: FastifyInstance, title: string): void {
       scope: '../',
       display: 'standalone',
       background_color: '#0f1216',
-      theme_color: '#0f1216',
+      theme_color: accent,
       icons: [
         { src: 'icon.svg', sizes: 'any', type },
         ...sizes.map((size) => ({
@@ -50,13 +53,13 @@ export function registerManifest(app: FastifyInstance, title: string): void {
     'application/manifest+json; charset=utf-8',
   )
   app.get('/page/manifest.webmanifest', hidden, (request, reply) => sendPrepared(request, reply, manifest))
-  const [icon, alert] = [prepare(faviconSvg(0), type, cached), prepare(faviconSvg(1), type, cached)]
+  const [icon, alert] = [prepare(faviconSvg(0, picture), type, cached), prepare(faviconSvg(1, picture), type, cached)]
   app.get('/page/icon.svg', hidden, (request, reply) => sendPrepared(request, reply, icon))
   app.get('/page/icon-alert.svg', hidden, (request, reply) => sendPrepared(request, reply, alert))
   for (const size of sizes) {
     let drawn: Promise<Buffer> | undefined
     app.get(`/page/icon-${size}.png`, hidden, async (request, reply) => {
-      drawn ??= drawIcon(size)
+      drawn ??= drawIcon(size, picture)
       return sendPrepared(request, reply, prepare(await drawn, 'image/png', cached))
     })
   }

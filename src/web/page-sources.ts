@@ -4,6 +4,7 @@ import { nameSettings } from '../game/setting-names.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import { sources } from '../game/sources/index.ts'
 import type { SourceDescriptor } from '../game/sources/source.ts'
+import type { FieldTexts } from './view/texts/en.ts'
 import type { SourceHint, SourceRow } from './view/types.ts'
 
 /** The state of each source of a server; disabled sources have no target. */
@@ -20,8 +21,15 @@ export function sourceRows(snapshot: ServerSnapshot): readonly SourceRow[] {
   })
 }
 
-/** The unknown values of a server, and for each source that would provide them what to set or check. */
-export function sourceHints({ fields, sources: states }: ServerSnapshot, server: ServerSettings): readonly SourceHint[] {
+/**
+ * The unknown values of a server, and for each source that would provide them what to set or check.
+ * @param texts of the fields; default: their labels
+ */
+export function sourceHints(
+  { fields, sources: states }: ServerSnapshot,
+  server: ServerSettings,
+  texts?: FieldTexts,
+): readonly SourceHint[] {
   const edition = addressOf(server)?.edition ?? 'java'
   const isOk = new Set<string>(states.flatMap(({ source, state }) => (state === 'ok' || state === 'partial' ? [source] : [])))
   return sources.flatMap(({ name, title, editions, hints, fields: given }: SourceDescriptor) => {
@@ -29,7 +37,7 @@ export function sourceHints({ fields, sources: states }: ServerSnapshot, server:
     const missing = (Object.keys(given) as FieldName[]).filter(
       (field) => fields[field] === undefined && field !== 'formattedMotd',
     )
-    const gives = [...new Set(missing.map((field) => fieldDescriptions[field].label))]
+    const gives = [...new Set(missing.map((field) => texts?.[field] ?? fieldDescriptions[field].label))]
     return gives.length === 0 ? [] : [{ source: title, set: nameSettings(hints.notConfigured, server.settingNames), gives }]
   })
 }

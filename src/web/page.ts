@@ -17,9 +17,11 @@ import type { Clock } from '../util/clock.ts'
 import { notFound } from '../util/errors.ts'
 import type { MaintenanceOf } from '../util/part-metrics.ts'
 import { mapInSlices } from '../util/pauses.ts'
-import { registerAssets } from './assets.ts'
+import { readNames, registerAssets } from './assets.ts'
+import { type Brand, registerBrand, shownBrand } from './brand.ts'
 import { securityHeaders } from './document.ts'
 import { acceptsEncoding, type Coding, compress } from './encoding.ts'
+import { languageOf, perLanguage } from './language.ts'
 import { registerManifest } from './manifest.ts'
 import { createPageCache } from './page-cache.ts'
 import { createPageHistory, type PageHistory } from './page-history.ts'
@@ -27,14 +29,17 @@ import { toPageServer } from './page-server.ts'
 import { fleetJson, renderFleet, renderMissing, renderServer } from './render-page.ts'
 import { ServerPages } from './server-details.ts'
 import type { ViewContext } from './view/context.ts'
-import { createFormat, type Format } from './view/format.ts'
-import { english } from './view/texts.ts'
+import { createFormat } from './view/format.ts'
+import { type Language, textsOf } from './view/texts.ts'
 import type { FleetPage, PageServer } from './view/types.ts'
 
 export interface PageOptions {
   readonly fleet: Fleet
   readonly clock: Clock
   readonly title: string
+  readonly brand: Brand
+  /** Default: the browser's choice. */
+  readonly language?: Language
   /** False: the page shows no addresses, player names and sources, and nothing from /api/v1. */
   readonly isPublic: boolean
   readonly history: History
@@ -59,18 +64,23 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   const { fleet, clock, title, history, isPublic, isDemo, metricsListen, maintenanceOf } = options
   const past = createPageHistory(fleet, history, clock, options.maintenancePart)
   app.addHook('onClose', async () => past.close())
-  const assets = registerAssets(app)
-  registerManifest(app, title)
-  let format: Format | undefined
+  registerAssets(app)
+  registerManifest(app, title, options.brand)
+  registerBrand(app, options.brand)
+  const brand = shownBrand(options.brand)
+  const requestedLanguage = (request: FastifyRequest) => languageOf(request.headers, options.language)
+  /** What the pages of a language share. */
+  const localeOf = perLanguage((language) => ({
+    ...{ assets: readNames(language), format: createFormat(language, 'UTC') },
+    cache: createPageCache<Fleet['servers']>(clock),
+  }))
 
   /** @param root relative path from the page to that of all servers */
-  const contextOf = (root: string): ViewContext => {
-    format ??= createFormat(english.language, 'UTC')
-    return {
-      ...{ texts: english, format, now: clock.wall(), root, title, isDemo, isPublic },
-      ...(isPublic && { failingChannels: options.failingChannels() }),
-    }
-  }
+  const contextOf = (language: Language, root: string): ViewContext => ({
+    ...{ texts: textsOf(language).texts, format: localeOf(language).format, now: clock.wall() },
+    ...{ root, title, isDemo, isPublic, brand },
+    ...(isPublic && { failingChannels: options.failingChannels() }),
+  })
 
   const pageServer = (watcher: Watcher, isOverview: boolean): PageServer =>
     toPageServer(settingsOf(fleet, watcher), watcher.snapshot(), { isPublic, isOverview, maintenanceOf })
@@ -92,7 +102,6 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     return requireServer(fleet, name, request)
   }
 
-  const cache = createPageCache<Fleet['servers']>(clock)
   const entryPointsOf = perBasePath((basePath) => prepareJson(entryPoints(options, basePath), { vary: 'Accept' }))
 
   app.get('/', hidden, async (request, reply) => {
@@ -101,25 +110,29 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     // The router ignores a trailing slash, but the links of the page would begin below it.
     if (pathOf(request.url) !== '/') return reply.redirect('/', 308)
     const coding = acceptsEncoding(request.headers['accept-encoding'])
+    const language = requestedLanguage(request)
+    const { assets, cache } = localeOf(language)
     const render = async () => {
       const [card, graph] = await Promise.all([past.cards(), past.graph()])
-      return renderFleet(await fleetPage(), assets, { card, graph }, contextOf(''))
+      return renderFleet(await fleetPage(), assets, { card, graph }, contextOf(language, ''))
     }
-    return sendHtml(reply, await cache.get(fleet.servers, coding, render), coding)
+    return sendHtml(reply, await cache.get(fleet.servers, coding, render), coding, language)
   })
 
   app.get('/servers/:name', hidden, async (request, reply) => {
     const coding = acceptsEncoding(request.headers['accept-encoding'])
-    const context = contextOf(pathOf(request.url).endsWith('/') ? '../../' : '../')
+    const language = requestedLanguage(request)
+    const { assets } = localeOf(language)
+    const context = contextOf(language, pathOf(request.url).endsWith('/') ? '../../' : '../')
     const { name } = request.params as { readonly name: string }
     if (
       fleet.get(name) === undefined &&
       negotiate(request.headers.accept, ['application/problem+json', 'text/html']) === 'text/html'
     )
-      return sendHtml(reply.status(404), await compress(await renderMissing(name, assets, context), coding), coding)
+      return sendHtml(reply.status(404), await compress(await renderMissing(name, assets, context), coding), coding, language)
     const watcher = requireWatcher(request)
-    const html = await renderServer(await pages.details(watcher), publicUrlOf(request), assets, context)
-    return sendHtml(reply, await compress(html, coding), coding)
+    const html = await renderServer(await pages.details(watcher, textsOf(language).fields), publicUrlOf(request), assets, context)
+    return sendHtml(reply, await compress(html, coding), coding, language)
   })
 
   // For pages that get no event stream.
@@ -140,7 +153,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
       const data = await read(requireWatcher(request), request)
       return sendJson(request, reply, (coding) => compress(JSON.stringify(data), coding))
     })
-  serverData('', (watcher) => pages.details(watcher))
+  serverData('', (watcher, request) => pages.details(watcher, textsOf(requestedLanguage(request)).fields))
   serverData('/week', (watcher) => pages.week(watcher))
   serverData('/players', async (watcher, request) => {
     const { search } = request.query as { readonly search?: unknown }
@@ -199,17 +212,18 @@ const entryPoints = ({ metricsListen }: PageOptions, basePath: string) => ({
 async function sendJson(request: FastifyRequest, reply: FastifyReply, encode: (coding: Coding) => Promise<Buffer>) {
   const coding = acceptsEncoding(request.headers['accept-encoding'])
   const body = await encode(coding)
-  reply.headers({ 'content-type': jsonType, 'cache-control': 'no-store', vary: 'Accept-Encoding' })
+  reply.headers({ 'content-type': jsonType, 'cache-control': 'no-store', vary: 'Accept-Encoding, Accept-Language' })
   if (coding !== 'identity') reply.header('content-encoding', coding)
   return reply.send(body)
 }
 
-function sendHtml(reply: FastifyReply, body: Buffer, coding: string): FastifyReply {
+function sendHtml(reply: FastifyReply, body: Buffer, coding: string, language: Language): FastifyReply {
   reply.headers({
     ...securityHeaders,
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-cache',
-    vary: 'Accept, Accept-Encoding',
+    'content-language': language,
+    vary: 'Accept, Accept-Encoding, Accept-Language',
   })
   if (coding !== 'identity') reply.header('content-encoding', coding)
   return reply.send(body)

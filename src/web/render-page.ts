@@ -9,7 +9,7 @@ import { cleanName } from './view/clean-text.ts'
 import { serverPath, type ViewContext } from './view/context.ts'
 import { fewServers, viewGraph } from './view/graph.ts'
 import { healthOf } from './view/health.ts'
-import { viewControls, viewHeader, viewHeading, viewNotices } from './view/layout.ts'
+import { viewControls, viewFooter, viewHeader, viewHeading, viewNotices } from './view/layout.ts'
 import { h, type ViewElement } from './view/node.ts'
 import { viewServerBody, viewServerHead, viewServerSources, viewServerVisits, viewShare } from './view/server.ts'
 import { pageTitle, totalsOf, viewSummary } from './view/summary.ts'
@@ -27,6 +27,7 @@ const bodyOf = (content: readonly ViewElement[], context: ViewContext): readonly
   h('div', { id: 'stale', class: 'stale', role: 'alert', hidden: true }),
   // For the scripts of the page.
   h('main', { id: 'main', 'data-private': context.isPublic === false }, content),
+  ...[viewFooter(context)].filter((footer) => footer !== undefined),
   h('div', { id: 'tip', role: 'tooltip', hidden: true }),
 ]
 
@@ -163,14 +164,14 @@ const viewAdmin = (details: ServerDetails, base: string | undefined, context: Vi
 
 /** A link to a server with its state and, unless the page hides pictures, its banner. */
 function previewOf(server: PageServer, base: string | undefined, title: string, context: ViewContext): LinkPreview {
-  const { texts, format, isPublic } = context
+  const { texts, format, isPublic, brand } = context
   const { online, max } = server.state
   const players =
     online === null
       ? undefined
       : max === null
         ? format.integer(online)
-        : texts.card.playersOf(format.integer(online), format.integer(max))
+        : texts.card.playersOf(format.integer(online), format.count(max))
   const state = texts.states[healthOf(server, texts, format).name]
   const name = encodeURIComponent(server.name)
   return {
@@ -178,5 +179,7 @@ function previewOf(server: PageServer, base: string | undefined, title: string, 
     description: [state, players, softwareText(server)].filter(Boolean).join(' · '),
     ...(base !== undefined && { url: `${base}servers/${name}` }),
     ...(base !== undefined && isPublic !== false && { image: `${base}api/v1/servers/${name}/banner.png?width=1200` }),
+    // Chats show no SVG.
+    ...(base !== undefined && isPublic === false && brand?.logo && { image: `${base}page/icon-512.png` }),
   }
 }

@@ -12,6 +12,7 @@ import type { PageHistory } from './page-history.ts'
 import { sourceHints, sourceRows } from './page-sources.ts'
 import { chartSeries } from './view/charts.ts'
 import { maxListed } from './view/players.ts'
+import type { FieldTexts } from './view/texts/en.ts'
 import type { ChartName, FoundPlayers, ListedPlayer, PageServer, ServerDetails, Session, WeekOfPlayers } from './view/types.ts'
 
 const dayMs = 86_400_000
@@ -37,7 +38,7 @@ export class ServerPages {
     this.#options = options
   }
 
-  async details(watcher: Watcher): Promise<ServerDetails> {
+  async details(watcher: Watcher, fieldTexts?: FieldTexts): Promise<ServerDetails> {
     const { past, clock, isPublic, metricsListen, settingsOf, pageServer } = this.#options
     const [{ sessions, ...recorded }, charts] = await Promise.all([
       past.details(watcher.server, isPublic),
@@ -57,7 +58,7 @@ export class ServerPages {
       join: isPublic ? joinOf(settings) : null,
       charts,
       sources: isPublic ? sourceRows(snapshot) : null,
-      hints: isPublic ? sourceHints(snapshot, settings) : null,
+      hints: isPublic ? sourceHints(snapshot, settings, fieldTexts) : null,
       metricsListen: isPublic && metricsListen !== undefined ? formatHostPort(metricsListen) : null,
     }
   }
@@ -103,8 +104,8 @@ function newestFirst(players: readonly ListedPlayer[], sessions: readonly Sessio
 }
 
 /** The address that players enter, without the port that the game assumes. */
-function joinOf(settings: ServerSettings): ServerDetails['join'] {
-  const address = addressOf(settings)
+export function joinOf(settings: ServerSettings | undefined): ServerDetails['join'] {
+  const address = settings && addressOf(settings)
   if (address === undefined) return null
   const { edition, port } = address
   const text = formatHostPort(address)

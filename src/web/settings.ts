@@ -1,5 +1,7 @@
 import { headsUrl, integer, oneOf, text } from '../settings/kinds/index.ts'
 import { setting } from '../settings/setting.ts'
+import { brandLinks, footerText, hexColor, logoFile } from './brand.ts'
+import { languageNames } from './view/texts.ts'
 
 export const page = {
   pageTitle: setting({
@@ -8,6 +10,39 @@ export const page = {
     kind: text,
     default: 'Tickwarden',
     meaning: 'title of the status page',
+  }),
+  pageLanguage: setting({
+    env: 'PAGE_LANGUAGE',
+    file: 'page.language',
+    kind: oneOf(...languageNames),
+    otherwise: "the browser's choice",
+    meaning: 'language of the status page',
+  }),
+  pageLogo: setting({
+    env: 'PAGE_LOGO',
+    file: 'page.logo',
+    kind: logoFile,
+    otherwise: 'the watchtower',
+    meaning: 'file of the logo and icon of the status page: PNG, WebP or SVG',
+  }),
+  pageAccent: setting({
+    env: 'PAGE_ACCENT',
+    file: 'page.accent',
+    kind: hexColor,
+    otherwise: 'blue',
+    meaning: 'colour of links, charts and bars of the status page; made darker or lighter where it would be hard to read',
+  }),
+  pageFooter: setting({
+    env: 'PAGE_FOOTER',
+    file: 'page.footer',
+    kind: footerText,
+    meaning: 'text at the end of the status page',
+  }),
+  pageLinks: setting({
+    env: 'PAGE_LINKS',
+    file: 'page.links',
+    kind: brandLinks,
+    meaning: 'links at the end of the status page, each a label and an https:// URL',
   }),
   pagePublic: setting({
     env: 'PAGE_PUBLIC',

@@ -27,16 +27,21 @@ export interface OpenOptions {
   readonly width?: number
   readonly scheme?: 'light' | 'dark'
   readonly script?: boolean
+  readonly locale?: string
   /** Errors of the console that belong to the test. */
   readonly mayFail?: () => boolean
 }
 
 /** A page in a new context, and its errors. */
-export async function openPage(browser: Browser, { width = 1440, scheme = 'light', script = true, mayFail }: OpenOptions = {}) {
+export async function openPage(
+  browser: Browser,
+  { width = 1440, scheme = 'light', script = true, locale = 'en-US', mayFail }: OpenOptions = {},
+) {
   const options = {
     viewport: { width, height: 900 },
     colorScheme: scheme,
     javaScriptEnabled: script,
+    locale,
     reducedMotion: 'reduce',
   } as const
   const context = await browser.newContext(options)

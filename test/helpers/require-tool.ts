@@ -29,6 +29,12 @@ export function hasPythonModule(name: string): boolean {
   return isPossible(spawnSync('/usr/bin/python3', ['-c', `import ${name}`]).status === 0, `Python's ${name} is not installed`)
 }
 
+/** The same for a font of the system with the letters of a language. */
+export function hasFont(language: string): boolean {
+  const { stdout } = spawnSync('fc-list', [`:lang=${language}`])
+  return isPossible(stdout !== null && stdout.length > 0, `no font for "${language}" is installed`)
+}
+
 /** The same for the npm registry. */
 export function hasRegistry(): boolean {
   return isPossible(spawnSync('npm', ['ping'], { timeout: 20_000 }).status === 0, 'the npm registry cannot be reached')

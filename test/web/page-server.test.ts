@@ -8,7 +8,7 @@ import { viewCard } from '../../src/web/view/card.ts'
 import { createFormat } from '../../src/web/view/format.ts'
 import { healthOf, tickLight } from '../../src/web/view/health.ts'
 import { toHtml } from '../../src/web/view/node.ts'
-import { english } from '../../src/web/view/texts.ts'
+import { texts as english } from '../../src/web/view/texts/en.ts'
 import { runningServer as up } from '../helpers/running-server.ts'
 
 const format = createFormat('en', 'UTC')

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify'
 import { notFound } from '../../util/errors.ts'
 import { version } from '../../util/package.ts'
@@ -28,7 +29,7 @@ export interface DocsOptions {
   /** CSS of `/docs` in addition to that of Swagger UI. */
   readonly styles: string
   /** Puts the HTML of Swagger UI into the frame of the other pages; default: no frame. @param root relative path to the service */
-  readonly frame?: (html: string, root: string) => string
+  readonly frame?: (html: string, root: string, headers: IncomingHttpHeaders) => string
   /** OpenAPI tags of the databases. */
   readonly databaseTags: readonly { readonly name: string; readonly description: string }[]
 }
@@ -124,7 +125,8 @@ export function registerDocs(app: FastifyInstance, options: DocsOptions): void {
     return reply
       .code(inner.statusCode)
       .headers({ ...Object.fromEntries(headers), ...htmlHeaders })
-      .send(isPage ? frame(inner.payload, root) : inner.rawPayload)
+      .headers(isPage ? { vary: 'Accept-Language' } : {})
+      .send(isPage ? frame(inner.payload, root, request.headers) : inner.rawPayload)
   }
   app.get('/docs', hidden, handler)
   app.get('/docs/*', hidden, handler)

@@ -107,7 +107,7 @@ export function chartOptions(
       },
     ],
     series: [
-      { value: (_, at) => (at === null ? '–' : format.dateTime(at * 1000)) },
+      { label: texts.server.time, value: (_, at) => (at === null ? '–' : format.dateTime(at * 1000)) },
       ...chartSeries[chart].map((series, index) => ({
         label: texts.server.series[series as keyof typeof texts.server.series],
         stroke: colors[index] ?? text,

@@ -1,6 +1,8 @@
 import type { ViewContext } from '../view/context.ts'
 import { createFormat } from '../view/format.ts'
-import { english } from '../view/texts.ts'
+import type { Texts } from '../view/texts/en.ts'
+// Replaced by another language in its build: see build.mjs.
+import { texts as ownTexts } from '../view/texts/en.ts'
 import type { PageData } from '../view/types.ts'
 import { required } from './dom.ts'
 import { themeKey } from './storage-keys.ts'
@@ -9,12 +11,16 @@ import type { Connection } from './stream.ts'
 /** The data that the server has put into the page. */
 export const readData = (): PageData => JSON.parse(required('data').textContent ?? '') as PageData
 
-const format = createFormat(navigator.languages)
+const texts: Texts = ownTexts
+const { language } = texts
+/** The reader's region, if it has the language of the page. */
+const locale = navigator.languages.find((name) => name === language || name.startsWith(`${language}-`)) ?? language
+const format = createFormat(locale)
 const root = document.querySelector<HTMLLinkElement>('#icon')?.getAttribute('href')?.split('page/icon', 1)[0] ?? ''
 const title = document.querySelector('.brand span')?.textContent ?? ''
 const isPublic = document.querySelector('#main')?.hasAttribute('data-private') === false
 
-export const contextNow = (): ViewContext => ({ texts: english, format, now: Date.now(), root, title, isPublic })
+export const contextNow = (): ViewContext => ({ texts, format, now: Date.now(), root, title, isPublic })
 
 /** URL of the service, with a trailing slash. */
 export const baseUrl = (): string => new URL(root || './', location.href).href
@@ -47,13 +53,13 @@ export function setUpTheme(): void {
  */
 export function showConnection(connection: Connection, lastMessage: number, reason?: string): void {
   const place = required('connection')
-  const text = english.connection[connection]
+  const text = texts.connection[connection]
   place.dataset.state = connection
   if (place.textContent !== text) place.textContent = text
   const notice = required('stale')
   const isCurrent = connection !== 'reconnecting' && reason === undefined
   notice.hidden = isCurrent
-  if (!isCurrent) notice.textContent = reason ?? english.stale(format.time(lastMessage))
+  if (!isCurrent) notice.textContent = reason ?? texts.stale(format.time(lastMessage))
   document.documentElement.classList.toggle('offline', !isCurrent)
 }
 

@@ -104,8 +104,7 @@ export function createControls(onChange: () => void) {
       const { texts, format } = context
       const sections = arrange(servers, choice(), context)
       const shown = sections.reduce((sum, section) => sum + section.servers.length, 0)
-      const label =
-        shown === 0 ? texts.controls.none : texts.controls.shown(format.integer(shown), format.integer(servers.length))
+      const label = shown === 0 ? texts.controls.none : texts.controls.shown(format.integer(shown), format.count(servers.length))
       const text = shown === servers.length ? '' : label
       if (count.textContent !== text) count.textContent = text
       clear.hidden = shown > 0 || servers.length === 0

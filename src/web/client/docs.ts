@@ -1,8 +1,7 @@
 // The theme of `/docs`, and the attributes that the elements of Swagger UI lack.
-import { english } from '../view/texts.ts'
-import { setUpTheme } from './chrome.ts'
+import { contextNow, setUpTheme } from './chrome.ts'
 
-const { about, access, close } = english.docsParts
+const { about, access, close } = contextNow().texts.docsParts
 const missing: readonly (readonly [selector: string, attributes: Readonly<Record<string, string | null>>])[] = [
   ['.information-container', { role: 'region', 'aria-label': about }],
   ['.scheme-container', { role: 'region', 'aria-label': access }],

@@ -1,7 +1,8 @@
 import { parseTextRuns } from '../../game/protocol/text-runs.ts'
 import { motdLines } from '../view/motd-lines.ts'
+import { drawLine } from './line.ts'
 import { judgeTickRate, type Summary, tickText } from './summary.ts'
-import { drawPieces, drawText, fitPieces, fitText, type TextPiece, textWidth } from './text.ts'
+import { drawText, type TextPiece, textWidth } from './text.ts'
 import { gameColors, readable, type Theme } from './theme.ts'
 
 /** Sizes for a width of 600 pixels; they scale with the width. */
@@ -29,8 +30,21 @@ const linesOf = (motd: string, theme: Theme): readonly (readonly TextPiece[])[] 
     }),
   )
 
-/** Icon, name, message, players, tick rate and version as SVG. */
-export function drawBanner(summary: Summary, icon: Buffer, width: number, theme: Theme): string {
+const integer = new Intl.NumberFormat('en')
+/** Digits in groups: `12,345/20,000`. */
+const grouped = (text: string): string => text.replace(/\d+/g, (digits) => integer.format(Number(digits)))
+
+/**
+ * Icon, name, message, players, tick rate, version and address as SVG.
+ * @param address what players enter to join; null if it is unknown
+ */
+export async function drawBanner(
+  summary: Summary,
+  icon: Buffer,
+  width: number,
+  theme: Theme,
+  address: string | null = null,
+): Promise<string> {
   const scale = scaleOf(width)
   const [inner, height] = [width / scale, base.height]
   const left = base.padding + base.icon + base.gap
@@ -39,7 +53,7 @@ export function drawBanner(summary: Summary, icon: Buffer, width: number, theme:
   const color =
     shortStatus === 'online' ? theme.up : shortStatus === 'offline' || shortStatus === 'hung' ? theme.down : theme.muted
 
-  const count = up && players !== null ? { text: players, size: 20, bold: true, color: theme.text } : undefined
+  const count = up && players !== null ? { text: grouped(players), size: 20, bold: true, color: theme.text } : undefined
   const countWidth = count === undefined ? 0 : textWidth(count.text, count)
   const label = { size: 10, color: theme.muted }
   const name = { size: 18, bold: true, color: theme.text }
@@ -52,6 +66,7 @@ export function drawBanner(summary: Summary, icon: Buffer, width: number, theme:
   if (ticks !== null) add(judged === undefined ? ticks : `${ticks} TPS`, judged === undefined ? theme.muted : theme[judged])
   if (version !== null) add([software, version].filter((part) => part !== null && part !== 'vanilla').join(' '), theme.muted)
 
+  if (address !== null) add(address, theme.muted)
   const lines = motd === null ? [] : linesOf(motd, theme)
   const dot = 4
   const factsY = height - 15
@@ -60,18 +75,18 @@ export function drawBanner(summary: Summary, icon: Buffer, width: number, theme:
     `<rect x=".5" y=".5" width="${inner - 1}" height="${height - 1}" rx="8" fill="${theme.background}" stroke="${theme.border}"/>`,
     `<image x="${base.padding}" y="${(height - base.icon) / 2}" width="${base.icon}" height="${base.icon}"`,
     ` image-rendering="pixelated"${up ? '' : ' opacity="0.45"'} href="data:image/png;base64,${icon.toString('base64')}"/>`,
-    drawText(fitText(summary.server, name, nameWidth), left, 28, name),
+    await drawLine([{ ...name, text: summary.server }], left, 28, nameWidth),
     ...(count === undefined
       ? []
       : [
           drawText(count.text, right - countWidth, 28, count),
           drawText('players', right - textWidth('players', label), 42, label),
         ]),
-    ...lines.map((line, index) =>
-      drawPieces(fitPieces(line, right - left - (count === undefined ? 0 : 46)), left, 49 + index * 18),
-    ),
+    ...(await Promise.all(
+      lines.map((line, index) => drawLine(line, left, 49 + index * 18, right - left - (count === undefined ? 0 : 46))),
+    )),
     `<circle cx="${left + dot}" cy="${factsY - 4}" r="${dot}" fill="${color}"/>`,
-    drawPieces(fitPieces(facts, right - left - 16), left + 16, factsY),
+    await drawLine(facts, left + 16, factsY, right - left - 16),
     '</svg>',
   ].join('')
 }

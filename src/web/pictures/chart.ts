@@ -1,6 +1,7 @@
 import type { RangeValues } from '../../history/values/range.ts'
 import { type SeriesName, series as seriesOf } from '../../history/values/series.ts'
-import { drawPieces, drawText, fitPieces, textWidth } from './text.ts'
+import { drawLine } from './line.ts'
+import { drawText, textWidth } from './text.ts'
 import type { Theme } from './theme.ts'
 
 export interface ChartOptions {
@@ -51,7 +52,7 @@ const number = (value: number): string => String(Number(value.toPrecision(6)))
 const fixed = (value: number): string => value.toFixed(1)
 
 /** The mean of each series as a line, minimum to maximum as a band, gaps as gaps, and the peak of a single series, as SVG. */
-export function drawChart({ server, values, width, height, theme }: ChartOptions): string {
+export async function drawChart({ server, values, width, height, theme }: ChartOptions): Promise<string> {
   const names = Object.keys(values.series) as SeriesName[]
   const all = names.flatMap((name) => values.series[name]?.max ?? [])
   const highest = all.reduce<number>((max, value) => Math.max(max, value ?? 0), 0)
@@ -127,7 +128,7 @@ export function drawChart({ server, values, width, height, theme }: ChartOptions
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">`,
     `<rect x=".5" y=".5" width="${width - 1}" height="${height - 1}" rx="8" fill="${theme.background}" stroke="${theme.border}"/>`,
-    drawPieces(fitPieces(heading, width - 2 * margin.right - endWidth - 12), margin.right, 22),
+    await drawLine(heading, margin.right, 22, width - 2 * margin.right - endWidth - 12),
     drawText(end, width - margin.right - endWidth, 21, small),
     ...(isEmpty ? [] : grid),
     ...times,

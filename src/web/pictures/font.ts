@@ -56,3 +56,10 @@ export function openFonts() {
   fonts ??= { regular: openFont('DejaVuSans.ttf'), bold: openFont('DejaVuSans-Bold.ttf') }
   return fonts
 }
+
+/** Scripts from right to left, whose letters have to be put in order and joined. */
+const isFromRight = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
+
+/** Whether the fonts in the package can draw the character by itself. */
+export const isBundled = (character: string, { bold = false }: { readonly bold?: boolean }): boolean =>
+  !isFromRight.test(character) && (bold ? openFonts().bold : openFonts().regular).glyph(character) !== missing

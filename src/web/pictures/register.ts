@@ -15,6 +15,7 @@ import { invalidParameter } from '../../util/errors.ts'
 import type { Log } from '../../util/log.ts'
 import { Type } from '../../util/schema.ts'
 import { loadSharp } from '../../util/sharp.ts'
+import { joinOf } from '../server-details.ts'
 import { badgeContent, badgeKinds, drawBadge } from './badge.ts'
 import { drawBanner } from './banner.ts'
 import { drawChart } from './chart.ts'
@@ -100,7 +101,7 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
   function addBanner(place: ServerPlace): void {
     const schema = pictureSchema(place, {
       summary: 'Banner of the server',
-      description: 'Icon, name, MOTD, players, tick rate and version as one picture, for forums and chats.',
+      description: 'Icon, name, MOTD, players, tick rate, version and join address as one picture, for forums and chats.',
       type: 'image/png',
       parameters: bannerParameters,
       mistake: 'Parameter "width" is "2000"; expected an integer from 300 to 1200.',
@@ -110,11 +111,12 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
       const snapshot = watcher.snapshot()
       const { width, theme: name } = request.query
       const summary = summarise(snapshot)
+      const address = joinOf(fleet.settingsOf(snapshot.server))?.address ?? null
       const picture: Picture = {
         type: 'image/png',
-        key: JSON.stringify(['banner', numberOf(snapshot), summary.up, width, name]),
+        key: JSON.stringify(['banner', numberOf(snapshot), summary.up, width, name, address]),
         render: async () => {
-          const banner = drawBanner(summary, await icon(snapshot), width, themes[name])
+          const banner = await drawBanner(summary, await icon(snapshot), width, themes[name], address)
           await nextTurn()
           return toPng(banner)
         },
@@ -181,7 +183,7 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
         ]),
         render: async () => {
           const values = await history.range(server, { names, range: period, points })
-          const chart = drawChart({ server, values, width, height, theme: themes[name] })
+          const chart = await drawChart({ server, values, width, height, theme: themes[name] })
           await nextTurn()
           return toPng(chart)
         },

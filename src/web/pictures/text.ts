@@ -17,12 +17,12 @@ export interface TextPiece extends TextStyle {
 
 /** Maximum number of characters of a piece; no picture has room for more. */
 const maxCharacters = 300
-const ellipsis = '…'
+export const ellipsis = '…'
 
 const fontOf = ({ bold = false }: TextStyle) => (bold ? openFonts().bold : openFonts().regular)
 const round = (value: number): number => Math.round(value * 100) / 100
 
-const charactersOf = (text: string): readonly string[] =>
+export const charactersOf = (text: string): readonly string[] =>
   [...cleanText(text.slice(0, 2 * maxCharacters)).normalize()].slice(0, maxCharacters)
 
 /** The width of a text in pixels. */

@@ -69,7 +69,7 @@ function luminance(rgb: readonly number[]): number {
 const minContrast = 4.5
 
 /** The colour, mixed with that of the text until it is readable on the background. */
-export function readable(color: string, { background, text }: Theme): string {
+export function readable(color: string, { background, text }: Pick<Theme, 'background' | 'text'>): string {
   const [ground, target] = [luminance(parts(background)), parts(text)]
   const contrast = (rgb: readonly number[]) => {
     const [low, high] = [luminance(rgb), ground].sort((a, b) => a - b)

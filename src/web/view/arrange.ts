@@ -1,11 +1,11 @@
 import { cleanName, cleanText } from './clean-text.ts'
 import type { ViewContext } from './context.ts'
 import { type Health, type HealthName, healthNames, healthOf } from './health.ts'
-import type { english } from './texts.ts'
+import type { Texts } from './texts/en.ts'
 import type { PageServer } from './types.ts'
 
 export type Filter = HealthName | 'all'
-export type Sort = keyof typeof english.controls.sorts
+export type Sort = keyof Texts['controls']['sorts']
 
 /** What is shown of the servers, and in which order. */
 export interface Choice {

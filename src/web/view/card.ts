@@ -40,8 +40,7 @@ const value = (text: string | undefined, unit: string): ViewElement =>
 function viewPlayers(server: PageServer, { texts, format }: ViewContext): ViewElement {
   const { online, max } = server.state
   const share = online !== null && max !== null && max > 0 ? Math.min(1, online / max) : 0
-  const label =
-    online === null ? texts.card.players : texts.card.playersOf(format.integer(online), max === null ? '–' : format.integer(max))
+  const label = online === null ? texts.card.players : texts.card.playersOf(format.integer(online), format.count(max))
   return h(
     'div',
     { class: 'players' },

@@ -2,7 +2,7 @@ import type { SeriesName } from '../../history/values/series.ts'
 import type { ViewContext } from './context.ts'
 import { viewAsTable } from './data-table.ts'
 import { h, type ViewElement } from './node.ts'
-import type { Texts } from './texts.ts'
+import type { Texts } from './texts/en.ts'
 import type { ChartName, ServerDetails } from './types.ts'
 
 export type Range = keyof Texts['server']['ranges']

@@ -1,5 +1,14 @@
 import type { Format } from './format.ts'
-import type { Texts } from './texts.ts'
+import type { Texts } from './texts/en.ts'
+
+/** The administrator's own parts of the pages. */
+export interface ShownBrand {
+  /** Paths from the root of the service. */
+  readonly styles: string
+  readonly logo?: string
+  readonly footer?: string
+  readonly links?: readonly { readonly label: string; readonly href: string }[]
+}
 
 /** What every view needs besides its data. */
 export interface ViewContext {
@@ -16,6 +25,7 @@ export interface ViewContext {
   readonly failingChannels?: readonly string[]
   /** False: without icons, charts and everything else that is only available under /api/v1. Default: true. */
   readonly isPublic?: boolean
+  readonly brand?: ShownBrand | undefined
 }
 
 export const serverPath = (root: string, name: string): string => `${root}servers/${encodeURIComponent(name)}`

@@ -1,5 +1,5 @@
 import { type Child, h, type ViewElement } from './node.ts'
-import type { Texts } from './texts.ts'
+import type { Texts } from './texts/en.ts'
 
 /**
  * Shows the values of a chart as a table.

@@ -1,3 +1,9 @@
+/** A number in a sentence, with its grammatical form: English has `one` and `other`. */
+export interface Count {
+  readonly text: string
+  readonly form: Intl.LDMLPluralRule
+}
+
 /** Numbers and times in the reader's locale. */
 export interface Format {
   integer(value: number): string
@@ -15,6 +21,8 @@ export interface Format {
   /** @param date `2026-11-21`, UTC */
   date(date: string): string
   relative(at: number, now: number): string
+  /** An integer, or a mean with one decimal below 10. Null: unknown. */
+  count(value: number | null, isMean?: boolean): Count
   /** A number of milliseconds, with decimals below 10. */
   milliseconds(ms: number): string
   /** @param ms milliseconds */
@@ -35,23 +43,24 @@ const units = [
 export const floorPercent = (part: number): number => Math.floor(Number((part * 10_000).toFixed(8))) / 100
 
 /** @param zone IANA time zone; default the reader's */
-export function createFormat(locale: string | readonly string[], zone?: string): Format {
+export function createFormat(locale: string, zone?: string): Format {
   const options = { ...(zone !== undefined && { timeZone: zone }) }
-  const locales = locale as string | string[]
-  const integer = new Intl.NumberFormat(locales, { maximumFractionDigits: 0 })
-  const decimal = new Intl.NumberFormat(locales, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
-  const fraction = new Intl.NumberFormat(locales, { maximumSignificantDigits: 2 })
-  const percent = new Intl.NumberFormat(locales, { style: 'percent', maximumFractionDigits: 2 })
-  const time = new Intl.DateTimeFormat(locales, { ...options, hour: '2-digit', minute: '2-digit' })
-  const day = new Intl.DateTimeFormat(locales, { ...options, day: 'numeric', month: 'short' })
-  const weekdayFormat = (weekday: 'short' | 'long') => new Intl.DateTimeFormat(locales, { timeZone: 'UTC', weekday })
+  const integer = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
+  const decimal = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+  const fraction = new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 })
+  const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 2 })
+  const time = new Intl.DateTimeFormat(locale, { ...options, hour: '2-digit', minute: '2-digit' })
+  const day = new Intl.DateTimeFormat(locale, { ...options, day: 'numeric', month: 'short' })
+  const weekdayFormat = (weekday: 'short' | 'long') => new Intl.DateTimeFormat(locale, { timeZone: 'UTC', weekday })
   const weekdays = { short: weekdayFormat('short'), long: weekdayFormat('long') }
-  const dateTime = new Intl.DateTimeFormat(locales, { ...options, dateStyle: 'medium', timeStyle: 'short' })
-  const date = new Intl.DateTimeFormat(locales, { timeZone: 'UTC', dateStyle: 'medium' })
-  const now = new Intl.RelativeTimeFormat(locales, { numeric: 'auto' }).format(0, 'second')
-  const relative = new Intl.RelativeTimeFormat(locales, { numeric: 'always', style: 'long' })
+  const dateTime = new Intl.DateTimeFormat(locale, { ...options, dateStyle: 'medium', timeStyle: 'short' })
+  const date = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', dateStyle: 'medium' })
+  const now = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(0, 'second')
+  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'always', style: 'long' })
+  const forms = new Intl.PluralRules(locale)
+  const decimalForms = new Intl.PluralRules(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
   const unitNumber = (unit: string) =>
-    new Intl.NumberFormat(locales, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 0 })
+    new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 0 })
   const durations = new Map(units.map(([unit]) => [unit, unitNumber(unit)]))
   return {
     integer: (value) => integer.format(value),
@@ -69,6 +78,13 @@ export function createFormat(locale: string | readonly string[], zone?: string):
       if (elapsed < 5_000) return now
       const [unit, ms] = units.find(([, ms]) => elapsed >= ms) ?? ['second', 1_000]
       return relative.format(-Math.floor(elapsed / ms), unit)
+    },
+    count(value, isMean = false) {
+      if (value === null) return { text: '–', form: 'other' }
+      const isDecimal = isMean && value > 0 && value < 9.95
+      return isDecimal
+        ? { text: decimal.format(value), form: decimalForms.select(value) }
+        : { text: integer.format(value), form: forms.select(Math.round(value)) }
     },
     duration(ms) {
       const parts = []

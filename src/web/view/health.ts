@@ -1,5 +1,5 @@
 import type { Format } from './format.ts'
-import type { Texts } from './texts.ts'
+import type { Texts } from './texts/en.ts'
 import type { PageServer } from './types.ts'
 
 /** The health of a server, worst first. Everything before `unknown` needs attention. */
@@ -27,6 +27,10 @@ export interface Health {
   /** Why, in plain words. */
   readonly reason: string
 }
+
+/** The text of a code that the service sends; the code itself if it is an unknown one. */
+export const textOfCode = (code: string, texts: Texts['reasons'] | Texts['server']['sourceStates']): string =>
+  (texts as Readonly<Record<string, string>>)[code] ?? code
 
 /** A server below this part of its target tick rate lags. */
 const laggingBelow = 0.95
@@ -71,7 +75,7 @@ export function healthOf(server: PageServer, texts: Texts, format: Format): Heal
 
 function classify(server: PageServer, texts: Texts, format: Format): readonly [HealthName, string] {
   const { state, error, failing } = server
-  const why = (code: string) => texts.reasons[code] ?? code
+  const why = (code: string) => textOfCode(code, texts.reasons)
   if (state.worldUpgrade === 'failed') return ['down', texts.reason.upgradeFailed]
   if (state.worldUpgrade === 'running')
     return [

@@ -11,14 +11,21 @@ const tower = [
   ['#4d7c0f', 'M1 15h14v1h-14z'],
 ] as const
 
-/** The mark of the service as an SVG document, with a dot if servers are down. @param alert number of servers that are down */
-export function faviconSvg(alert: number): string {
+/** The mark of the service as an SVG document, with a dot if servers are down. @param alert number of servers that are down @param picture data: URL of another mark */
+export function faviconSvg(alert: number, picture?: string): string {
   const dot = alert > 0 ? '<circle cx="12" cy="4" r="4" fill="#e5484d" stroke="#fff" stroke-width="1"/>' : ''
-  const paths = tower.map(([fill, d]) => `<path fill="${fill}" d="${d}"/>`).join('')
+  const paths =
+    picture === undefined
+      ? tower.map(([fill, d]) => `<path fill="${fill}" d="${d}"/>`).join('')
+      : `<image width="16" height="16" href="${picture}"/>`
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" shape-rendering="crispEdges">${paths}<g shape-rendering="auto">${dot}</g></svg>`
 }
 
-export const viewLogo = (): ViewElement =>
+/** @param src of another one */
+export const viewLogo = (src?: string): ViewElement =>
+  src === undefined ? viewTower() : h('img', { class: 'logo', src, width: 28, height: 28, alt: '' })
+
+const viewTower = (): ViewElement =>
   h(
     'svg',
     { class: 'logo', viewBox: '0 0 16 16', width: 28, height: 28, 'aria-hidden': 'true', 'shape-rendering': 'crispEdges' },

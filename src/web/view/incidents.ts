@@ -1,6 +1,7 @@
 import { viewBadge } from './badge.ts'
 import { cleanName, cleanText } from './clean-text.ts'
 import { serverPath, type ViewContext } from './context.ts'
+import { textOfCode } from './health.ts'
 import { h, type ViewElement } from './node.ts'
 import { viewRelative } from './relative.ts'
 import type { ServerDetails, ShownIncident } from './types.ts'
@@ -15,7 +16,7 @@ const states = { down: 'down', hung: 'hung', lag: 'lagging' } as const
 /** Why, or how much. Empty if that is not known. */
 function detailText({ kind, detail }: ShownIncident, { texts, format }: ViewContext): string {
   if (detail === null) return ''
-  return kind === 'lag' ? texts.server.lowestRate(format.decimal(Number(detail))) : (texts.reasons[detail] ?? detail)
+  return kind === 'lag' ? texts.server.lowestRate(format.decimal(Number(detail))) : textOfCode(detail, texts.reasons)
 }
 
 const lengthText = ({ from, to, ongoing }: ShownIncident, { texts: { server }, format }: ViewContext): string =>

@@ -7,13 +7,18 @@ import { h, type ViewElement } from './node.ts'
 import type { PageServer } from './types.ts'
 
 /** The bar at the top of every page. */
-export function viewHeader({ texts, root, title }: ViewContext): ViewElement {
+export function viewHeader({ texts, root, title, brand }: ViewContext): ViewElement {
   const { connection, theme, themes } = texts
   return h(
     'header',
     { class: 'top' },
     h('a', { class: 'skip', href: '#main' }, texts.skip),
-    h('a', { class: 'brand', href: root || './' }, viewLogo(), h('span', {}, h('bdi', {}, cleanName(title)))),
+    h(
+      'a',
+      { class: 'brand', href: root || './' },
+      viewLogo(brand?.logo && root + brand.logo),
+      h('span', {}, h('bdi', {}, cleanName(title))),
+    ),
     h('p', { class: 'connection', id: 'connection', role: 'status', 'data-state': 'connecting' }, connection.connecting),
     h(
       'div',
@@ -31,6 +36,19 @@ export function viewHeader({ texts, root, title }: ViewContext): ViewElement {
       ),
     ),
   )
+}
+
+/** The text and links of the administrator; absent if there are none. */
+export const viewFooter = ({ brand }: ViewContext): ViewElement | undefined => {
+  const { footer, links = [] } = brand ?? {}
+  return footer === undefined && links.length === 0
+    ? undefined
+    : h(
+        'footer',
+        { class: 'foot' },
+        footer !== undefined && h('p', {}, h('bdi', {}, footer)),
+        links.map(({ label, href }) => h('a', { href, rel: 'noopener' }, h('bdi', {}, label))),
+      )
 }
 
 /** The notes on every page: that the data are simulated, and that notifications cannot be sent. */
@@ -102,7 +120,7 @@ export function viewControls(groups: readonly string[], context: ViewContext, se
 /** The heading of a section, which shows its worst state also while the section is collapsed. */
 export const viewHeading = ({ title, servers, all, worst }: Section, context: ViewContext): ViewElement => {
   const { texts, format } = context
-  const count = format.integer(all)
+  const count = format.count(all)
   return h(
     'summary',
     {},

@@ -59,7 +59,7 @@ export function viewPlayers(
     h(
       'p',
       { class: 'hint', role: 'status', hidden: found === undefined },
-      found && texts.server.foundPlayers(format.integer(found.total)),
+      found && texts.server.foundPlayers(format.count(found.total)),
     ),
     shown.length === 0
       ? h('p', { class: 'none' }, found === undefined ? whyNone : texts.server.noPlayerFound)
@@ -75,7 +75,7 @@ export function viewPlayers(
             )
           }),
         ),
-    others > 0 && h('p', { class: 'others' }, texts.server.otherPlayers(format.integer(others))),
+    others > 0 && h('p', { class: 'others' }, texts.server.otherPlayers(format.count(others))),
   )
 }
 

@@ -2,14 +2,14 @@ import { viewBadge } from './badge.ts'
 import { latencyText, softwareText, viewIcon } from './card.ts'
 import { cleanName, cleanText } from './clean-text.ts'
 import type { ViewContext } from './context.ts'
-import { healthOf, tickLight } from './health.ts'
+import { healthOf, textOfCode, tickLight } from './health.ts'
 import { viewIncidents } from './incidents.ts'
 import { viewMotd } from './motd.ts'
 import { type Child, h, type ViewElement } from './node.ts'
 import { viewPlayers, viewRecent, viewRegulars } from './players.ts'
 import { viewRelative } from './relative.ts'
 import { snippetsOf } from './snippets.ts'
-import type { Texts } from './texts.ts'
+import type { Texts } from './texts/en.ts'
 import type { FoundPlayers, ServerDetails, SourceRow } from './types.ts'
 import { viewUptime } from './uptime.ts'
 
@@ -163,13 +163,14 @@ export function viewServerSources({ sources, hints }: ServerDetails, context: Vi
 
 function viewSource({ source, state, target, lastError }: SourceRow, context: ViewContext): ViewElement {
   const { texts } = context
+  const told = (code: string, message: string) => cleanText(texts.server.sourceError(textOfCode(code, texts.reasons), message))
   const error =
-    lastError === null ? texts.table.unknown : [cleanText(lastError.message), ' ', viewRelative(lastError.at, context)]
+    lastError === null ? texts.table.unknown : [told(lastError.code, lastError.message), ' ', viewRelative(lastError.at, context)]
   return h(
     'tr',
     {},
     h('th', { scope: 'row' }, source),
-    h('td', { class: `source-${state}` }, texts.server.sourceStates[state] ?? state),
+    h('td', { class: `source-${state}` }, textOfCode(state, texts.server.sourceStates)),
     h('td', {}, h('bdi', {}, target === null ? texts.table.unknown : cleanText(target))),
     h('td', {}, error),
   )

@@ -1,5 +1,5 @@
 import { cleanName } from './clean-text.ts'
-import type { Texts } from './texts.ts'
+import type { Texts } from './texts/en.ts'
 
 export type SnippetName = keyof Texts['server']['snippets']
 

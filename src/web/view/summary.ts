@@ -73,17 +73,17 @@ function verdictText({ all, counts, downSince }: Totals, { texts, format, now }:
   const { verdict } = texts
   const found = verdictStates.flatMap((state) => {
     const count = counts.get(state) ?? 0
-    return count === 0 ? [] : [{ state, count: format.integer(count) }]
+    return count === 0 ? [] : [{ state, count: format.count(count) }]
   })
   const [worst, ...others] = found
-  if (worst === undefined) return all === 0 ? verdict.none : verdict.fine(format.integer(all))
-  const rest = others.map(({ state, count }) => verdict.also(count, verdict.states[state]))
+  if (worst === undefined) return all === 0 ? verdict.none : verdict.fine(format.count(all))
+  const worstState = verdict.state(worst.state, worst.count)
+  const rest = others.map(({ state, count }) => verdict.also(count, verdict.state(state, count)))
   if (healthNames.indexOf(worst.state) > healthNames.indexOf('unknown')) {
     const fine = all - [...counts.values()].reduce((sum, count) => sum + count, 0)
-    if (fine > 0)
-      return [verdict.some(format.integer(fine)), verdict.also(worst.count, verdict.states[worst.state]), ...rest].join(', ')
+    if (fine > 0) return [verdict.some(format.count(fine)), verdict.also(worst.count, worstState), ...rest].join(', ')
   }
-  const text = verdict.servers(worst.count, verdict.states[worst.state])
+  const text = verdict.servers(worst.count, worstState)
   if (downSince === null) return [text, ...rest].join(', ')
   const [first, last] = downSince
   const when = now - first < 20 * 3_600_000 ? format.time(first) : format.dateTime(first)
@@ -118,7 +118,7 @@ export function viewSummary(totals: Totals, peak: FleetPage['peak'], at: number,
           'ul',
           { class: 'attention', 'aria-label': summary.attentionList },
           attention.slice(0, maxListed).map(({ server, health }) => viewAttention(server, health, context)),
-          attention.length > maxListed && h('li', { class: 'more' }, summary.more(format.integer(attention.length - maxListed))),
+          attention.length > maxListed && h('li', { class: 'more' }, summary.more(format.count(attention.length - maxListed))),
         ),
     h(
       'dl',

@@ -64,7 +64,7 @@ export function viewDays(
 ): ViewElement {
   const { texts, format } = context
   const { card } = texts
-  const count = format.integer(days.length)
+  const count = format.count(days.length)
   const total = meanUptime(days)
   const cells = days.map(({ date, up, known, maintenance = 0 }) => {
     const day = format.date(date)

@@ -31,8 +31,7 @@ function hourTexts(day: number, hour: number, { format }: ViewContext): readonly
   return [format.weekday(day, 'long'), at(hour), at((hour + 1) % hours)]
 }
 
-const numberText = (players: number, { format }: ViewContext): string =>
-  players > 0 && players < 9.95 ? format.decimal(players) : format.integer(players)
+const countOf = (players: number, { format }: ViewContext) => format.count(players, true)
 
 const shadeOf = (players: number | null, max: number): string =>
   players === null ? 'unknown' : `shade-${players === 0 || max === 0 ? 0 : Math.max(1, Math.ceil((players / max) * shades))}`
@@ -48,12 +47,12 @@ export function viewWeek(week: WeekHours, context: ViewContext): ViewElement {
     server.weekPeak(
       context.format.weekday(peak.day, 'short'),
       hourTexts(peak.day, peak.hour, context)[1],
-      numberText(max, context),
+      countOf(max, context).text,
     )
   const cell = ({ players, day, hour }: (typeof cells)[number]) => {
     if (week === unknownWeek) return h('i', { class: 'unknown' })
     const when = hourTexts(day, hour, context)
-    const tip = players === null ? server.weekUnknown(...when) : server.weekHour(...when, numberText(players, context))
+    const tip = players === null ? server.weekUnknown(...when) : server.weekHour(...when, countOf(players, context))
     return h('i', { class: shadeOf(players, max), 'data-tip': tip })
   }
   const swatch = (shade: string) => h('i', { class: shade })
@@ -96,7 +95,7 @@ export function viewWeekTable(week: WeekHours, context: ViewContext): ViewElemen
   const columns = week.map((_, day) => context.format.weekday(day, 'short'))
   const rows = Array.from({ length: hours }, (_, hour) => [
     hourTexts(0, hour, context)[1],
-    ...week.map((day) => (day[hour] === null ? server.weekScale.unknown : numberText(day[hour] ?? 0, context))),
+    ...week.map((day) => (day[hour] === null ? server.weekScale.unknown : countOf(day[hour] ?? 0, context).text)),
   ])
   return viewDataTable(server.week, [server.hour, ...columns], rows)
 }

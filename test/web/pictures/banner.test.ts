@@ -19,15 +19,15 @@ describe('a message of thousands of pieces', () => {
     const motd = colors.map((color) => `${color}${letter}`).join('')
     expect(parseTextRuns(motd)).toHaveLength(200)
     const summary = { ...unknownSummary, motd }
-    const svg = drawBanner(summary, Buffer.alloc(0), 1200, themes.dark)
-    const plain = drawBanner({ ...summary, motd: '' }, Buffer.alloc(0), 1200, themes.dark)
+    const svg = await drawBanner(summary, Buffer.alloc(0), 1200, themes.dark)
+    const plain = await drawBanner({ ...summary, motd: '' }, Buffer.alloc(0), 1200, themes.dark)
     expect(svg.match(/<g /g)!.length).toBeLessThanOrEqual(plain.match(/<g /g)!.length + 200)
     expect(svg.length).toBeLessThan(plain.length + 200_000)
   })
 
-  it('draws a bounded number of characters, even of those without a width', () => {
+  it('draws a bounded number of characters, even of those without a width', async () => {
     const motd = Array.from({ length: 100 }, (_, index) => `§${(index % 16).toString(16)}${'\u0301'.repeat(80)}`).join('')
-    const svg = drawBanner({ ...unknownSummary, motd }, Buffer.alloc(0), 1200, themes.dark)
+    const svg = await drawBanner({ ...unknownSummary, motd }, Buffer.alloc(0), 1200, themes.dark)
     expect(svg.match(/<path /g)!.length).toBeLessThan(1_000)
   })
 
@@ -40,4 +40,13 @@ describe('a message of thousands of pieces', () => {
     const [first] = line!.children as readonly ViewElement[]
     expect(first!.attributes.style).toBeDefined()
   })
+})
+it('has the address and digits in groups', async () => {
+  const draw = (players: string, address?: string) =>
+    drawBanner({ ...unknownSummary, players }, Buffer.alloc(0), 600, themes.dark, address)
+  const count = (svg: string) => svg.match(/<path transform/g)!.length
+  expect(count(await draw('12345/20000')) - count(await draw('1234/2000'))).toBe(2)
+  expect(count(await draw('999/999')) - count(await draw('99/99'))).toBe(2)
+  expect(count(await draw('1000')) - count(await draw('999'))).toBe(2)
+  expect(count(await draw('1', 'play.example.org')) - count(await draw('1'))).toBe('play.example.org'.length)
 })

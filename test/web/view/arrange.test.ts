@@ -3,7 +3,7 @@ import { arrange, type Choice, defaultChoice } from '../../../src/web/view/arran
 import { createFormat } from '../../../src/web/view/format.ts'
 import { viewHeading } from '../../../src/web/view/layout.ts'
 import { toHtml } from '../../../src/web/view/node.ts'
-import { english } from '../../../src/web/view/texts.ts'
+import { texts as english } from '../../../src/web/view/texts/en.ts'
 import { serverInState } from '../../helpers/page-servers.ts'
 
 const context = { texts: english, format: createFormat('en', 'UTC'), now: 0, root: '', title: 'Servers' }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createFormat } from '../../../src/web/view/format.ts'
 import { viewControls, viewNotices } from '../../../src/web/view/layout.ts'
 import { toHtml } from '../../../src/web/view/node.ts'
-import { english } from '../../../src/web/view/texts.ts'
+import { texts as english } from '../../../src/web/view/texts/en.ts'
 
 const context = { texts: english, format: createFormat('en', 'UTC'), now: 0, root: '', title: 'Servers' }
 const controls = (...groups: readonly string[]) => toHtml(viewControls(groups, context))

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createFormat } from '../../../src/web/view/format.ts'
 import { toHtml } from '../../../src/web/view/node.ts'
 import { totalsOf, viewSummary } from '../../../src/web/view/summary.ts'
-import { english } from '../../../src/web/view/texts.ts'
+import { texts as english } from '../../../src/web/view/texts/en.ts'
 import type { PageServer, ServerState } from '../../../src/web/view/types.ts'
 import { serverInState } from '../../helpers/page-servers.ts'
 

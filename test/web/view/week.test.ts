@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createFormat } from '../../../src/web/view/format.ts'
 import { toHtml } from '../../../src/web/view/node.ts'
-import { english } from '../../../src/web/view/texts.ts'
+import { texts as english } from '../../../src/web/view/texts/en.ts'
 import { viewWeek, viewWeekTable, weekHours } from '../../../src/web/view/week.ts'
 
 const step = 600_000

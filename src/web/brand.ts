@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto'
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import type { FastifyInstance } from 'fastify'
+import { prepare, sendPrepared } from '../http/replies/reply.ts'
+import { type Kind, list, url } from '../settings/kinds/index.ts'
+import { readable } from './pictures/theme.ts'
+import { cleanName, cleanText } from './view/clean-text.ts'
+import type { ShownBrand } from './view/context.ts'
+
+export interface Logo {
+  readonly type: 'image/png' | 'image/webp' | 'image/svg+xml'
+  readonly bytes: Buffer
+}
+type BrandLink = NonNullable<ShownBrand['links']>[number]
+
+export interface Brand {
+  readonly logo?: Logo | undefined
+  readonly accent?: string | undefined
+  readonly footer?: string | undefined
+  readonly links?: readonly BrandLink[] | undefined
+}
+
+const maxLogo = 128 * 1024
+const [maxFooter, maxLabel, maxLinks] = [500, 40, 12]
+
+/** By the content of the file: its name may be wrong. */
+function logoType(bytes: Buffer): Logo['type'] | undefined {
+  if (bytes.subarray(0, 8).toString('latin1') === '\x89PNG\r\n\x1a\n') return 'image/png'
+  if (bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP') return 'image/webp'
+  const text = bytes.toString()
+  return text.trimStart().startsWith('<') && /<svg[\s>]/.test(text) ? 'image/svg+xml' : undefined
+}
+
+function readFile(path: string): Buffer | undefined {
+  let file: number | undefined
+  try {
+    if (!statSync(path).isFile()) return undefined
+    file = openSync(path, 'r')
+    const bytes = Buffer.alloc(maxLogo + 1)
+    const length = readSync(file, bytes)
+    return length > maxLogo ? undefined : bytes.subarray(0, length)
+  } catch {
+    return undefined
+  } finally {
+    if (file !== undefined) closeSync(file)
+  }
+}
+
+export const logoFile: Kind<Logo> = {
+  isLocal: true,
+  example: '/srv/logo.svg',
+  expected: `the path of a readable PNG, WebP or SVG file of at most ${maxLogo / 1024} KiB`,
+  parse(given) {
+    const bytes = readFile(given)
+    const type = bytes && logoType(bytes)
+    return bytes && type && { type, bytes }
+  },
+}
+
+export const hexColor: Kind<string> = {
+  example: '"#c2410c"',
+  expected: 'a colour as # with 3 or 6 hexadecimal digits, such as #c2410c',
+  parse(given) {
+    const digits = /^#([0-9a-f]{3}|[0-9a-f]{6})$/.exec(given.trim().toLowerCase())?.[1]
+    return digits && `#${digits.length === 3 ? digits.replace(/./g, '$&$&') : digits}`
+  },
+}
+
+export const footerText: Kind<string> = {
+  example: 'Hosted by Example',
+  expected: `a text of 1 to ${maxFooter} characters`,
+  parse(given) {
+    const text = cleanText(given).trim()
+    return text.length > maxFooter ? undefined : text || undefined
+  },
+}
+
+const brandLink: Kind<BrandLink> = {
+  example: 'Discord https://discord.example.org',
+  expected: `a label of at most ${maxLabel} characters and a URL that starts with https://, such as Discord https://discord.example.org`,
+  parse(given) {
+    const words = given.trim().split(/\s+/)
+    const href = url('https:').parse(words.pop() ?? '')
+    const label = cleanText(words.join(' ')).trim()
+    return label === '' || label.length > maxLabel || href === undefined ? undefined : { label: cleanName(label), href }
+  },
+}
+
+const anyLinks = list(brandLink)
+export const brandLinks: typeof anyLinks = {
+  ...anyLinks,
+  expected: `${anyLinks.expected}; at most ${maxLinks}`,
+  parse(given) {
+    const links = anyLinks.parse(given)
+    return links && links.length <= maxLinks ? links : undefined
+  },
+}
+
+/** The grounds of text in the accent colour that contrast least with it, and the text that it is mixed with: see palette.css. */
+const grounds = { light: { background: '#e2e5ea', text: '#1a1f27' }, dark: { background: '#272d36', text: '#e8ebf0' } }
+
+const footerStyles = `.foot{display:flex;flex-wrap:wrap;gap:.4rem 1.2rem;max-width:1560px;margin:0 auto;padding:0 1rem 2rem;color:var(--muted);overflow-wrap:anywhere}.foot p{margin:0}.foot a{color:var(--accent);text-decoration:underline}.logo{object-fit:contain}`
+
+function stylesOf({ accent }: Brand): string {
+  if (accent === undefined) return footerStyles
+  const [light, dark] = [readable(accent, grounds.light), readable(accent, grounds.dark)]
+  const both = `--accent:light-dark(${light},${dark});--accent-soft:light-dark(${light}1f,${dark}24)`
+  return `:root{--accent:${light};--accent-soft:${light}1f}@supports (color:light-dark(red,red)){:root{${both}}}${footerStyles}`
+}
+
+const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as const
+const cached = { 'cache-control': 'public, max-age=31536000, immutable' }
+/** Opened as a page of its own, an SVG could run scripts and load other files. */
+const safely = { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox" }
+
+/** Serves the logo and the style sheet of a brand, whose addresses change with their content. */
+export function registerBrand(app: FastifyInstance, brand: Brand): void {
+  const { logo } = brand
+  const styles = prepare(stylesOf(brand), 'text/css; charset=utf-8', cached)
+  app.get('/page/brand.css', hidden, (request, reply) => sendPrepared(request, reply, styles))
+  if (logo === undefined) return
+  const picture = prepare(logo.bytes, logo.type, { ...cached, ...safely })
+  app.get('/page/logo', hidden, (request, reply) => sendPrepared(request, reply, picture))
+}
+
+const hashOf = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex').slice(0, 10)
+
+/** What the pages show of a brand; undefined if nothing of it is set. */
+export function shownBrand(brand: Brand): ShownBrand | undefined {
+  const { logo, footer, links = [] } = brand
+  if (logo === undefined && brand.accent === undefined && footer === undefined && links.length === 0) return undefined
+  return {
+    styles: `page/brand.css?${hashOf(stylesOf(brand))}`,
+    ...(logo && { logo: `page/logo?${hashOf(logo.bytes)}` }),
+    ...(footer !== undefined && { footer }),
+    links,
+  }
+}
