@@ -19,8 +19,10 @@ const testsOf = {
   ],
   'game/protocol/jolokia': ['game/protocol/jolokia', 'game/sources/jmx'],
   'game/protocol/management': ['game/sources/management'],
-  'game/protocol/query': ['game/sources/query'],
   'game/protocol/text-runs': ['game/protocol/text'],
+  'game/watcher/freshness': ['game/watcher/freshness', 'game/watcher/index'],
+  'data/scripts/kcomebacks/cell': ['data/scripts/kcomebacks/tables'],
+  'notify/rules': ['notify/notifier'],
   'data/routes/filter': ['data/routes/projects', 'data/routes/comebacks', 'data/definitions'],
 }
 
