@@ -17,8 +17,6 @@ const testsOf = {
     ...['game/protocol/status', 'game/server-software', 'game/bedrock-software'],
     ...['game/sources/status/nethernet', 'game/sources/status/proxy-header', 'game/sources/status/raknet'],
   ],
-  'game/protocol/jolokia': ['game/protocol/jolokia', 'game/sources/jmx'],
-  'game/protocol/management': ['game/sources/management'],
   'game/protocol/text-runs': ['game/protocol/text'],
   // Without those of real demo servers, which take seconds.
   'game/watcher': [
@@ -26,7 +24,7 @@ const testsOf = {
     ...['reachability', 'running-polls', 'schedule', 'tick-rate', 'wheel'],
   ].map((name) => `game/watcher/${name}`),
   'game/watcher/freshness': ['game/watcher/freshness', 'game/watcher/index'],
-  'data/scripts/kcomebacks/cell': ['data/scripts/kcomebacks/tables'],
+  'data/scripts/kcomebacks/cell': ['data/scripts/kcomebacks/tables', 'data/scripts/kcomebacks/page', 'data/scripts/kcomebacks/cell'],
   'notify/rules': ['notify/notifier'],
   'data/routes/filter': ['data/routes/projects', 'data/routes/comebacks', 'data/definitions'],
 }
