@@ -23,12 +23,6 @@ const testsOf = {
     ...['connect-backoff', 'deadline', 'freshness', 'index', 'player-counter', 'poll-requests', 'poll-signal'],
     ...['reachability', 'running-polls', 'schedule', 'tick-rate', 'wheel'],
   ].map((name) => `game/watcher/${name}`),
-  'game/watcher/freshness': ['game/watcher/freshness', 'game/watcher/index'],
-  'data/scripts/kcomebacks/cell': [
-    'data/scripts/kcomebacks/tables',
-    'data/scripts/kcomebacks/page',
-    'data/scripts/kcomebacks/cell',
-  ],
   'notify/rules': ['notify/notifier'],
   'data/routes/filter': ['data/routes/projects', 'data/routes/comebacks', 'data/definitions'],
 }
