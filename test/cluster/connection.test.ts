@@ -1,18 +1,19 @@
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { joinCluster, keys, shortMs } from '../helpers/cluster-member.ts'
+import { joinCluster, keys } from '../helpers/cluster-member.ts'
 import { temporaryFolder } from '../helpers/discovering-service.ts'
 import { startRedis, startSentinel } from '../helpers/redis-server.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { freePort } from '../helpers/run-tool.ts'
 import { until } from '../helpers/until.ts'
 
-/** A TCP proxy to the local port `target`, which may change: open connections stay where they are. */
-async function startProxy(target: number): Promise<{ readonly port: number; target: number }> {
+/** A TCP proxy to the local port `target`, which may change: open connections stay where they are. Counts what was sent to it. */
+async function startProxy(target: number): Promise<{ readonly port: number; target: number; received: number }> {
   const sockets = new Set<net.Socket>()
   const server = net.createServer((client) => {
     const upstream = net.connect(proxy.target, '127.0.0.1')
+    client.on('data', () => proxy.received++)
     for (const [from, to] of [
       [client, upstream],
       [upstream, client],
@@ -28,8 +29,14 @@ async function startProxy(target: number): Promise<{ readonly port: number; targ
     for (const socket of sockets) socket.destroy()
     server.close()
   })
-  const proxy = { port: (server.address() as AddressInfo).port, target }
+  const proxy = { port: (server.address() as AddressInfo).port, target, received: 0 }
   return proxy
+}
+
+/** Waits until a client has sent something several times more. */
+async function furtherAttempts(proxy: { readonly received: number }): Promise<void> {
+  const enough = proxy.received + 8
+  await until(() => proxy.received >= enough)
 }
 
 describe.skipIf(!hasTool('redis-server'))('StateConnection', () => {
@@ -38,9 +45,10 @@ describe.skipIf(!hasTool('redis-server'))('StateConnection', () => {
     ['no password', ['--requirepass', 'right'], 'redis://', /requires a password: set STATE_PASSWORD/],
   ] as const)('reports once what to do about %s', async ([, options, start, expected]) => {
     const redis = await startRedis(...options)
-    const { log } = joinCluster(redis, 'a', { url: `${start}127.0.0.1:${redis.port}` })
+    const proxy = await startProxy(redis.port)
+    const { log } = joinCluster(redis, 'a', { url: `${start}127.0.0.1:${proxy.port}` })
     await until(() => log.lines.length > 0)
-    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    await furtherAttempts(proxy)
     expect(log.lines).toEqual([expect.stringMatching(expected)])
     expect(log.lines.join()).not.toContain('wrong-secret')
   })
@@ -58,12 +66,13 @@ describe.skipIf(!hasTool('redis-server'))('StateConnection', () => {
 
   it('reports once that the server is a replica, and keeps the members', async () => {
     const redis = await startRedis()
-    const { log, members } = joinCluster(redis, 'a')
+    const proxy = await startProxy(redis.port)
+    const { log, members } = joinCluster({ url: `redis://127.0.0.1:${proxy.port}` }, 'a')
     await until(() => members() === 'a')
     redis.cli('replicaof', '127.0.0.1', '1')
     await until(() => log.lines.length > 0)
-    // A heartbeat or two, and reads that succeed.
-    await new Promise((resolve) => setTimeout(resolve, 2 * shortMs))
+    // Heartbeats, and reads that succeed.
+    await furtherAttempts(proxy)
     expect(members()).toBe('a')
     redis.cli('replicaof', 'no', 'one')
     await until(() => log.lines.length > 1)
@@ -72,9 +81,10 @@ describe.skipIf(!hasTool('redis-server'))('StateConnection', () => {
 
   it.for(['', '/1'])('reports once that the server is a Sentinel, with the database "%s"', async (database) => {
     const sentinel = await startSentinel(temporaryFolder())
-    const { log, members } = joinCluster({ url: `${sentinel}${database}` }, 'a')
+    const proxy = await startProxy(Number(new URL(sentinel).port))
+    const { log, members } = joinCluster({ url: `redis://127.0.0.1:${proxy.port}${database}` }, 'a')
     await until(() => log.lines.length > 0)
-    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    await furtherAttempts(proxy)
     expect(members()).toBe('')
     expect(log.lines).toEqual([
       expect.stringMatching(/as a Sentinel does, which is not supported: STATE_URL must be the address of the primary/),
@@ -90,13 +100,14 @@ describe.skipIf(!hasTool('redis-server'))('StateConnection', () => {
         ),
       ),
     )
-    const { log, members } = joinCluster({ url: `${node!.url}${database}` }, 'a')
+    const proxy = await startProxy(node!.port)
+    const { log, members } = joinCluster({ url: `redis://127.0.0.1:${proxy.port}${database}` }, 'a')
     await until(() => log.lines.length > 0)
     // All keys are on the other node.
     other!.cli('cluster', 'addslotsrange', '0', '16383')
     other!.cli('cluster', 'meet', '127.0.0.1', `${node!.port}`, `${ports[0]}`)
     await until(() => node!.cli('zcard', keys.members).includes('MOVED'))
-    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    await furtherAttempts(proxy)
     expect(members()).toBe('')
     expect(log.lines).toEqual([
       expect.stringMatching(/it is a Redis Cluster, which is not supported: .* a server with cluster-enabled no\./),
@@ -117,7 +128,7 @@ describe.skipIf(!hasTool('redis-server'))('StateConnection', () => {
     old.cli('replicaof', '127.0.0.1', `${next.port}`)
     await until(() => members.every(({ log }) => log.lines.length > 0))
     // The proxy, or DNS, follows after several attempts.
-    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    await furtherAttempts(proxy)
     proxy.target = next.port
     await until(() => members.every(({ log, connection }) => log.lines.length > 1 && connection.isUp))
     // The subscriptions follow once the old server is gone.

@@ -36,10 +36,10 @@ describe.skipIf(!hasTool('redis-server'))('Membership', () => {
     await redis.kill()
     const [first] = members
     await until(() => (first?.log.lines.length ?? 0) > 0)
-    await new Promise((resolve) => setTimeout(resolve, 1.6 * heartbeatMs))
+    await Promise.all(members.map(({ timers }) => timers(3)))
     await redis.restart()
     await until(() => members.every((one) => one.log.lines.at(-1)?.includes('is available again')))
-    await new Promise((resolve) => setTimeout(resolve, 1.6 * heartbeatMs))
+    await Promise.all(members.map(({ timers }) => timers(3)))
     for (const [index, { log, changes: after, members: now }] of members.entries()) {
       expect(now()).toBe('a,b,c')
       expect(after.length).toBe(changes[index])
@@ -109,7 +109,7 @@ describe.skipIf(!hasTool('redis-server'))('Membership', () => {
     const changes = members.map((one) => one.changes.length)
     redis.cli('flushall')
     await until(() => redis.cli('zcard', keys.members) === '3')
-    await new Promise((resolve) => setTimeout(resolve, 1_600))
+    await Promise.all(members.map(({ timers }) => timers(3)))
     for (const [index, { log, changes: after, members: now }] of members.entries()) {
       expect(now()).toBe('a,b,c')
       expect(after.length).toBe(changes[index])

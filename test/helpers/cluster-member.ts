@@ -4,8 +4,9 @@ import { StateConnection } from '../../src/cluster/connection.ts'
 import { createStateKeys } from '../../src/cluster/keys.ts'
 import { Membership } from '../../src/cluster/membership.ts'
 import { type StreamEntry, StreamReader } from '../../src/cluster/stream-reader.ts'
-import { systemClock } from '../../src/util/clock.ts'
+import { type Clock, systemClock } from '../../src/util/clock.ts'
 import { collectLog } from './log-lines.ts'
+import { until } from './until.ts'
 
 /**
  * Heartbeat interval: no servers are taken over from a process that is late by less than half of it, as a process of a busy machine may
@@ -18,8 +19,17 @@ export const keys = createStateKeys('test')
 export function joinCluster(
   redis: { readonly url: string },
   id: string,
-  { url = redis.url, heartbeatMs = shortMs, clock = systemClock, timeoutMs = 10_000 } = {},
+  { url = redis.url, heartbeatMs = shortMs, clock: given = systemClock, timeoutMs = 10_000 } = {},
 ) {
+  let fired = 0
+  const clock: Clock = {
+    ...given,
+    after: (delay, action) =>
+      given.after(delay, () => {
+        fired++
+        action()
+      }),
+  }
   const log = collectLog()
   const address = parseStateAddress(url)
   if (address === undefined) throw new Error(url)
@@ -56,5 +66,12 @@ export function joinCluster(
     await membership.close()
     end()
   })
-  return { id, log, connection, membership, reader, entries, changes, end, members: () => membership.members.join() }
+  return {
+    ...{ id, log, connection, membership, reader, entries, changes, end, members: () => membership.members.join() },
+    /** Waits until so many of its timers have fired: heartbeats, and further attempts. */
+    async timers(count: number) {
+      const enough = fired + count
+      await until(() => fired >= enough)
+    },
+  }
 }

@@ -17,10 +17,13 @@ const testsOf = {
     ...['game/protocol/status', 'game/server-software', 'game/bedrock-software'],
     ...['game/sources/status/nethernet', 'game/sources/status/proxy-header', 'game/sources/status/raknet'],
   ],
-  'game/protocol/jolokia': ['game/protocol/jolokia', 'game/sources/jmx'],
-  'game/protocol/management': ['game/sources/management'],
-  'game/protocol/query': ['game/sources/query'],
   'game/protocol/text-runs': ['game/protocol/text'],
+  // Without those of real demo servers, which take seconds.
+  'game/watcher': [
+    ...['connect-backoff', 'deadline', 'freshness', 'index', 'player-counter', 'poll-requests', 'poll-signal'],
+    ...['reachability', 'running-polls', 'schedule', 'tick-rate', 'wheel'],
+  ].map((name) => `game/watcher/${name}`),
+  'notify/rules': ['notify/notifier'],
   'data/routes/filter': ['data/routes/projects', 'data/routes/comebacks', 'data/definitions'],
 }
 

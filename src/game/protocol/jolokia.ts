@@ -74,7 +74,6 @@ function each<T>(
   return Object.entries(beans ?? {})
     .slice(0, maxNames)
     .flatMap(([bean, attributes]) => (isRecord(attributes) ? (read(nameOf(bean), attributes) ?? []) : []))
-    .filter((value) => value !== undefined)
 }
 
 function memoryPool(name: string, { Usage }: Record<string, unknown>): MemoryPool | undefined {

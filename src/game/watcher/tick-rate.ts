@@ -64,7 +64,7 @@ export class TickRateMeter {
       return this.#restart(reading)
     }
     if (reading.frozen) return this.#restart(reading, false)
-    if (!moved && reading.playersOnline !== undefined && reading.playersOnline === 0) {
+    if (!moved && reading.playersOnline === 0) {
       this.#paused ||= reading.at - this.#movedAt >= pauseAfterMs
       if (this.#paused) return this.#restart(reading, true)
     }
@@ -98,7 +98,6 @@ export class TickRateMeter {
   /** The next reading is not compared with earlier ones: the counter may be that of another run of the server. */
   interrupt(): void {
     this.#last = undefined
-    this.#paused = false
   }
 
   #restart(reading: TickReading, tickPaused?: boolean): TickRate {
@@ -140,10 +139,9 @@ function withMode(reading: TickReading, last: TickReading | undefined, moved: bo
   }
 }
 
-const isSame = <T>(a: T | undefined, b: T | undefined): boolean => a === undefined || b === undefined || a === b
-
-const sameMode = (a: TickReading, b: TickReading): boolean =>
-  isSame(a.frozen, b.frozen) && isSame(a.sprinting, b.sprinting) && isSame(a.target, b.target)
+/** Whether what was known of the mode before still holds. */
+const sameMode = (last: TickReading, reading: TickReading): boolean =>
+  (['frozen', 'sprinting', 'target'] as const).every((name) => last[name] === undefined || last[name] === reading[name])
 
 /** Without players, a sudden drop may be the start of a pause, which only the next reading shows. */
 function hasDropped(last: TickReading, reading: TickReading, rate: number | undefined): boolean {

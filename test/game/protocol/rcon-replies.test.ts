@@ -326,3 +326,83 @@ describe('difficulty', () => {
     ['The difficulty did not change; it is already set to easy', undefined],
   ])('%j', (text, expected) => expect(parseDifficulty(text)).toBe(expected))
 })
+
+describe('a reply with something before or after it, which another program may have added', () => {
+  const forge = 'Overall: Mean tick time: 0.700 ms. Mean TPS: 20.000'
+  const neoForge = 'Overall: 20.000 TPS (0.700 ms/tick)'
+  it.each<[string, (reply: string) => unknown, string]>([
+    ['gametime', parseGameTime, 'The time is 5'],
+    ...['tick(s)', 'tick', 'ticks'].map(
+      (unit) => ['gametime', parseGameTime, `The game time is 5 ${unit}`] as [string, typeof parseGameTime, string],
+    ),
+    ...['tick(s)', 'tick', 'ticks'].map(
+      (unit) =>
+        ['time of day', parseTimeOfDay, `Clock minecraft:overworld is at 5 ${unit}`] as [string, typeof parseTimeOfDay, string],
+    ),
+    ...['repetition(s)', 'repetition', 'repetitions'].map(
+      (unit) => ['day', parseDay, `Timeline minecraft:day has passed 5 ${unit}`] as [string, typeof parseDay, string],
+    ),
+    ['difficulty', parseDifficulty, 'The difficulty is Hard'],
+    ['mspt', parsePaperMspt, 'Server tick times (avg/min/max) from last 5s, 10s, 1m:\n1.2/0.9/3.4, 1.3/0.9/12.5, 1.4/0.8/61.7'],
+    ['forge tps', parseForgeTps, forge],
+    ['neoforge tps', parseNeoForgeTps, neoForge],
+  ])('%s is not understood: %3$j', (_, parse, reply) => {
+    expect(parse(reply)).toBeDefined()
+    expect(parse(`odd ${reply}`)).toBeUndefined()
+    expect(parse(`${reply} odd`)).toBeUndefined()
+  })
+
+  it('is no unknown command', () => {
+    expect(isUnknownCommand('odd Unknown command')).toBe(false)
+    expect(isUnknownCommand('odd Usage: /difficulty')).toBe(false)
+    expect(isUnknownCommand('<--[HERE] odd')).toBe(false)
+  })
+
+  it.each(['Cuberite says: Global TPS: 20', 'Global TPS: 20 or so'])('is no reply of Cuberite: %j', (reply) =>
+    expect(isCuberiteTps(reply)).toBe(false),
+  )
+
+  it.each(['odd There are 0/20 players online:', 'odd There are 0 of a max of 20 players online:', 'odd Players (0):'])(
+    'is no list: %j',
+    (reply) => expect(parsePlayerList(reply)).toBeUndefined(),
+  )
+})
+
+describe('a list that does not match the number of players', () => {
+  const alice = 'Alice (11111111-2222-3333-4444-555555555555)'
+  it.each([
+    'There are 1 of a max of 20 players online:',
+    'There are 2 of a max of 20 players online: Alice',
+    `There are 1 of a max of 20 players online: ${alice}, and more`,
+    `There are 2 of a max of 20 players online: ${alice}, and more`,
+    `There are 1 of a max of 20 players online: ${alice}, ${alice}`,
+  ])('has no names: %j', (reply) => expect(parsePlayerList(reply)).toEqual({ online: Number(/\d+/.exec(reply)), max: 20 }))
+})
+
+describe('a version that is not whole', () => {
+  const reply = 'Server version info:id = 1.21.11name = 1.21.11data = 4671series = mainprotocol = 774 (0x306)'
+  it.each([
+    ['text before it', `odd ${reply}`],
+    ['no name', reply.replace('name = 1.21.11', 'name = ')],
+    ['no number of its data', reply.replace('4671', 'x')],
+    ['no number of its protocol', reply.replace('774', 'x')],
+    ['no series', reply.replace('series = ', '')],
+    ['its parts in another order', reply.replace('Server version info:', '').replace('(0x306)', 'Server version info: (0x306)')],
+    ['more than 1,000 characters', reply.padEnd(1_001)],
+    ['two words as its software', 'This server is running Some Paper version 1.21.4-1 (Implementing API version 1.21.4-R0.1)'],
+    ['no number as its version', 'This server is running Paper version git-1 (Implementing API version unknown-R0.1)'],
+    ['a number with letters as its version', 'This server is running Paper version 1 (Implementing API version 1.21x-R0.1)'],
+    ['letters before its version', 'This server is running Paper version 1 (Implementing API version x1.21-R0.1)'],
+    ['no API version', 'This server is running Paper version 1.21.4-1'],
+    ['another order of Bukkit', ' version  (Implementing API version 1.21-R0.1This server is running Paper'],
+    ['something before the check', 'odd Checking version, please wait...'],
+  ])('is not understood with %s', (_, text) => expect(parseServerVersion(text)).toBeUndefined())
+
+  it('is understood up to 1,000 characters', () =>
+    expect(parseServerVersion(reply.padEnd(1_000))).toEqual({ version: '1.21.11', protocol: 774 }))
+})
+
+it.each([
+  ['TPS from last 1m,5m: 20.0, 19.9', { '1m': 20, '5m': 19.9 }],
+  ['odd', undefined],
+])('rates without a space between their windows: %j', (reply, expected) => expect(parsePaperTps(reply)).toEqual(expected))

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createTextReader, plainText, stripFormatting } from '../../../src/game/protocol/text.ts'
+import { cpuMs } from '../../helpers/growth.ts'
 import { nestedTranslate } from '../../helpers/hostile-replies.ts'
 
 const formattedText = (component: unknown, limit?: number) => createTextReader()(component, limit).formatted
@@ -77,9 +78,9 @@ describe('the work for the components of one reply', () => {
   it('does not grow with arguments that are nested too deep', () => {
     const duration = (times: number) => {
       const component = nestedTranslate(131, times, 'x', 4)
-      const started = performance.now()
-      createTextReader()(component)
-      return performance.now() - started
+      const started = cpuMs()
+      for (let time = 0; time < 3; time++) createTextReader()(component)
+      return cpuMs() - started
     }
     const least = (times: number) => Math.min(...[0, 1, 2, 3, 4].map(() => duration(times)))
     // Without a limit, it grows with the square of the number.
@@ -147,5 +148,38 @@ describe('text of a component with formatting codes', () => {
     expect(stripFormatting(formattedText(component))).toBe(plainText(component))
     expect(formattedText(component, 3)).toBe('§cab§r§c§lc')
     expect(formattedText({ text: 'x'.repeat(10_000) })).toHaveLength(8_192)
+  })
+})
+
+describe('the limits of a component', () => {
+  const nested = (depth: number, inner: unknown): unknown => (depth === 0 ? inner : [nested(depth - 1, inner)])
+  const scores = (depth: number, inner: unknown): unknown =>
+    depth === 0 ? inner : { score: { value: scores(depth - 1, inner) } }
+
+  it('are 128 levels, and what follows a deeper one is read', () => {
+    expect(plainText([nested(127, 'deep'), ' after'])).toBe('deep after')
+    expect(plainText([nested(128, 'deep'), 'after'])).toBe('after')
+    expect(plainText([scores(127, 'deep'), ' after'])).toBe('deep after')
+    expect(plainText([scores(128, 'deep'), 'after'])).toBe('after')
+  })
+
+  it.each(['#12ab345', '#12ab3', 'x#12ab34', '#12ab3g', ['#12ab34']])('a colour is not %j', (color) =>
+    expect(createTextReader()({ text: 'a', color }).formatted).toBe('a'),
+  )
+
+  it.each([
+    [{ text: true }, 'true'],
+    [{ text: 0 }, '0'],
+    [{ text: null, keybind: 'key' }, 'key'],
+    [{ translate: '%12$s', with: [...Array(11).fill('no'), 'yes'] }, 'yes'],
+    [{ translate: 'a%sb', with: 'no list' }, 'ab'],
+    [{ translate: 'a%sb' }, 'ab'],
+  ])('%j is %j', (component, expected) => expect(plainText(component)).toBe(expected))
+
+  it('end the text exactly', () => {
+    expect(plainText(['abc', 'def', 'ghi'], 6)).toBe('abcdef')
+    expect(plainText(['abc', 'def', 'ghi'], 7)).toBe('abcdefg')
+    expect(plainText({ translate: '%s-%s', with: ['abc', 'def'] }, 4)).toBe('abc-')
+    expect(plainText({ translate: 'ab%scd', with: [''] }, 2)).toBe('ab')
   })
 })

@@ -29,7 +29,6 @@ export interface SourceSuite {
 
 const deadline = 300
 /** A machine that is busy with other tests may be late by this many milliseconds. */
-const timeoutMs = 5000
 const cycles = 1000
 
 setFlagsFromString('--expose-gc')
@@ -95,12 +94,10 @@ export function testSource(name: SourceName, { good, quick = good, partial, sile
     async function poll(source: Source) {
       const ending = new AbortController()
       const late = setTimeout(() => ending.abort(new SourceError('timeout', `${source.target}: late`)), deadline)
-      const started = performance.now()
       try {
         return await source.poll(ending.signal)
       } finally {
         clearTimeout(late)
-        expect(performance.now() - started).toBeLessThan(deadline + timeoutMs)
       }
     }
 

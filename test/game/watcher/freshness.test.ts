@@ -58,3 +58,37 @@ it('keeps all fields of a server that is down until a given time, and none of a 
   expect(freshness.expire(18_000, [{ name: 'status' }], 20_000)).toBe(20_000)
   expect(fieldsOf(freshness)).toEqual({ motd: 'Hi' })
 })
+
+it('keeps one reading of each source, the last one', () => {
+  const freshness = new Freshness(staleAfter)
+  for (const at of [0, 1_000, 2_000]) freshness.addPolled({ source: 'rcon', at, fields: { motd: `at ${at}` } })
+  freshness.addPolled({ source: 'status', at: 2_000, fields: { difficulty: 'hard' } })
+  expect(freshness.readings().map(({ source, at }) => `${source} ${at}`)).toEqual(['rcon 2000', 'status 2000'])
+  freshness.addPushed({ source: 'rcon', at: 3_000, fields: { motd: 'pushed' } })
+  freshness.addPushed({ source: 'rcon', at: 4_000, fields: { playersOnline: 1 } })
+  expect(freshness.readings().map(({ source, at }) => `${source} ${at}`)).toEqual(['rcon 2000', 'rcon 4000', 'status 2000'])
+  freshness.addPolled({ source: 'rcon', at: 5_000, fields: {} })
+  expect(fieldsOf(freshness)).toEqual({ difficulty: 'hard' })
+})
+
+it('has the source and time of a reading that was pushed before the first poll', () => {
+  const freshness = new Freshness(staleAfter)
+  freshness.addPushed({ source: 'rcon', at: 3_000, fields: { motd: 'pushed' } })
+  expect(freshness.readings()).toEqual([
+    { source: 'rcon', at: 3_000, fields: {} },
+    { source: 'rcon', at: 3_000, fields: { motd: 'pushed' } },
+  ])
+  freshness.expire(4_000, [{ name: 'rcon' }])
+  expect(fieldsOf(freshness)).toEqual({ motd: 'pushed' })
+})
+
+it('drops what was read until a time, of every source unless it is kept', () => {
+  for (const isKept of [undefined, (source: string) => source === 'status']) {
+    const freshness = new Freshness(staleAfter, isKept)
+    freshness.addPolled({ source: 'status', at: 1_000, fields: { motd: 'Hi' } })
+    freshness.addPolled({ source: 'rcon', at: 1_001, fields: { playersOnline: 1 } })
+    freshness.dropUntil(1_000)
+    freshness.expire(2_000, sources)
+    expect(fieldsOf(freshness)).toEqual(isKept ? { motd: 'Hi', playersOnline: 1 } : { playersOnline: 1 })
+  }
+})

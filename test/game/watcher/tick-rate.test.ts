@@ -69,6 +69,26 @@ describe('a rate that the server cannot reach', () => {
     expect(caughtUp.map((rate) => rate !== undefined)).toEqual([false, true, true, true, true])
   })
 
+  it('is exceeded by the ticks that it was behind, and by a quarter of a second and a tick for late replies', () => {
+    const minutes = (...counts: readonly number[]) => {
+      const ticksAt = (index: number) => counts.slice(0, index).reduce((sum, count) => sum + count, 5_000)
+      return run([0, ...counts].map((_, index) => ({ ticks: ticksAt(index), at: 1e6 + index * 60_000, playersOnline: 3 })))
+    }
+    expect(minutes(1_246).at(-1)?.tickRate).toBeCloseTo(20.77, 1)
+    expect(minutes(1_247)).toStrictEqual([{}, { tickPaused: false }])
+    // It has run those that it was behind.
+    expect(minutes(1_240, 1_206).at(-1)?.tickRate).toBeCloseTo(20.1, 1)
+    expect(minutes(1_240, 1_207).at(-1)).toStrictEqual({ tickPaused: false })
+    expect(minutes(1_220, 1_226).at(-1)?.tickRate).toBeCloseTo(20.4, 1)
+    expect(minutes(1_220, 1_227).at(-1)).toStrictEqual({ tickPaused: false })
+    // It skips those before two seconds.
+    expect(minutes(600, 1_247).at(-1)).toStrictEqual({ tickPaused: false })
+  })
+
+  it('is not that of two readings at the same time', () => {
+    expect(run([at(5, 100), at(5, 103), at(10, 203)])).toStrictEqual([{}, {}, running(20)])
+  })
+
   it('is possible in a sprint', () => {
     const sprinting = { sprinting: true }
     expect(rates([at(0, 0, sprinting), at(5, 5_000, sprinting)])).toEqual([undefined, 1_000])
@@ -127,6 +147,23 @@ describe('a counter that does not advance', () => {
 
   it('yields no rate while the number of players is unknown', () => {
     expect(every5s([100, 100, 100], {})).toEqual([{}, {}, {}])
+  })
+
+  it('is a pause after two seconds since its last tick', () => {
+    const at = (seconds: number, ticks: number) => ({ ticks, at: 1_000 * seconds, playersOnline: 0, target: 1 })
+    expect(run([at(60, 5), at(61.999, 5)]).at(-1)?.tickPaused).toBe(false)
+    expect(run([at(60, 5), at(62, 5)]).at(-1)?.tickPaused).toBe(true)
+    expect(run([at(60, 5), at(70, 15), at(71, 15)]).at(-1)?.tickPaused).not.toBe(true)
+  })
+
+  it('is no pause of a game that was frozen when that was last read', () => {
+    const frozen = { ticks: 5, at: 1_000, playersOnline: 0, frozen: true }
+    expect(run([frozen, { ...frozen, at: 6_000, frozen: undefined }]).at(-1)).toEqual({ tickPaused: false })
+  })
+
+  it('almost, without players, may be the start of a pause: a tenth of its ticks is missing', () => {
+    expect(every5s([0, 100, 190], { playersOnline: 0 }).at(-1)).toEqual(running(19))
+    expect(every5s([0, 100, 189], { playersOnline: 0 }).at(-1)).toStrictEqual({})
   })
 
   it('for a moment is not a pause', () => {

@@ -15,6 +15,8 @@ export const emptyCell: Cell = { text: '', links: [] }
 
 /** Placeholder for a literal asterisk: a noncharacter, which is removed from the source first. */
 const literalAsterisk = '\ufdd0'
+/** The same in the target of a link. */
+const encodedAsterisk = encodeURIComponent(literalAsterisk)
 const asteriskEntity = /&(?:#42|#x2a|ast|midast);/gi
 
 /**
@@ -82,7 +84,7 @@ function toCell({ text, plain, links }: OpenCell): Cell {
     text: (bare === '' ? whole : bare).replaceAll(literalAsterisk, '*'),
     // `&amp;` in a URL always means `&`. Strict, because `&copy=1` and `&region=kr` are parameters: no semicolon.
     ...(isStruck && { isStruck }),
-    links: links.map((link) => decode(link, { scope: 'strict' }).replaceAll(literalAsterisk, '*').trim()).filter(Boolean),
+    links: links.map((link) => decode(link, { scope: 'strict' }).replaceAll(encodedAsterisk, '*').trim()).filter(Boolean),
   }
 }
 

@@ -106,11 +106,13 @@ describe('packets that arrive', () => {
   it.each([-2_147_483_648, -1, 0, 9, maxPacketLength + 1, 2_147_483_647])(
     'with a length of %i are rejected immediately',
     (length) => {
-      expect(() => decode(int32(length))).toThrow(ProtocolError)
+      expect(() => decode(int32(length))).toThrow(new ProtocolError('malformed', `invalid packet length ${length}`))
     },
   )
 
   it('without the closing NULs are refused', () => {
-    expect(() => decode(bytes('0a000000 01000000 00000000 0001'))).toThrow(ProtocolError)
+    expect(() => decode(bytes('0a000000 01000000 00000000 0001'))).toThrow(
+      expect.objectContaining({ code: 'malformed', message: 'the packet does not end with two NULs' }),
+    )
   })
 })
