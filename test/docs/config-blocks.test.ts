@@ -20,7 +20,7 @@ const yaml = blocks.filter(({ language }) => language === 'yaml')
 const has = (key: string) => (block: Block) => key in (parse(block.text) as object)
 const named = (found: readonly Block[]) => found.map((block) => [placeOf(block), block] as const)
 
-const tickwarden = yaml.filter((block) => has('servers')(block) || has('databases')(block))
+const tickwarden = yaml.filter((block) => ['servers', 'databases', 'page'].some((key) => has(key)(block)))
 const prometheus = yaml.filter(has('scrape_configs'))
 const compose = yaml.filter(has('services'))
 const chart = yaml.filter(({ page }) => page.startsWith('charts/'))
@@ -47,8 +47,12 @@ describe('settings of Tickwarden', () => {
 
   it.each(named(tickwarden))('%s are accepted', async (_place, { text }) => {
     const { localise } = await createPageRunner(examples, '', 8080)
-    const local = localise(text).replaceAll('/config/rcon-password', '/run/secrets/rcon')
-    const { servers, databases, warnings } = loadConfig({ env: {}, file: write('tickwarden.yaml', localise(local)) })
+    const logo = write('logo.svg', '<svg xmlns="http://www.w3.org/2000/svg"/>')
+    const local = localise(text).replaceAll('/config/rcon-password', '/run/secrets/rcon').replaceAll('/config/logo.svg', logo)
+    // A part about the page alone belongs to a file with servers.
+    const isPart = !/^(servers|databases):/m.test(local)
+    const whole = isPart ? `${local}\nservers: [{ name: a, address: mc.example.org }]\n` : local
+    const { servers, databases, warnings } = loadConfig({ env: {}, file: write('tickwarden.yaml', localise(whole)) })
     expect(servers.length + databases.length).toBeGreaterThan(0)
     expect(warnings).toEqual([])
   })

@@ -23,8 +23,8 @@ const jitterMs = 15 * 60_000
 const maxAgeMs = 25 * 3_600_000
 /** Minimum time from a run to a catch-up run, so that restarts do not retry a failed run each time. Milliseconds. */
 const minCatchUpPauseMs = 3_600_000
-/** Maximum delay of one timer, milliseconds. */
-const maxTimerMs = 24 * 3_600_000
+/** Maximum delay of one timer, milliseconds: the clock may be set meanwhile. */
+const maxTimerMs = 60_000
 
 const nextTime = (cron: string, after: number): number | undefined =>
   new Cron(cron, { paused: true, timezone: 'UTC' }).nextRun(new Date(after))?.getTime()
@@ -49,8 +49,11 @@ export function startSchedule(options: ScheduleOptions) {
   function wait(name: string, at: number, then: () => void): void {
     if (stopped) return
     const delay = at - clock.wall()
-    const next = delay <= maxTimerMs ? then : () => wait(name, at, then)
-    cancels.set(name, clock.after(Math.min(Math.max(0, delay), maxTimerMs), next))
+    if (delay <= 0) then()
+    else {
+      const next = () => wait(name, at, then)
+      cancels.set(name, clock.after(Math.min(delay, maxTimerMs), next))
+    }
   }
 
   function plan(name: string, cron: string, spreadMs: number): void {

@@ -105,6 +105,22 @@ describe('the schedule', () => {
     expect((await status()).next_run).toMatch(/^2023-11-16T03:(0|1[0-4])/)
   })
 
+  it('follows a clock that is set forth or back', async () => {
+    fresh()
+    const { status, ran } = await start({ ...credentials, UPDATE_SCHEDULE: '0 3 * * *' })
+    const due = '2023-11-15T03:00:00.000Z'
+    expect((await status()).next_run).toBe(due)
+    clock.jump(-hour)
+    await clock.advance(Date.parse(due) - clock.wall() - 1)
+    expect(ran()).toBe(0)
+    await clock.advance(1)
+    await until(async () => (await status()).state === 'succeeded')
+    clock.jump(23 * hour + 59 * minute)
+    await clock.advance(2 * minute)
+    await until(() => ran() === 2)
+    expect((await status()).next_run).toBe('2023-11-17T03:00:00.000Z')
+  })
+
   it.each(['0 3 30 2 *', 'kcomebacks=0 0 31 4,6 *; projects=off'])('refuses UPDATE_SCHEDULE "%s", which never fires', (given) => {
     expect(() => loadConfig({ env: { UPDATE_SCHEDULE: given } })).toThrow(/UPDATE_SCHEDULE/)
   })
