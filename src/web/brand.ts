@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { prepare, sendPrepared } from '../http/replies/reply.ts'
 import { type Kind, list, url } from '../settings/kinds/index.ts'
+import { readFileUpToSync } from '../util/files.ts'
 import { readable } from './pictures/theme.ts'
 import { cleanName, cleanText } from './view/clean-text.ts'
 import type { ShownBrand } from './view/context.ts'
@@ -31,29 +31,18 @@ function logoType(bytes: Buffer): Logo['type'] | undefined {
   return text.trimStart().startsWith('<') && /<svg[\s>]/.test(text) ? 'image/svg+xml' : undefined
 }
 
-function readFile(path: string): Buffer | undefined {
-  let file: number | undefined
-  try {
-    if (!statSync(path).isFile()) return undefined
-    file = openSync(path, 'r')
-    const bytes = Buffer.alloc(maxLogo + 1)
-    const length = readSync(file, bytes)
-    return length > maxLogo ? undefined : bytes.subarray(0, length)
-  } catch {
-    return undefined
-  } finally {
-    if (file !== undefined) closeSync(file)
-  }
-}
-
 export const logoFile: Kind<Logo> = {
   isLocal: true,
   example: '/srv/logo.svg',
   expected: `the path of a readable PNG, WebP or SVG file of at most ${maxLogo / 1024} KiB`,
   parse(given) {
-    const bytes = readFile(given)
-    const type = bytes && logoType(bytes)
-    return bytes && type && { type, bytes }
+    try {
+      const bytes = readFileUpToSync(given, maxLogo)
+      const type = logoType(bytes)
+      return type && { type, bytes }
+    } catch {
+      return undefined
+    }
   },
 }
 

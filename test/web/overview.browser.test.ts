@@ -47,7 +47,7 @@ describe.skipIf(!hasTool('chromium'))('the page of all servers in a browser', ()
       await page.getByRole('list', { name: 'Servers that need attention' }).waitFor()
       await page.getByRole('heading', { level: 1, name: `${Math.ceil((count - 4) / 16) + 1} servers down` }).waitFor()
       // The list is sorted again after some seconds.
-      const first = page.locator('details').first().getByRole('link', { name: 'server-0', exact: true })
+      const first = page.locator('#cards details').first().getByRole('link', { name: 'server-0', exact: true })
       if (width === 1440) await first.waitFor()
       expect(await page.evaluate('shift'), `${width} px`).toBeLessThan(0.05)
       expect(problems).toEqual([])
@@ -130,6 +130,17 @@ describe.skipIf(!hasTool('chromium'))('the page of all servers in a browser', ()
       .waitFor()
     await graph.getByRole('button', { name: 'Hide all' }).click()
     expect(await graph.locator('[aria-pressed=true]').count()).toBe(0)
+    await graph.getByText('Show as table').click()
+    expect(await graph.getByRole('columnheader').allTextContents()).toEqual([
+      'Time',
+      'All servers',
+      'server-0',
+      'server-1',
+      'server-2',
+    ])
+    expect(await graph.getByRole('row').last().getByRole('cell').allTextContents()).toEqual(['3', '0', '1', '2'])
+    expect(await violationsOf(page)).toEqual([])
+    await page.screenshot({ path: join(screenshots, 'overview-table.png') })
     expect(problems).toEqual([])
   })
 

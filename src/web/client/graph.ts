@@ -1,13 +1,14 @@
 import uPlot from 'uplot'
 import type { PlayerCounts } from '../../history/values/overview.ts'
 import { cleanName } from '../view/clean-text.ts'
+import { viewDataTable } from '../view/data-table.ts'
 import { peakText } from '../view/graph.ts'
 import { h } from '../view/node.ts'
 import type { Totals } from '../view/summary.ts'
 import type { PageServer } from '../view/types.ts'
 import { color, counts as countSteps, isolatedPoints, timeLabels } from './chart-options.ts'
 import { contextNow } from './chrome.ts'
-import { createSlot } from './dom.ts'
+import { create, createSlot } from './dom.ts'
 import { loadJson } from './load.ts'
 
 export interface Graph {
@@ -157,6 +158,21 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
     }
   }
 
+  /** Fills the table, newest first, if it is open. */
+  function showTable(): void {
+    const table = place.querySelector('.as-table[open] > div')
+    if (table === null || loaded === undefined) return
+    const { texts, format } = contextNow()
+    const { from, step, total } = loaded
+    const rows = total.flatMap((_, index) => {
+      const values = lines.map(({ players }) => players[index] ?? null)
+      if (values.every((value) => value === null)) return []
+      return [[format.dateTime(from + index * step), ...values.map((value) => (value === null ? '–' : format.integer(value)))]]
+    })
+    const columns = [texts.server.time, ...lines.map(({ server }) => nameOf(server))]
+    table.replaceChildren(create(viewDataTable(`${texts.graph.title}: ${texts.graph.all}`, columns, rows.toReversed())))
+  }
+
   function draw(): void {
     plot?.destroy()
     plot = undefined
@@ -176,6 +192,7 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
     showReadout()
     plot.root.setAttribute('aria-label', `${contextNow().texts.graph.title}: ${readout.textContent}`)
     showList()
+    showTable()
   }
 
   async function load(): Promise<void> {
@@ -209,6 +226,7 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
   new ResizeObserver(() => {
     if (plot !== undefined && target.clientWidth > 0 && target.clientWidth !== plot.width) plot.setSize(sizeOf(target))
   }).observe(target)
+  place.addEventListener('toggle', showTable, true)
   addEventListener('themechange', draw)
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw)
   setInterval(() => {

@@ -18,7 +18,7 @@ export const viewAsTable = (name: string, title: string, texts: Texts['server'],
 export const viewDataTable = (title: string, columns: readonly string[], rows: readonly (readonly Child[])[]): ViewElement =>
   h(
     'div',
-    { class: 'scroll values', tabindex: 0, role: 'region', 'aria-label': title },
+    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title },
     h(
       'table',
       {},

@@ -1,5 +1,6 @@
 import type { PlayerCounts } from '../../history/values/overview.ts'
 import type { ViewContext } from './context.ts'
+import { viewAsTable } from './data-table.ts'
 import { h, type ViewElement } from './node.ts'
 import { viewSparkline } from './sparkline.ts'
 
@@ -18,12 +19,13 @@ export function peakText({ from, step, total }: PlayerCounts, { texts, format }:
 
 /** The place of the graph of all servers; without JavaScript it has the total. */
 export function viewGraph(counts: PlayerCounts, context: ViewContext): ViewElement {
-  const { graph } = context.texts
+  const { graph, server } = context.texts
   return h(
     'section',
     { class: 'panel graph', id: 'graph', 'aria-label': graph.title },
     h('div', { class: 'line' }, h('h2', {}, graph.title), h('span', { class: 'readout' }, peakText(counts, context))),
     h('div', { class: 'plot' }, h('noscript', {}, viewSparkline(graph.all, counts.total, context))),
     h('div', { class: 'lines', role: 'group', 'aria-label': graph.toggles }),
+    viewAsTable('graph', graph.title, server),
   )
 }
