@@ -36,13 +36,13 @@ export function snapshotBacklog({ servers, log, states, list }: SnapshotBacklogO
   let done = 0
 
   function* messages(): Generator<string> {
-    if (list !== undefined) yield formatMessage(servers.size === 0 ? log.endId() : log.nextId(), 'servers', list)
+    if (list !== undefined) yield formatMessage(servers.size === 0 ? log.endId() : log.listId(), 'servers', list)
     for (const [server, position] of servers) {
       done = position + 1
       const current = states.read(server)
       // Removed while the others were being sent.
       if (current === undefined) continue
-      yield formatMessage(done === servers.size ? log.endId() : log.nextId(), 'snapshot', snapshotJson(server, current))
+      yield formatMessage(done === servers.size ? log.endId() : log.listId(), 'snapshot', snapshotJson(server, current))
     }
   }
 
@@ -71,7 +71,7 @@ export function missedBacklog({ log, lastId, isWanted, createSnapshots }: Missed
   function* messages(): Generator<string> {
     let id = lastId
     for (let event = log.next(id); event !== undefined; event = log.next(id)) {
-      if (!log.has(id)) {
+      if (!log.isComplete(id)) {
         snapshots = createSnapshots()
         yield* snapshots.messages
         return

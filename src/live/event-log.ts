@@ -9,11 +9,15 @@ export interface EventLog {
    * @param isShared whether the event is the same on all replicas, which then give it the same id
    */
   nextId(isShared?: boolean): number
+  /** Returns the id of a message of a list of all states, from which no client can resume: it would miss the others. */
+  listId(): number
   /** Returns the id of the last message of a list of all states, from which a client may resume. */
   endId(): number
   add(event: LiveEvent): void
-  /** Whether the log has all events after `id`. */
+  /** Whether a client that was sent `id` last can continue here: the log has all events after it. */
   has(id: number): boolean
+  /** Whether no event after `id`, which the log has had, has been dropped. */
+  isComplete(id: number): boolean
   /** The first event after `id`; undefined if there is none. */
   next(id: number): LiveEvent | undefined
   /** Removes all events and marks, so that no client can resume. */
@@ -27,13 +31,10 @@ const slack = 100
 const idStep = 1_024
 
 /**
- * Number of ids for each position of replicas. Ids that all replicas share are multiples of four, other even ids are of this process, and
- * odd ones are those of `LiveEvent.earlyBytes`.
+ * Number of ids for each position of replicas. Ids that all replicas share are multiples of four, and odd ones are those of
+ * `LiveEvent.earlyBytes`. Other even ids are of this process: clients cannot continue after them, as other replicas may use them too.
  */
 const idsPerPosition = 4_096
-
-/** The ids of different processes begin within this many steps after a shared one, or a client would continue after an event of another process. */
-const maxJump = 65_536
 
 /**
  * The first id for the events of this process. Ids increase from process to process, and two processes that run at the same time
@@ -51,29 +52,31 @@ export function createEventLog(capacity: number, firstId: number, order?: Snapsh
   const events: LiveEvent[] = []
   const marks = new Set<number>()
   let last = firstId
-  /** The last id that only this process has. */
+  /** The last id of an event that only this process has. */
   let lastOwn = firstId
+  /** The last id that only this process has, also of a message of a list. */
+  let lastUnshared = firstId
   /** The newest id that has been dropped. */
   let forgotten = firstId
   const firstOf = (position: number) => position * idsPerPosition
 
   function nextId(isShared = false): number {
-    if (order === undefined) {
-      last += idStep
-      return last
-    }
+    if (order === undefined) return listId()
     const position = isShared ? order.position() : undefined
     const first = position === undefined ? 0 : firstOf(position)
     const shared = Math.max(first, last + 4 - (last % 4))
     // An id of this process that is higher than the first one of the position moves the others: they differ from those of other replicas.
-    if (position !== undefined && lastOwn < first && shared < firstOf(position + 1) - 4) {
+    if (position !== undefined && lastUnshared < first && shared < firstOf(position + 1) - 4) {
       last = shared
       return last
     }
-    // All replicas have the same last shared id.
-    const from = last % 4 === 0 ? last + 4 * randomInt(maxJump) : last
-    last = from + 4 - ((from + 2) % 4)
-    lastOwn = last
+    lastOwn = listId()
+    return lastOwn
+  }
+
+  function listId(): number {
+    last += order === undefined ? idStep : 4 - ((last + 2) % 4)
+    lastUnshared = last
     return last
   }
 
@@ -90,6 +93,8 @@ export function createEventLog(capacity: number, firstId: number, order?: Snapsh
   const isShared = (id: number): boolean =>
     order !== undefined && id % 4 === 0 && id > lastOwn && id >= firstOf(order.completeFrom()) && id < firstOf(order.last() + 1)
 
+  const isComplete = (id: number): boolean => id >= forgotten
+
   /** Index of the first event after `id`. */
   function after(id: number): number {
     let [low, high] = [0, events.length]
@@ -103,11 +108,12 @@ export function createEventLog(capacity: number, firstId: number, order?: Snapsh
 
   return {
     nextId,
+    listId,
     endId() {
       const shared = order === undefined ? 0 : firstOf(order.last() + 1) - 4
-      if (!isShared(shared) || shared < last) return mark(nextId())
+      if (!isShared(shared) || shared < last) return mark(listId())
       last = shared
-      return mark(last)
+      return last
     },
     add(event) {
       events.push(event)
@@ -115,7 +121,8 @@ export function createEventLog(capacity: number, firstId: number, order?: Snapsh
       // Removed in batches: removing the first element of an array costs as much as removing many.
       if (events.length >= capacity + slack) events.splice(0, events.length - capacity)
     },
-    has: (id) => id >= forgotten && (isShared(id) || marks.has(id) || events[after(id) - 1]?.id === id),
+    has: (id) => isComplete(id) && (order === undefined ? marks.has(id) || events[after(id) - 1]?.id === id : isShared(id)),
+    isComplete,
     next: (id) => events[after(id)],
     clear() {
       events.length = 0

@@ -105,4 +105,25 @@ describe('createEventLog of a replica', () => {
       expect(shared.at(-1)?.[0]).toBe(shared.at(-1)?.[1])
     }
   })
+
+  it('does not continue after an event that other replicas have not, as it may have the id of another event there', () => {
+    const [a, b] = [replicaLog(), replicaLog()]
+    for (const { add } of [a, b]) add(11)
+    const own = [1, 2, 3].map(() => a.add(undefined))
+    for (let count = 0; count < 3; count++) b.add(undefined)
+    for (const { log } of [a, b]) expect(own.map(log.has)).toEqual([false, false, false])
+    expect(own.map(a.log.isComplete)).toEqual([true, true, true])
+  })
+
+  it('continues after an event that was followed by lists of all states for other clients', () => {
+    const [a, b] = [replicaLog(), replicaLog()]
+    const ids = [11, 12].map((position) => {
+      const id = a.add(position)
+      for (let count = 0; count < 30; count++) expect(a.log.has(a.log.listId())).toBe(false)
+      expect(b.add(position)).toBe(id)
+      return id
+    })
+    for (const { log } of [a, b]) expect(ids.map(log.has)).toEqual([true, true])
+    expect(b.log.has(b.log.endId()), 'the end of a list').toBe(true)
+  })
 })
