@@ -86,7 +86,7 @@ function joinCluster(id: string) {
     isCurrent: () => true,
     onSnapshot() {},
   })
-  setInterval(exchange.applyLate, 1_000)
+  setInterval(() => exchange.applyLate(), 1_000)
   return { membership, exchange, ownerOf: (server: string) => ownerOf(server) }
 }
 
