@@ -10,8 +10,8 @@ export default defineConfig(({ mode }) => {
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 120_000 } },
-    // On two cores: many tests wait for other processes most of the time. More workers only make each other late.
-    maxWorkers: 3,
+    // On two cores: many tests wait for other processes most of the time, so that three workers take a third longer.
+    maxWorkers: 4,
   }
   return {
     test: {
