@@ -117,9 +117,16 @@ describe.skipIf(!hasTool('redis-server'))('Replica', () => {
     const hasJoin = (name: string, { events }: { readonly events: readonly { event: string; data: object }[] }) =>
       events.some(({ event, data }) => event === 'join' && JSON.stringify(data).includes(name))
     const first = await openEvents(`${owner.url}/api/v1/events`)
-    // Until the other one records events too.
+    // Until the other one records events too: from the first snapshot on after it was told of the client.
     await until(() => redis.cli('hget', '{tickwarden}:3:state', 'watched') > '1')
-    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    const beats = () => redis.cli('zrange', '{tickwarden}:3:members', '0', '-1', 'withscores').split('\n')
+    for (let round = 0; round < 2; round++) {
+      const before = beats()
+      await until(() => beats().every((value, index) => index % 2 === 0 || Number(value) > Number(before[index])))
+    }
+    demo.world.join('Earlier')
+    await until(() => hasJoin('Earlier', first))
+    await until(async () => (await other.text('/api/v1/playernames')).includes('Earlier'))
     demo.world.join('Before')
     await until(() => hasJoin('Before', first))
     const lastId = String(first.events.at(-1)?.id)
