@@ -23,6 +23,8 @@ export interface DependencyFile {
 }
 
 interface Locked {
+  /** That in the registry, if it is another one than that of the folder. */
+  readonly name?: string
   readonly version: string
   readonly license?: string
   readonly dev?: boolean

@@ -62,7 +62,7 @@ for (const [folder, dependencies] of Object.entries(file.dependencies)) {
     const size = sizeOf(folder, lock, name)
     if (size !== undefined) one.size = size
     if (isOffline) continue
-    const released = lastRelease(name)
+    const released = lastRelease(lock[`node_modules/${name}`]?.name ?? name)
     if (released !== undefined) one.released = released
   }
 }
