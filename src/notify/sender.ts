@@ -70,7 +70,8 @@ export function createContext(
         return reply
       }
       const isTemporary = status === 408 || status === 429 || status >= 500
-      throw new DeliveryError(`it answers ${status}`, { isTemporary, retryAfterMs, status })
+      const hint = status >= 300 && status < 400 ? ', a redirect, which is not followed: set its URL to where it leads' : ''
+      throw new DeliveryError(`it answers ${status}${hint}`, { isTemporary, retryAfterMs, status })
     },
     async resolve(host) {
       if (allowPrivate) return host

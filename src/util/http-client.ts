@@ -117,7 +117,9 @@ export class HttpClient {
       if (late.aborted) throw new HttpError('timeout', `no complete reply within ${timeoutMs} ms`, { cause })
       const code = codeOf(cause)
       if (code === addressNotAllowed) throw new HttpError('address', 'its address is not allowed', { code, cause })
-      throw new HttpError('network', `it cannot be fetched (${code})`, { code, cause })
+      const reason = code === 'UND_ERR_SOCKET' ? 'the connection was closed' : code
+      const { method = 'GET' } = request
+      throw new HttpError('network', `it cannot be ${method === 'GET' ? 'fetched' : 'reached'} (${reason})`, { code, cause })
     }
   }
 

@@ -163,7 +163,7 @@ test('any 2xx is a success, whatever its body', async () => {
     await type.send({ notifications: [notification('x')], more: 0, at: 0 }, { url: receiver.url }, context)
 })
 
-test('4xx and private addresses end at once', async () => {
+test('redirects, 4xx and private addresses end at once', async () => {
   const receiver = await startReceiver()
   receiver.answers.push((response) => void response.writeHead(401).end())
   const [type] = channelTypes
@@ -173,6 +173,11 @@ test('4xx and private addresses end at once', async () => {
   const context = createContext({ type, client, allowPrivate: false, now: Date.now })
   const send = () => type.send({ notifications: [notification('x')], more: 0, at: Date.now() }, { url: receiver.url }, context)
   await expect(send()).rejects.toMatchObject({ isTemporary: false, status: 401, message: 'it answers 401' })
+  receiver.answers.push((response) => void response.writeHead(307, { location: '/elsewhere' }).end())
+  const redirect = 'it answers 307, a redirect, which is not followed: set its URL to where it leads'
+  await expect(send()).rejects.toMatchObject({ isTemporary: false, status: 307, message: redirect })
+  receiver.answers.push((response) => void response.destroy())
+  await expect(send()).rejects.toMatchObject({ isTemporary: true, message: 'it cannot be reached (the connection was closed)' })
   await send()
   const guarded = createChannelClient(false)
   onTestFinished(() => guarded.close())
@@ -193,7 +198,7 @@ test('4xx and private addresses end at once', async () => {
       isTemporary: false,
     })
   }
-  expect(receiver.requests).toHaveLength(2)
+  expect(receiver.requests).toHaveLength(4)
 })
 
 type Stage = 'connect' | 'ehlo' | 'mail' | 'rcpt' | 'data' | 'body'

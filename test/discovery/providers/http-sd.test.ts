@@ -58,7 +58,7 @@ it('keeps the last list while the URL fails, and reports why', async () => {
       (_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('[]'),
     ],
     ['it is not valid JSON', (_, response) => void response.writeHead(200, json).end('[')],
-    ['it cannot be fetched (UND_ERR_SOCKET)', (request) => request.socket.destroy()],
+    ['it cannot be fetched (the connection was closed)', (request) => request.socket.destroy()],
     ['no complete reply within 1000 ms', () => {}],
     ['it redirects more than 5 times', (_, response) => void response.writeHead(302, { location: '/again' }).end()],
     ['it redirects to an invalid URL', (_, response) => void response.writeHead(302, { location: 'http://[' }).end()],
