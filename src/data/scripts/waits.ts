@@ -1,3 +1,5 @@
+import type { Clock } from '../../util/clock.ts'
+
 /** Maximum wait on behalf of an upstream, milliseconds: headers may contain any value. */
 export const maxWaitMs = 24 * 3_600_000
 
@@ -10,3 +12,19 @@ export const clampWait = (waitMs: number): number => (Number.isNaN(waitMs) ? 0 :
  * @param from Unix milliseconds of that reply or file
  */
 export const clampRetryAt = (retryAt: number, from: number): number => from + clampWait(retryAt - from)
+
+/** Waits on the clock. @throws the signal's reason as soon as it is aborted */
+export function pause(clock: Pick<Clock, 'after'>, milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted()
+    const onAbort = () => {
+      cancel()
+      reject(signal.reason)
+    }
+    const cancel = clock.after(milliseconds, () => {
+      signal.removeEventListener('abort', onAbort)
+      resolve()
+    })
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+}
