@@ -6,7 +6,7 @@ import { parseJson } from '../../util/json.ts'
 import type { Log } from '../../util/log.ts'
 import { describeSlowWork, measureWork } from '../../util/slow-work.ts'
 import { maskOfRequest } from './mask-upstream.ts'
-import { type ResponseHeaders, readRateLimit } from './rate-limit.ts'
+import { readRateLimit } from './rate-limit.ts'
 import { isTransient, UpstreamError } from './upstream-error.ts'
 import { pause } from './waits.ts'
 
@@ -157,7 +157,7 @@ export function createUpstream(options: UpstreamOptions) {
     return {
       /** 200 to 299, or 304. */
       status,
-      headers: headers as ResponseHeaders,
+      headers,
       /** The parsed body; undefined if the reply has none (204, 304). Untrusted. */
       json,
     }
