@@ -1,4 +1,4 @@
-import { copyFile, link, rename, rm } from 'node:fs/promises'
+import { chown, copyFile, link, rename, rm, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import type { Mask } from '../../secrets/mask.ts'
 import { maskValue } from '../../secrets/mask-value.ts'
@@ -81,8 +81,18 @@ export async function writeSnapshot(write: SnapshotWrite): Promise<SnapshotWritt
   }
   if (dryRun) return { written: true }
   await write.confirm?.()
-  // A run without changes only renews the date: it must not rotate out the last real change.
-  if (previous !== undefined && withoutDate(previous) !== withoutDate(text)) await keepPrevious(path)
-  await writeAtomic(path, text)
-  return { written: true }
+  const fresh = `${path}.new`
+  try {
+    // Before the previous files are rotated, because it may fail. With the mode and, if this user may set it, the owner of the file.
+    const inPlace = await stat(path).catch(() => undefined)
+    await writeAtomic(fresh, text, inPlace && { mode: inPlace.mode })
+    if (inPlace !== undefined) await chown(fresh, inPlace.uid, inPlace.gid).catch(() => undefined)
+    // A run without changes only renews the date: it must not rotate out the last real change.
+    if (previous !== undefined && withoutDate(previous) !== withoutDate(text)) await keepPrevious(path)
+    await rename(fresh, path)
+    return { written: true }
+  } catch (error) {
+    await rm(fresh, { force: true }).catch(() => undefined)
+    throw error
+  }
 }
