@@ -59,7 +59,7 @@ const writers: Readonly<Record<string, Writer>> = {
   'authorisation of a script': (folder, count) => storeGrant(folder, words(count), count),
   async 'journal of a script'(folder, count) {
     const journal = await openJournal(journalPath(folder), 'account')
-    await journal.addLoved({ id: String(count), title: words(count), artist: 'A' }).finally(() => journal.close())
+    await journal.addLoved({ id: String(count), title: words(count), artist: 'A' })
   },
   async 'copy of a snapshot'(folder, count) {
     const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/${count}`

@@ -195,6 +195,5 @@ export async function runLikedSongs(
     return result(counts.added > 0 && !dryRun ? 'partly' : 'failed')
   } finally {
     for (const song of journal.failed.values()) if (isSetAside(song)) errors.push(describeSetAside(song))
-    await journal.close()
   }
 }
