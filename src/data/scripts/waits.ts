@@ -1,3 +1,4 @@
+import { abortable } from '../../util/abortable.ts'
 import type { Clock } from '../../util/clock.ts'
 
 /** Maximum wait on behalf of an upstream, milliseconds: headers may contain any value. */
@@ -15,16 +16,9 @@ export const clampRetryAt = (retryAt: number, from: number): number => from + cl
 
 /** Waits on the clock. @throws the signal's reason as soon as it is aborted */
 export function pause(clock: Pick<Clock, 'after'>, milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted()
-    const onAbort = () => {
-      cancel()
-      reject(signal.reason)
-    }
-    const cancel = clock.after(milliseconds, () => {
-      signal.removeEventListener('abort', onAbort)
-      resolve()
-    })
-    signal.addEventListener('abort', onAbort, { once: true })
+  let cancel = () => {}
+  const waited = new Promise<void>((resolve) => {
+    cancel = clock.after(milliseconds, resolve)
   })
+  return abortable(waited, signal).finally(() => cancel())
 }
