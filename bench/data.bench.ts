@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Comeback } from '../src/data/databases/kcomebacks.ts'
-import type { FilterQuery } from '../src/data/routes/filter.ts'
+import type { Filter } from '../src/data/routes/filter.ts'
 import type { Database } from '../src/data/store/database.ts'
 import { againstBare } from './against-bare.ts'
 import { built } from './built.ts'
@@ -137,13 +137,14 @@ async function measure(count: number, { quick }: BenchOptions): Promise<void> {
     const total = db.text('artist').find(query).length
     for (const [page, offset] of Object.entries({ first: 0, deep: Math.max(0, total - 50) })) {
       if (page === 'deep' && offset === 0) continue
-      const selected: FilterQuery = { given: { artist: query }, select: (one) => one.text('artist').find(query) }
+      const filter: Pick<Filter, 'select'> = { select: (one) => one.text('artist').find(query) }
+      const request = { path: '/artist', filter, values: { artist: query }, limit: 50, offset }
       const slow = time(() => naive(entries, query, offset), budget)
       const fresh = time(() => {
         clearCaches()
-        pageReply(db, '/artist', selected, 50, offset)
+        pageReply(db, request)
       }, budget)
-      const repeated = time(() => pageReply(db, '/artist', selected, 50, offset), budget)
+      const repeated = time(() => pageReply(db, request), budget)
       record(`${count} entries, ${kind} text, ${page} page: naive filter / uncached`, slow / fresh, 'ratio')
       const cells = [`${kind} (${total})`, page, shown(slow), shown(fresh), (slow / fresh).toFixed(1), shown(repeated)]
       console.log(`| ${cells.join(' | ')} | ${(slow / repeated).toFixed(0)} |`)

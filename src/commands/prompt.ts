@@ -1,40 +1,23 @@
 import { createInterface, type Interface } from 'node:readline'
+import { abortable } from '../util/abortable.ts'
 
 /** Reads lines from the user at the terminal, or from any other input. */
-export interface Prompt {
-  /**
-   * Prints a prompt and returns the next line of the input.
-   * @throws Error if the input has ended; the signal's reason when it is aborted
-   */
-  readLine(prompt: string, signal: AbortSignal): Promise<string>
-  close(): void
-}
-
-interface Waiting {
-  resolve(line: string): void
-  reject(reason: unknown): void
-}
+export type Prompt = ReturnType<typeof createPrompt>
 
 /** Creates a prompt. The input is not read before the first call of readLine(). */
-export function createPrompt(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Prompt {
-  // One reader for all calls: lines may arrive before they are requested.
+export function createPrompt(input: NodeJS.ReadableStream, output: NodeJS.WritableStream) {
   let reader: Interface | undefined
-  const buffered: string[] = []
-  let ended = false
-  let waiting: Waiting | undefined
-  const endError = () => new Error('The input ended before an answer. Run the command in a terminal.')
+  let lines: AsyncIterator<string> | undefined
+  /** The next line, which may have been requested by a call that was aborted. */
+  let next: Promise<IteratorResult<string>> | undefined
+  let isClosed = false
 
   function open(): Interface {
     const made = createInterface({ input, output })
-    made.on('line', (line) => {
-      if (waiting === undefined) buffered.push(line)
-      else waiting.resolve(line)
-      // The next line may arrive before the caller continues.
-      waiting = undefined
-    })
-    made.on('close', () => {
-      ended = true
-      waiting?.reject(endError())
+    // One reader for all calls: lines may arrive before they are requested.
+    lines = made[Symbol.asyncIterator]()
+    made.once('close', () => {
+      isClosed = true
     })
     // On a terminal, readline consumes Ctrl+C.
     made.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
@@ -42,24 +25,20 @@ export function createPrompt(input: NodeJS.ReadableStream, output: NodeJS.Writab
   }
 
   return {
-    async readLine(prompt, signal) {
+    /**
+     * Prints a prompt and returns the next line of the input.
+     * @throws Error if the input has ended; the signal's reason when it is aborted
+     */
+    async readLine(prompt: string, signal: AbortSignal): Promise<string> {
       signal.throwIfAborted()
       reader ??= open()
-      const line = buffered.shift()
-      if (line !== undefined) return line
-      if (ended) throw endError()
       reader.setPrompt(prompt)
-      reader.prompt()
-      const stop = () => waiting?.reject(signal.reason)
-      signal.addEventListener('abort', stop, { once: true })
-      try {
-        return await new Promise<string>((resolve, reject) => {
-          waiting = { resolve, reject }
-        })
-      } finally {
-        waiting = undefined
-        signal.removeEventListener('abort', stop)
-      }
+      if (!isClosed) reader.prompt()
+      next ??= lines?.next()
+      const line = next && (await abortable(next, signal))
+      next = undefined
+      if (line === undefined || line.done) throw new Error('The input ended before an answer. Run the command in a terminal.')
+      return line.value
     },
     close() {
       reader?.close()

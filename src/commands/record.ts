@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
-import { SourceError, toSourceError } from '../game/errors.ts'
+import { toSourceError } from '../game/errors.ts'
 import { type Network, systemNetwork } from '../game/network.ts'
 import { addressOf, type GivenSources, type ServerSettings } from '../game/server-settings.ts'
 import { createSources } from '../game/sources/create-sources.ts'
@@ -118,16 +118,12 @@ export async function runRecord({ servers: [server] }: Pick<Config, 'servers'>, 
   const raw: RawRecording[] = []
   for (const { protocol, run } of attemptsFor(server)) {
     const deadline = AbortSignal.timeout(timeoutMs)
-    const timeout = new AbortController()
-    const onDeadline = () => timeout.abort(new SourceError('timeout', `no reply within ${timeoutMs / 1000} s`))
-    deadline.addEventListener('abort', onDeadline, { once: true })
     try {
-      raw.push(await run(AbortSignal.any([signal, timeout.signal]), network))
+      raw.push(await run(AbortSignal.any([signal, deadline]), network))
     } catch (error) {
       signal.throwIfAborted()
-      print(`${protocol}: ${toSourceError(error, protocol).message}`)
-    } finally {
-      deadline.removeEventListener('abort', onDeadline)
+      const reason = deadline.aborted ? `no reply within ${timeoutMs / 1000} s` : toSourceError(error, protocol).message
+      print(`${protocol}: ${reason}`)
     }
   }
   const toReplace = identifying(

@@ -1,5 +1,5 @@
 import { type BigIntStats, closeSync, type FSWatcher, fstatSync, openSync, readSync, watch } from 'node:fs'
-import { type FileHandle, open, readlink, realpath } from 'node:fs/promises'
+import { chmod, type FileHandle, open, readlink, realpath, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import type { Options } from 'write-file-atomic'
 import { load } from './load.ts'
@@ -26,7 +26,14 @@ const maxChunk = 1024 * 1024
  */
 export async function writeAtomic(path: string, data: string | Buffer, options: Options = {}): Promise<void> {
   // Not by import(): Node.js 20 never again loads a module that it once could not open, such as without a free file descriptor.
-  await load<typeof import('write-file-atomic')>('write-file-atomic')(path, data, options)
+  await load<typeof import('write-file-atomic')>('write-file-atomic')(path, '', {
+    ...options,
+    // The library would rename a file of which only a part fitted on the disk.
+    async tmpfileCreated(temporary) {
+      await chmod(temporary, (await stat(temporary)).mode | 0o200)
+      await writeFile(temporary, data)
+    },
+  })
 }
 
 /** Not a stream, which would have to close the file. */

@@ -64,11 +64,3 @@ function validatorOf(schema: TSchema): ValidateFunction {
 
 /** Whether the value is valid. */
 export const check = <S extends TSchema>(schema: S, value: unknown): value is Static<S> => validatorOf(schema)(value)
-
-/** Why a value is not valid, such as `links/0 must be string`; undefined if it is. */
-export function problemOf(schema: TSchema, value: unknown): string | undefined {
-  const validate = validatorOf(schema)
-  if (validate(value)) return undefined
-  const [{ instancePath = '', message = 'is not valid' } = {}] = validate.errors ?? []
-  return `${instancePath.slice(1) || 'the entry'} ${message}`
-}

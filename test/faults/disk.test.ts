@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -59,7 +59,7 @@ const writers: Readonly<Record<string, Writer>> = {
   'authorisation of a script': (folder, count) => storeGrant(folder, words(count), count),
   async 'journal of a script'(folder, count) {
     const journal = await openJournal(journalPath(folder), 'account')
-    await journal.addLoved({ id: String(count), title: words(count), artist: 'A' }).finally(() => journal.close())
+    await journal.addLoved({ id: String(count), title: words(count), artist: 'A' })
   },
   async 'copy of a snapshot'(folder, count) {
     const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/${count}`
@@ -161,6 +161,17 @@ describe.skipIf(!isSupported(canMount, 'only root can mount a file system'))('a 
   afterEach(() => {
     execFileSync('umount', ['-l', root])
     rmSync(root, { recursive: true })
+  })
+
+  it('almost full keeps a file whole of which only a part would fit', async () => {
+    const file = join(root, 'runs.json')
+    await writeAtomic(file, words(1))
+    faults.full?.begin(root)
+    const filler = join(root, 'filler')
+    truncateSync(filler, statSync(filler).size - 8_192)
+    await expect(writeAtomic(file, words(1_000_000))).rejects.toThrow('ENOSPC')
+    expect(readFileSync(file, 'utf8')).toBe(words(1))
+    expect(readdirSync(root).toSorted()).toEqual(['filler', 'runs.json'])
   })
 
   describe.each(Object.entries(faults))('%s', (fault, { begin, end, codes }) => {

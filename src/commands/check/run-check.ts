@@ -13,8 +13,6 @@ import { failed, ok, pollAll } from './poll-all.ts'
 
 /** Maximum time that is waited for lists of servers, milliseconds. */
 const maxDiscoveryMs = 10_000
-/** Maximum number of entries of a database that are printed with what is wrong. */
-const maxNotes = 20
 
 /** The servers of the configuration and of every list. */
 async function findServers(config: Config, print: (text: string) => void) {
@@ -61,19 +59,19 @@ async function checkSnapshots(config: Config, print: (text: string) => void): Pr
   // Loaded only here, because no other part of the command needs it.
   const { checkDatabases } = await import('../../data/check.ts')
   const checked = await checkDatabases(config)
-  for (const { database, source, error, rejected, warnings } of checked) {
-    const isOk = error === undefined && rejected.length === 0
+  for (const { database, source, error, rejected = 0, rejected_entries: rejections = [], warnings = [] } of checked) {
+    const isOk = error === undefined && rejected === 0
     if (isOk && warnings.length === 0 && config.databases.every(({ name }) => name !== database)) continue
-    const notes = (mark: string, list: typeof rejected) =>
-      list.slice(0, maxNotes).map(({ position, reason }) => `  ${mark} position ${position}: ${reason}`)
-    const more = rejected.length > maxNotes ? [`  ${failed} and ${rejected.length - maxNotes} more are rejected`] : []
+    const notes = (mark: string, list: typeof warnings) =>
+      list.map(({ position, reason }) => `  ${mark} position ${position}: ${reason}`)
+    const more = rejected > rejections.length ? [`  ${failed} and ${rejected - rejections.length} more are rejected`] : []
     const lines = [
       `${isOk ? ok : failed} Database ${database} (${source})${error === undefined ? '' : `: ${error}`}`,
-      ...[...notes(failed, rejected), ...more, ...notes('!', warnings)],
+      ...[...notes(failed, rejections), ...more, ...notes('!', warnings)],
     ]
     print(lines.map(escapeControls).join('\n'))
   }
-  return checked.every(({ error, rejected }) => error === undefined && rejected.length === 0)
+  return checked.every(({ error, rejected = 0 }) => error === undefined && rejected === 0)
 }
 
 /**

@@ -5,8 +5,6 @@ import type { Network } from '../../game/network.ts'
 export interface Tapped {
   readonly sent: Buffer[]
   readonly received: Buffer[]
-  /** The remote address; undefined until connected. */
-  address?: string
 }
 
 /** Wraps a network: copies all bytes of its connections. */
@@ -18,9 +16,6 @@ export function tapNetwork(network: Network): { readonly network: Network; reado
     const socket = network.connect(addresses, port)
     const tapped: Tapped = { sent: [], received: [] }
     connections.push(tapped)
-    socket.once('connect', () => {
-      if (socket.remoteAddress !== undefined) tapped.address = socket.remoteAddress
-    })
     const { push } = socket
     // Intercepts push(), because a `data` listener would switch the stream to flowing mode too early.
     socket.push = (chunk: unknown, encoding?: BufferEncoding) => {

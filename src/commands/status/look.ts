@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { SourceError, type SourceErrorCode } from '../../game/errors.ts'
 import type { Fields } from '../../game/fields.ts'
 import type { ServerSnapshot, SourceState } from '../../game/snapshot.ts'
@@ -40,18 +41,8 @@ export interface Look {
   readonly failure?: { readonly code: SourceErrorCode | 'not_ready'; readonly message: string }
 }
 
-const wait = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const cancel = clock.after(ms, resolve)
-    signal.addEventListener(
-      'abort',
-      () => {
-        cancel()
-        resolve()
-      },
-      { once: true },
-    )
-  })
+/** Ends early when the signal is aborted. */
+const wait = (ms: number, signal: AbortSignal): Promise<void> => delay(ms, undefined, { signal }).catch(() => {})
 
 interface Read {
   readonly address: ServerAddress

@@ -5,7 +5,8 @@ import { type Selection, union } from '../store/columns.ts'
 import type { Database } from '../store/database.ts'
 import { parseDay } from '../store/dates.ts'
 
-type Values = Readonly<Record<string, unknown>>
+/** The values of the parameters of a filter. */
+export type Values = Readonly<Record<string, unknown>>
 
 /** A filter: its parameters, and the entries that it selects. */
 export interface Filter {
@@ -13,24 +14,6 @@ export interface Filter {
   /** @throws RequestError INVALID_PARAMETER if the values contradict each other */
   check?(values: Values): void
   select(db: Database, values: Values): Selection
-}
-
-/** The selection of one request. */
-export interface FilterQuery {
-  /** The parameters as given, apart from limit and offset. */
-  readonly given: Readonly<Record<string, string>>
-  select(db: Database): Selection
-}
-
-/** @throws RequestError INVALID_PARAMETER */
-export function createQuery(filter: Filter, values: Values): FilterQuery {
-  filter.check?.(values)
-  const given = Object.entries(values).filter(([, value]) => value !== undefined)
-  const written = (value: unknown) => (typeof value === 'object' ? ((value as Partial<Point>).text ?? value) : value)
-  return {
-    given: Object.fromEntries(given.map(([name, value]) => [name, String(written(value))])),
-    select: (db) => filter.select(db, values),
-  }
 }
 
 /** The OpenAPI texts of a route, and its path below that of the database. */
@@ -87,7 +70,7 @@ export const pointParameter = {
 }
 
 /** @throws RequestError INVALID_PARAMETER if the value of `start` is after that of `end` */
-export function checkRange(values: Readonly<Record<string, unknown>>, start: string, end: string, after = 'after'): void {
+export function checkRange(values: Values, start: string, end: string, after = 'after'): void {
   const [from, to] = [values[start], values[end]] as (Point | undefined)[]
   if (from === undefined || to === undefined || from.number <= to.number) return
   throw invalidParameter(

@@ -9,7 +9,7 @@ import type { TSchema } from '../../util/schema.ts'
 import type { DatabaseDefinition, ReplyRoute } from '../databases/definition.ts'
 import { type Database, remember } from '../store/database.ts'
 import { dayAt } from '../store/dates.ts'
-import { createQuery, type FilterRoute } from './filter.ts'
+import type { FilterRoute } from './filter.ts'
 import { pageReply, valueList, valueReply, wholePage } from './replies.ts'
 import { LastUpdateText, pageHeaders, pageOf, snapshotReplies, ValueList } from './schemas.ts'
 
@@ -52,12 +52,12 @@ function registerFilter(
   const schema = { tags: [definition.tag.name], summary, description, querystring, response }
   app.withTypeProvider<TypeBoxTypeProvider>().get(path, { schema }, (request, reply) => {
     const { limit, offset, ...values } = request.query
-    const selected = createQuery(filter, values)
+    filter.check?.(values)
     const db = current()
     const make = () =>
       limit === undefined || offset === undefined
-        ? wholePage(db, selected.select(db))
-        : pageReply(db, request.basePath + path, selected, limit, offset)
+        ? wholePage(db, filter.select(db, values))
+        : pageReply(db, { path: request.basePath + path, filter, values, limit, offset })
     return sendPrepared(request, reply, remember(db.replies, request.basePath + request.raw.url, make))
   })
   // A page that was requested before; every other request is parsed by the route above.

@@ -1,7 +1,7 @@
 import { jsonType, type PreparedReply, prepare, prepareJson } from '../../http/replies/reply.ts'
 import type { Selection } from '../store/columns.ts'
 import { type Database, remember } from '../store/database.ts'
-import type { FilterQuery } from './filter.ts'
+import type { Filter, Point, Values } from './filter.ts'
 
 /** Maximum length of the `Link` header, in characters: some proxies limit all headers to 8 KiB. */
 const maxLink = 7 * 1024
@@ -42,15 +42,26 @@ export const valueReply = (db: Database, value: unknown) => prepareJson(value, l
 
 export const valueList = (db: Database, results: readonly string[]) => valueReply(db, { results, total_results: results.length })
 
-/** A reply with a page. The selection is cached with the database. @param path with the base path */
-export function pageReply(
-  db: Database,
-  path: string,
-  { given, select }: FilterQuery,
-  limit: number,
-  offset: number,
-): PreparedReply {
-  const selection = remember(db.selections, `${path} ${JSON.stringify(given)}`, () => select(db))
+/** The values of a filter as given. */
+function givenOf(values: Values): Readonly<Record<string, string>> {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined)
+  const written = (value: unknown) => (typeof value === 'object' ? ((value as Partial<Point>).text ?? value) : value)
+  return Object.fromEntries(given.map(([name, value]) => [name, String(written(value))]))
+}
+
+interface PageRequest {
+  /** With the base path. */
+  readonly path: string
+  readonly filter: Pick<Filter, 'select'>
+  readonly values: Values
+  readonly limit: number
+  readonly offset: number
+}
+
+/** A reply with a page. The selection is cached with the database. */
+export function pageReply(db: Database, { path, filter, values, limit, offset }: PageRequest): PreparedReply {
+  const given = givenOf(values)
+  const selection = remember(db.selections, `${path} ${JSON.stringify(given)}`, () => filter.select(db, values))
   const headers = { ...counted(selection.length), ...pageLinks(path, given, selection.length, limit, offset) }
   return prepare(db.page(selection, offset, limit), jsonType, { ...lastModified(db), ...headers })
 }

@@ -1,11 +1,10 @@
 import { join } from 'node:path'
 import { withLock } from '../../util/file-lock.ts'
-import { readFileUpTo, writeAtomic } from '../../util/files.ts'
-import { isRecord } from '../../util/is-record.ts'
-import { parseJson } from '../../util/json.ts'
+import { writeAtomic } from '../../util/files.ts'
 import type { Log } from '../../util/log.ts'
 import { check, type Static, type TSchema, Type } from '../../util/schema.ts'
 import { Counts, outcomes } from '../scripts/script.ts'
+import { readStateFile } from '../scripts/state-file.ts'
 import { lockPath } from './lock.ts'
 
 const triggers = ['request', 'schedule', 'catch-up', 'command'] as const
@@ -59,6 +58,7 @@ const noHistory: History = { runs: [], lastSuccess: {}, started: [] }
 
 const pathOf = (dataDir: string): string => join(dataDir, 'runs.json')
 
+const Stored = Type.Record(Type.String(), Type.Unsafe<unknown>({}))
 const LastSuccess = Type.Record(Type.String(), Type.String())
 
 /** The list without items that are not valid. */
@@ -70,18 +70,11 @@ const validOf = <T extends TSchema>(schema: T, list: unknown): Static<T>[] =>
  * @throws FileSizeError, or Error of the system: the file may be valid, so it must not be replaced
  */
 async function loadHistory(dataDir: string): Promise<History> {
-  try {
-    const value = parseJson(String(await readFileUpTo(pathOf(dataDir), maxBytes)))
-    if (!isRecord(value)) return noHistory
-    const { runs, lastSuccess, started } = value
-    return {
-      runs: validOf(RunRecord, runs),
-      lastSuccess: check(LastSuccess, lastSuccess) ? lastSuccess : {},
-      started: validOf(StartedRun, started),
-    }
-  } catch (error) {
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return noHistory
-    throw error
+  const { runs, lastSuccess, started } = (await readStateFile(pathOf(dataDir), Stored, maxBytes)) ?? {}
+  return {
+    runs: validOf(RunRecord, runs),
+    lastSuccess: check(LastSuccess, lastSuccess) ? lastSuccess : {},
+    started: validOf(StartedRun, started),
   }
 }
 

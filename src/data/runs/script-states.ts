@@ -8,7 +8,7 @@ import { isLocked } from './lock.ts'
 
 /** The state of a script and its runs, in this process and in others that use the folder. */
 export interface KnownState {
-  /** Set while its lock is held, by another process or by a script of this process that ignored its abort. */
+  /** Set while its lock is held. */
   readonly lock: { readonly started: string | undefined } | undefined
   /** The last run that has ended. */
   readonly last: RunRecord | undefined

@@ -1,17 +1,7 @@
+import type { HttpReply } from '../../util/http-client.ts'
 import { clampWait } from './waits.ts'
 
-/** Response headers by their name in lower case. */
-export type ResponseHeaders = Readonly<Record<string, string | undefined>>
-
-/** The rate limit of an upstream, read from a reply. */
-export interface RateLimit {
-  /** The request was refused because of the limit. */
-  readonly isExceeded: boolean
-  /** Milliseconds until the limit is reset, if no request remains; undefined if some remain or the time is unknown. */
-  readonly resetMs: number | undefined
-  /** Milliseconds before a retry: from Retry-After, else until the reset; undefined if neither is valid. */
-  readonly retryMs: number | undefined
-}
+type Headers = HttpReply['headers']
 
 const decimal = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,300}(\.\d+)?$/.test(text.trim()) ? Number(text) : undefined
@@ -20,7 +10,7 @@ const decimal = (text: string | undefined): number | undefined =>
 const isDate = (text: string): boolean => /^[A-Z][a-z]{2,8},? /.test(text.trim())
 
 /** Milliseconds to wait by `Retry-After`: seconds or an HTTP date. Undefined if it is missing, not valid or in the past. */
-function readRetryAfter(headers: ResponseHeaders, wall: number): number | undefined {
+function readRetryAfter(headers: Headers, wall: number): number | undefined {
   const text = headers['retry-after']
   const seconds = decimal(text)
   if (seconds !== undefined) return clampWait(seconds * 1000)
@@ -29,7 +19,7 @@ function readRetryAfter(headers: ResponseHeaders, wall: number): number | undefi
 }
 
 /** Milliseconds until the limit is reset; undefined if the header is missing, not valid or in the past. */
-function readReset(headers: ResponseHeaders, wall: number): number | undefined {
+function readReset(headers: Headers, wall: number): number | undefined {
   const reset = decimal(headers['x-ratelimit-reset'])
   if (reset === undefined) return undefined
   // Reddit sends seconds from now, GitHub Unix seconds, others Unix milliseconds.
@@ -41,11 +31,18 @@ function readReset(headers: ResponseHeaders, wall: number): number | undefined {
  * Reads `Retry-After`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`. Every wait is at most a day.
  * @param wall Unix milliseconds at which the reply arrived
  */
-export function readRateLimit(status: number, headers: ResponseHeaders, wall: number): RateLimit {
+export function readRateLimit(status: number, headers: Headers, wall: number) {
   const remaining = decimal(headers['x-ratelimit-remaining'])
   const isUsedUp = remaining !== undefined && remaining < 1
   const resetMs = isUsedUp ? readReset(headers, wall) : undefined
   const afterMs = readRetryAfter(headers, wall)
   const isExceeded = status === 429 || (status === 403 && (isUsedUp || afterMs !== undefined))
-  return { isExceeded, resetMs, retryMs: afterMs ?? resetMs }
+  return {
+    /** The request was refused because of the limit. */
+    isExceeded,
+    /** Milliseconds until the limit is reset, if no request remains; undefined if some remain or the time is unknown. */
+    resetMs,
+    /** Milliseconds before a retry: from Retry-After, else until the reset; undefined if neither is valid. */
+    retryMs: afterMs ?? resetMs,
+  }
 }

@@ -6,9 +6,9 @@ import { parseJson } from '../../util/json.ts'
 import type { Log } from '../../util/log.ts'
 import { describeSlowWork, measureWork } from '../../util/slow-work.ts'
 import { maskOfRequest } from './mask-upstream.ts'
-import { type ResponseHeaders, readRateLimit } from './rate-limit.ts'
-import { pause, retry } from './retry.ts'
+import { readRateLimit } from './rate-limit.ts'
 import { isTransient, UpstreamError } from './upstream-error.ts'
+import { pause } from './waits.ts'
 
 const maxRetryPauseMs = 30_000
 
@@ -39,6 +39,8 @@ export interface UpstreamOptions {
   readonly limitPause?: number
   /** Whether a body reports an exceeded rate limit, for any status. */
   readonly isRateLimited?: (body: unknown) => boolean
+  /** Whether a body reports an error after which a retry may succeed, for any status. */
+  readonly isTemporary?: (body: unknown) => boolean
 }
 
 export interface UpstreamRequest {
@@ -65,13 +67,19 @@ function parseBody(type: string | undefined, body: Buffer): unknown {
 
 /** Creates a client of a JSON API with bounded time, size and retries. */
 export function createUpstream(options: UpstreamOptions) {
-  const { name, signal, clock, userAgent, isRateLimited, retryPauseMs = 500 } = options
+  const { name, signal, clock, userAgent, isRateLimited, isTemporary = () => false, retryPauseMs = 500 } = options
   const { timeout = 15_000, maxBytes = 8 * 1024 * 1024, retries = 3, maxWait = 90_000, limitPause = 60_000 } = options
   const base = new URL(options.baseUrl)
   const client = new HttpClient({ timeoutMs: timeout, maxBytes, connections: 4 })
   const close = () => void client.close()
   signal.addEventListener('abort', close, { once: true })
   let blockedUntil = 0
+
+  const aborted = () => new UpstreamError('aborted', `${name}: the run was stopped`)
+  const wait = (milliseconds: number) =>
+    pause(clock, milliseconds, signal).catch(() => {
+      throw aborted()
+    })
 
   /** Waits until the rate limit allows another request. @throws UpstreamError if that takes longer than `maxWait` */
   async function waitForLimit(place: string): Promise<void> {
@@ -81,16 +89,14 @@ export function createUpstream(options: UpstreamOptions) {
       throw new UpstreamError('rate_limited', `${place} not sent: the rate limit is exceeded`, { retryAt: blockedUntil })
     }
     options.onWait?.(name, blocked)
-    await pause(clock, blocked, signal)
+    await wait(blocked)
   }
 
-  /** Milliseconds before the next attempt; 0 for a rate limit, because waitForLimit() waits for it. */
-  function pauseMs(error: unknown, failures: number): number | undefined {
-    if (error instanceof UpstreamError && error.kind === 'rate_limited') {
-      return blockedUntil - clock.wall() > maxWait ? undefined : 0
-    }
-    const backoff = { firstMs: retryPauseMs, maxMs: maxRetryPauseMs }
-    return isTransient(error) ? withJitter(backoffMs(failures, backoff), 0.5, Math.random) : undefined
+  /** Milliseconds before the next attempt: 0 for a rate limit, because waitForLimit() waits for it; undefined: give up. */
+  function pauseMs(error: UpstreamError, failures: number): number | undefined {
+    if (error.kind === 'rate_limited') return blockedUntil - clock.wall() > maxWait ? undefined : 0
+    if (!isTransient(error) && !isTemporary(error.body)) return undefined
+    return withJitter(backoffMs(failures, { firstMs: retryPauseMs, maxMs: maxRetryPauseMs }), 0.5, Math.random)
   }
 
   const urlOf = ({ path, query }: UpstreamRequest): URL => {
@@ -99,8 +105,6 @@ export function createUpstream(options: UpstreamOptions) {
     url.search = query === undefined ? '' : new URLSearchParams(query).toString()
     return url
   }
-
-  const aborted = () => new UpstreamError('aborted', `${name}: the run was stopped`)
 
   /** The error of a request without a reply. */
   function toUpstreamError({ kind, code, cause }: HttpError, place: string): UpstreamError {
@@ -142,7 +146,7 @@ export function createUpstream(options: UpstreamOptions) {
       const message = `${place} answered ${status}: the rate limit is exceeded`
       throw new UpstreamError('rate_limited', message, { status, retryAt, body: shownBody() })
     }
-    if (status !== 304 && (status < 200 || status > 299)) {
+    if ((status !== 304 && (status < 200 || status > 299)) || isTemporary(json)) {
       const target = status < 400 ? headers.location : undefined
       const location = target !== undefined && URL.canParse(target, base.href) ? new URL(target, base) : undefined
       throw new UpstreamError('status', `${place} answered ${status}`, { status, body: shownBody(), location })
@@ -153,7 +157,7 @@ export function createUpstream(options: UpstreamOptions) {
     return {
       /** 200 to 299, or 304. */
       status,
-      headers: headers as ResponseHeaders,
+      headers,
       /** The parsed body; undefined if the reply has none (204, 304). Untrusted. */
       json,
     }
@@ -166,16 +170,15 @@ export function createUpstream(options: UpstreamOptions) {
      */
     async request(request: UpstreamRequest) {
       const place = `${name}: ${request.method ?? 'GET'} ${request.path}`
-      const send = async () => {
-        await waitForLimit(place)
-        return attempt(request, place)
-      }
-      try {
-        return await retry(send, { clock, signal, maxRetries: retries, pauseMs })
-      } catch (error) {
-        // Aborted between two attempts.
-        if (signal.aborted && !(error instanceof UpstreamError)) throw aborted()
-        throw error
+      for (let failures = 1; ; failures++) {
+        try {
+          await waitForLimit(place)
+          return await attempt(request, place)
+        } catch (error) {
+          const pauseTime = error instanceof UpstreamError && failures <= retries ? pauseMs(error, failures) : undefined
+          if (pauseTime === undefined) throw error
+          if (pauseTime > 0) await wait(pauseTime)
+        }
       }
     },
     close,

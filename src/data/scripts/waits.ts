@@ -1,3 +1,6 @@
+import { abortable } from '../../util/abortable.ts'
+import type { Clock } from '../../util/clock.ts'
+
 /** Maximum wait on behalf of an upstream, milliseconds: headers may contain any value. */
 export const maxWaitMs = 24 * 3_600_000
 
@@ -10,3 +13,12 @@ export const clampWait = (waitMs: number): number => (Number.isNaN(waitMs) ? 0 :
  * @param from Unix milliseconds of that reply or file
  */
 export const clampRetryAt = (retryAt: number, from: number): number => from + clampWait(retryAt - from)
+
+/** Waits on the clock. @throws the signal's reason as soon as it is aborted */
+export function pause(clock: Pick<Clock, 'after'>, milliseconds: number, signal: AbortSignal): Promise<void> {
+  let cancel = () => {}
+  const waited = new Promise<void>((resolve) => {
+    cancel = clock.after(milliseconds, resolve)
+  })
+  return abortable(waited, signal).finally(() => cancel())
+}

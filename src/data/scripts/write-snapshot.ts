@@ -1,8 +1,8 @@
-import { copyFile, link, open, rename, rm, stat } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { chown, copyFile, link, rename, rm, stat } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
 import type { Mask } from '../../secrets/mask.ts'
 import { maskValue } from '../../secrets/mask-value.ts'
-import { readFileUpTo, readTextIfExists, resolveLinks } from '../../util/files.ts'
+import { readTextIfExists, resolveLinks, writeAtomic } from '../../util/files.ts'
 import type { DatabaseDefinition } from '../databases/definition.ts'
 import { formatLastUpdate } from '../store/dates.ts'
 import { maxSnapshotBytes } from '../store/read-snapshot.ts'
@@ -41,27 +41,6 @@ export function snapshotPath(
 export const snapshotText = (entries: readonly object[], wall: number): string =>
   `[\n${[{ last_update: formatLastUpdate(Math.floor(wall / 1000)) }, ...entries].map((entry) => JSON.stringify(entry)).join(',\n')}\n]\n`
 
-/** Writes and flushes a file that will replace another one, with its mode and, if this user may set it, its owner. */
-async function writeDurably(path: string, text: string, inPlace: string): Promise<void> {
-  const previous = await stat(inPlace).catch(() => undefined)
-  const file = await open(path, 'w', 0o644)
-  try {
-    await file.writeFile(text)
-    if (previous !== undefined) {
-      await file.chown(previous.uid, previous.gid).catch(() => undefined)
-      await file.chmod(previous.mode & 0o7777)
-    }
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
-  await folder.sync().finally(() => folder.close())
-}
-
 /** The text without its first element, which has the date. */
 const withoutDate = (text: string): string => text.slice(text.indexOf('\n', 2))
 
@@ -77,7 +56,7 @@ async function keepPrevious(path: string): Promise<void> {
 }
 
 /**
- * Replaces the snapshot atomically, after reading the new one back with the loader of the service; a symbolic link and the mode
+ * Replaces the snapshot atomically, after parsing the new one with the loader of the service; a symbolic link, the mode and the owner
  * of the file are kept. A new snapshot that looks broken is kept as `.rejected` instead, unless forced. The caller must hold the
  * lock of the script.
  * @returns whether it was published; in a dry run, whether it would have been
@@ -86,35 +65,34 @@ async function keepPrevious(path: string): Promise<void> {
 export async function writeSnapshot(write: SnapshotWrite): Promise<SnapshotWritten> {
   const { database, mask, wall, force, dryRun, log } = write
   const path = await resolveLinks(write.path)
+  const text = snapshotText(mask === undefined ? write.entries : (maskValue(write.entries, mask) as readonly object[]), wall)
+  const previous = await readTextIfExists(path, maxSnapshotBytes)
+  // Entries are counted as the service does. If the current file is broken, compare with the newest valid one.
+  const count = (await parseSnapshot(text, database.format))?.entries.length ?? 0
+  const before = (await readPublished(path, database))?.entries.length ?? 0
+  if ((count === 0 || count < minShare * before) && !force) {
+    const objection = count === 0 ? 'it has no entries' : `it has ${count} entries, the current one has ${before}`
+    const reason = `the new snapshot is rejected: ${objection}`
+    const kept = dryRun ? '' : `it is kept as ${basename(path)}.rejected; `
+    if (!dryRun) await writeAtomic(`${path}.rejected`, text)
+    const { name } = database
+    log.error({ database: name, entries: count, before }, `${name}: ${reason}; ${kept}--force publishes it`)
+    return { written: false, reason }
+  }
+  if (dryRun) return { written: true }
+  await write.confirm?.()
   const fresh = `${path}.new`
   try {
-    const entries = mask === undefined ? write.entries : (maskValue(write.entries, mask) as readonly object[])
-    const made = snapshotText(entries, wall)
-    if (!dryRun) await writeDurably(fresh, made, path)
-    const text = dryRun ? made : String(await readFileUpTo(fresh, maxSnapshotBytes))
-    const previous = await readTextIfExists(path, maxSnapshotBytes)
-    // Entries are counted as the service does. If the current file is broken, compare with the newest valid one.
-    const count = (await parseSnapshot(text, database.format))?.entries.length ?? 0
-    const before = (await readPublished(path, database))?.entries.length ?? 0
-    if ((count === 0 || count < minShare * before) && !force) {
-      const objection = count === 0 ? 'it has no entries' : `it has ${count} entries, the current one has ${before}`
-      const reason = `the new snapshot is rejected: ${objection}`
-      const kept = dryRun ? '' : `it is kept as ${basename(path)}.rejected; `
-      if (!dryRun) await rename(fresh, `${path}.rejected`)
-      const { name } = database
-      log.error({ database: name, entries: count, before }, `${name}: ${reason}; ${kept}--force publishes it`)
-      return { written: false, reason }
-    }
-    if (dryRun) return { written: true }
-    await write.confirm?.()
+    // Before the previous files are rotated, because it may fail. With the mode and, if this user may set it, the owner of the file.
+    const inPlace = await stat(path).catch(() => undefined)
+    await writeAtomic(fresh, text, inPlace && { mode: inPlace.mode })
+    if (inPlace !== undefined) await chown(fresh, inPlace.uid, inPlace.gid).catch(() => undefined)
     // A run without changes only renews the date: it must not rotate out the last real change.
     if (previous !== undefined && withoutDate(previous) !== withoutDate(text)) await keepPrevious(path)
     await rename(fresh, path)
-    await syncFolder(dirname(path))
     return { written: true }
   } catch (error) {
-    // On a full disk an unfinished file would take the space that the next run needs.
-    if (!dryRun) await rm(fresh, { force: true }).catch(() => undefined)
+    await rm(fresh, { force: true }).catch(() => undefined)
     throw error
   }
 }

@@ -124,12 +124,7 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
     get current(): Database | undefined {
       return loaded?.db
     },
-    /** Every rejected entry of the current snapshot, and what is unusual about its other entries. */
-    get notes(): Pick<Loaded, 'rejected' | 'warnings'> {
-      const { rejected = [], warnings = [] } = loaded ?? {}
-      return { rejected, warnings }
-    },
-    get status() {
+    get status(): DatabaseStatus {
       const state = error !== undefined ? 'failed' : loaded === undefined ? 'loading' : 'ready'
       const shown = loaded && {
         entries: loaded.db.accepted,
@@ -141,7 +136,7 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
         sample: loaded.db.sample,
       }
       const { kind, name: source } = origin
-      return { ...{ database, kind, source, state }, ...shown, ...(error !== undefined && { error }) } satisfies DatabaseStatus
+      return { ...{ database, kind, source, state }, ...shown, ...(error !== undefined && { error }) }
     },
     /** Reads the snapshot now; resolves when it is served or has failed. Never rejects. */
     refresh,

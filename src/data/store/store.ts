@@ -7,19 +7,13 @@ import type { Log } from '../../util/log.ts'
 import type { SnapshotMetrics } from '../../util/part-metrics.ts'
 import type { DatabaseDefinition } from '../databases/definition.ts'
 import { registerDatabase } from '../routes/register.ts'
-import type { DatabaseStatus, EntryNote } from '../routes/schemas.ts'
+import type { DatabaseStatus } from '../routes/schemas.ts'
 import type { DataSettings } from '../settings.ts'
 import type { Database } from './database.ts'
 import { fileOrigin } from './file-origin.ts'
 import type { Origin } from './origin.ts'
 import { createSnapshotLoader, type SnapshotLoader } from './snapshot-loader.ts'
 import { urlOrigin } from './url-origin.ts'
-
-/** What is wrong with the snapshot of one database. */
-export interface DatabaseCheck extends Pick<DatabaseStatus, 'database' | 'source' | 'error'> {
-  readonly rejected: readonly EntryNote[]
-  readonly warnings: readonly EntryNote[]
-}
 
 /** Every database, each kept up to date with its snapshot independently of the others. */
 export type Store = Awaited<ReturnType<typeof openStore>>
@@ -67,22 +61,19 @@ export async function openStore({ databases, settings, clock, log }: StoreOption
       for (const { definition, loader } of opened) registerDatabase({ app, current: () => currentOf(loader), definition, clock })
     },
     status: () => opened.map(({ loader }) => loader.status),
-    /** What is wrong with the snapshots, after the first read of each. */
-    async check(): Promise<readonly DatabaseCheck[]> {
+    /** The status after the first read of each snapshot. */
+    async firstStatus(): Promise<readonly DatabaseStatus[]> {
       await Promise.all(opened.map(({ loader }) => loader.firstRead))
-      return opened.map(({ loader: { status, notes } }) => {
-        const { database, source, error } = status
-        return { database, source, ...notes, ...(error !== undefined && { error }) }
-      })
+      return opened.map(({ loader }) => loader.status)
     },
     /** One per database, even without a snapshot. */
     metrics: (): readonly SnapshotMetrics[] =>
-      opened.map(({ definition: { name }, loader: { current, status, notes } }) => ({
+      opened.map(({ definition: { name }, loader: { current, status } }) => ({
         database: name,
         up: status.state === 'ready',
         ...(current && {
           entries: current.all.length,
-          rejected: notes.rejected.length,
+          rejected: status.rejected ?? 0,
           ...(!current.sample && { lastUpdate: current.lastUpdate.time }),
         }),
       })),

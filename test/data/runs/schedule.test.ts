@@ -240,27 +240,6 @@ describe('a run', () => {
     })
   })
 
-  it('that ignores its time limit is abandoned, but no other one is started meanwhile', async () => {
-    let finish = () => {}
-    const { runs, status } = await start(
-      { RUN_PAUSE: '0s' },
-      ({ counts }) =>
-        new Promise((resolve) => {
-          counts.added += 3
-          finish = () => resolve({ outcome: 'done', counts: noCounts, errors: [] })
-        }),
-    )
-    await runs.start('kcomebacks', 'request')
-    await clock.advance(30 * minute + 10_000)
-    await until(async () => (await status()).outcome === 'failed')
-    expect((await status()).counts).toEqual({ ...noCounts, added: 3 })
-    expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'already running' })
-    finish()
-    await until(async () => (await status()).state === 'failed')
-    expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
-    finish()
-  })
-
   it('leaves no timer behind', async () => {
     const { runs, status } = await start({})
     const before = clock.pending
@@ -304,20 +283,13 @@ describe('a run', () => {
     expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
   })
 
-  it.each<[string, unknown]>([
-    ['throws before it returns a promise', () => {}],
-    ['returns nothing', undefined],
-    ['returns no list of errors', { outcome: 'done', counts: noCounts }],
-    ['returns an outcome that there is not', { outcome: 'weird', counts: noCounts, errors: [] }],
-    ['returns counts that are none', { outcome: 'done', counts: { read: 1n }, errors: [] }],
-  ])('that %s has failed, and releases its lock', async (what, result) => {
-    const { runs, status } = await start({ RUN_PAUSE: '0s' }, (() => {
-      if (what.startsWith('throws')) throw new Error('at once')
-      return Promise.resolve(result)
-    }) as () => Promise<RunResult>)
+  it('that throws before it returns a promise has failed, and releases its lock', async () => {
+    const { runs, status } = await start({ RUN_PAUSE: '0s' }, () => {
+      throw new Error('at once')
+    })
     expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
     await until(async () => (await status()).state === 'failed')
-    expect((await status()).error).toMatch(/at once|cannot be recorded/)
+    expect((await status()).error).toBe('at once')
     expect(readdirSync(folder).filter((name) => name.endsWith('.lock'))).toEqual([])
     expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
     await until(async () => (await status()).state === 'failed')

@@ -1,4 +1,4 @@
-import { type FileHandle, open, rename } from 'node:fs/promises'
+import { appendFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readTextIfExists } from '../../../util/files.ts'
 import { isRecord } from '../../../util/is-record.ts'
@@ -95,14 +95,11 @@ export async function openJournal(path: string, account: string) {
   }
   let isNamed = text !== '' && before === account
   const { ids, failed } = parse(text)
-  let file: FileHandle | undefined
   let torn = text !== '' && !text.endsWith('\n')
   async function add(line: Song): Promise<void> {
-    file ??= await open(path, 'a', 0o600)
     const head = isNamed ? '' : `${JSON.stringify({ account })}\n`
-    await file.appendFile(`${torn ? '\n' : ''}${head}${JSON.stringify(line)}\n`)
+    await appendFile(path, `${torn ? '\n' : ''}${head}${JSON.stringify(line)}\n`, { mode: 0o600, flush: true })
     isNamed = true
-    await file.datasync()
     torn = false
     ids.add(line.id)
     failed.delete(line.id)
@@ -116,9 +113,6 @@ export async function openJournal(path: string, account: string) {
     async addFailed(song: FailedSong) {
       await add(song)
       failed.set(song.id, song)
-    },
-    async close() {
-      await file?.close()
     },
   }
 }

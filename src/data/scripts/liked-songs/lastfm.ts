@@ -37,14 +37,12 @@ const unknown: Meaning = ['stop', 'unknown error; see the error codes at https:/
 export class LastfmError extends Error {
   override readonly name = 'LastfmError'
   readonly failure: LastfmFailure
-  readonly isTransient: boolean
   readonly code: number
 
   constructor(method: string, code: number, cause?: unknown) {
-    const [failure, text, transient] = meanings[code] ?? unknown
+    const [failure, text] = meanings[code] ?? unknown
     super(`Last.fm: ${method}: ${text} (error ${code})`, cause === undefined ? {} : { cause })
     this.failure = failure
-    this.isTransient = transient !== undefined
     this.code = code
   }
 }
@@ -86,6 +84,9 @@ export function isConfirmation(body: unknown): boolean {
 
 /** Whether a reply is error 29, the rate limit, which Last.fm sends with any status. */
 export const isLastfmRateLimited = (body: unknown): boolean => errorOf(body)?.code === 29
+
+/** Whether a reply is an error after which a retry may succeed. */
+export const isLastfmTransient = (body: unknown): boolean => meanings[errorOf(body)?.code ?? 0]?.[2] !== undefined
 
 const maxMessage = 200
 

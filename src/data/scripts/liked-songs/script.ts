@@ -1,19 +1,23 @@
 import { createHash } from 'node:crypto'
-import { backoffMs } from '../../../util/backoff.ts'
-import { pause, retry } from '../retry.ts'
 import type { Outcome, RunContext, RunResult } from '../script.ts'
 import { createUpstream, type UpstreamOptions } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
+import { pause } from '../waits.ts'
 import { readAuthorisation, storeNewToken } from './authorisation.ts'
 import { describeSetAside, type FailedSong, isDue, isSetAside, journalPath, nameOf, openJournal, type Song } from './journal.ts'
-import { callLastfm, isConfirmation, isLastfmRateLimited, LastfmError, readLovedSongs, songKey } from './lastfm.ts'
+import {
+  callLastfm,
+  isConfirmation,
+  isLastfmRateLimited,
+  isLastfmTransient,
+  LastfmError,
+  readLovedSongs,
+  songKey,
+} from './lastfm.ts'
 import { createSpotify, type LikedSong, SpotifyAuthorisationError } from './spotify.ts'
 import { readSyncState, storeSyncState } from './sync-state.ts'
 import { walkLikedSongs } from './walk.ts'
 
-/** Retries of a song after a transient error of Last.fm. */
-const maxRetries = 3
-const maxBackOffMs = 60_000
 /** After this many consecutive rejections of new songs, the run ends: the cause is the service, not the songs. */
 const maxConsecutiveFailures = 5
 
@@ -64,12 +68,12 @@ export async function runLikedSongs(
         log.error({ err: error }, 'likedsongs: the new Spotify refresh token could not be stored'),
       ),
   })
-  const lastfm = upstream('Last.fm', values.lastfmApiUrl, { isRateLimited: isLastfmRateLimited, limitPause: 5 * backOff })
+  const lastfm = upstream('Last.fm', values.lastfmApiUrl, {
+    ...{ isRateLimited: isLastfmRateLimited, limitPause: 5 * backOff },
+    ...{ isTemporary: isLastfmTransient, retryPauseMs: backOff },
+  })
   const account = createHash('sha256').update(keys.sessionKey).digest('base64url').slice(0, 16)
   const journal = await openJournal(journalPath(dataDir), account)
-
-  const pauseMs = (error: unknown, failures: number): number | undefined =>
-    error instanceof LastfmError && error.isTransient ? backoffMs(failures, { firstMs: backOff, maxMs: maxBackOffMs }) : undefined
 
   /**
    * @returns why Last.fm rejected this song; undefined on success
@@ -77,12 +81,9 @@ export async function runLikedSongs(
    */
   async function love({ artist, title }: Song): Promise<Error | undefined> {
     try {
-      const send = async () => {
-        const reply = await callLastfm(lastfm, 'track.love', { artist, track: title }, keys)
-        if (!isConfirmation(reply))
-          throw new UpstreamError('malformed', 'Last.fm: track.love: the reply does not confirm that the song is loved')
-      }
-      await retry(send, { clock, signal, maxRetries, pauseMs })
+      const reply = await callLastfm(lastfm, 'track.love', { artist, track: title }, keys)
+      if (!isConfirmation(reply))
+        throw new UpstreamError('malformed', 'Last.fm: track.love: the reply does not confirm that the song is loved')
       return undefined
     } catch (error) {
       // A 500 concerns this song only; an outage is 502 or 503.
@@ -194,6 +195,5 @@ export async function runLikedSongs(
     return result(counts.added > 0 && !dryRun ? 'partly' : 'failed')
   } finally {
     for (const song of journal.failed.values()) if (isSetAside(song)) errors.push(describeSetAside(song))
-    await journal.close()
   }
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { RunContext, Script, ScriptSettings } from '../script.ts'
-import { projectListPath } from './list-path.ts'
+import { projectListPath } from './project-list.ts'
 
 /** Software projects: the user's list, completed with data from GitHub. */
 export const projects = {

@@ -1,6 +1,12 @@
+import { join, resolve } from 'node:path'
 import { isRecord } from '../../../util/is-record.ts'
 import { parseJson } from '../../../util/json.ts'
 import { check, type Static, Type } from '../../../util/schema.ts'
+import type { ScriptSettings } from '../script.ts'
+
+/** Path of the user's list of projects. */
+export const projectListPath = ({ projectsConfig }: ScriptSettings, dataDir: string): string =>
+  projectsConfig === undefined ? join(dataDir, 'projects.config.json') : resolve(projectsConfig)
 
 /** One project of the user's list. Data from GitHub is added to it; only `version` is replaced, by that of the latest release. */
 export const ListedProject = Type.Object(

@@ -7,8 +7,7 @@ import { noCounts, type Outcome, type RunContext, type RunResult } from '../scri
 import { isTransient, UpstreamError } from '../upstream-error.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { createGithub, type GithubOptions, type Repository, repositoryPath } from './github.ts'
-import { projectListPath } from './list-path.ts'
-import { type ListedProject, ProjectListError, readProjectList } from './project-list.ts'
+import { type ListedProject, ProjectListError, projectListPath, readProjectList } from './project-list.ts'
 import { inOrder, isSame, keyOf, type PublishedProject, publish } from './publish.ts'
 import { openReplyCache } from './reply-cache.ts'
 
