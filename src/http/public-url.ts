@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { parseHostPort } from '../util/address.ts'
+import { parseUrl } from '../util/parse-url.ts'
 
 /**
  * The URL under which the client reaches the service, with a trailing slash; undefined if its Host header, or the header of a
@@ -10,5 +11,5 @@ export function publicUrlOf({ protocol, host, basePath }: FastifyRequest): strin
   const isHost = /^[\x21-\x7e]+$/.test(host) && parseHostPort(host, 80) !== undefined
   const isUsable = (protocol === 'http' || protocol === 'https') && isHost
   const url = `${protocol}://${host}${basePath}/`
-  return isUsable && URL.canParse(url) ? url : undefined
+  return isUsable && parseUrl(url) !== undefined ? url : undefined
 }

@@ -1,5 +1,6 @@
 import { baseUrl, duration, type Kind, oneOf, timezone } from '../settings/kinds/index.ts'
 import { TreeReader } from '../settings/tree-reader.ts'
+import { decodePart, parseUrl } from '../util/parse-url.ts'
 import type { Tree } from '../util/yaml.ts'
 import type { ChannelType, ChannelValues } from './channels/channel.ts'
 import { channelTypes } from './channels/index.ts'
@@ -205,8 +206,9 @@ export const secretsOfNotify = ({ channels }: NotifySettings): readonly string[]
     Object.entries(type.keys).flatMap(([key, { isSecret }]) => {
       const value = values[key]
       if (!isSecret || value === undefined) return []
-      if (!URL.canParse(value)) return [value]
-      const { pathname, search, password } = new URL(value)
-      return [pathname.length > 8 ? pathname : '', search, decodeURIComponent(password)].filter((secret) => secret !== '')
+      const parsed = parseUrl(value)
+      if (parsed === undefined) return [value]
+      const { pathname, search, password } = parsed
+      return [pathname.length > 8 ? pathname : '', search, decodePart(password)].filter((secret) => secret !== '')
     }),
   )

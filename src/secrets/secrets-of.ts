@@ -1,22 +1,16 @@
 import type { SettingTable } from '../settings/setting.ts'
+import { decodePart, parseUrl } from '../util/parse-url.ts'
 
 /** Names of the parameters of a URL whose values are secret. */
 const secretParameter = /key|token|secret|sig|pass|auth/i
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
-
 function secretsOfUrl(text: string): readonly string[] {
-  if (!text.includes('://') || !URL.canParse(text)) return []
-  const { username, password, searchParams } = new URL(text)
+  const url = text.includes('://') ? parseUrl(text) : undefined
+  if (url === undefined) return []
+  const { username, password, searchParams } = url
   const parameters = [...searchParams].flatMap(([name, value]) => (secretParameter.test(name) ? [value] : []))
   // A token may be written as a user name.
-  return [decoded(password === '' ? username : password), ...parameters]
+  return [decodePart(password === '' ? username : password), ...parameters]
 }
 
 function secretsIn(value: unknown, isSecret: boolean): readonly string[] {

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { version } from './package.ts'
+import { decodePart, parseUrl } from './parse-url.ts'
 import { readBody } from './read-body.ts'
 
 export interface HttpReply {
@@ -75,7 +76,7 @@ function codeOf(error: unknown): string {
 /** The Authorization header for a user name and password; undefined for neither. */
 export function basicAuthorization({ username, password }: Pick<URL, 'username' | 'password'>): string | undefined {
   if (username === '' && password === '') return undefined
-  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  const pair = `${decodePart(username)}:${decodePart(password)}`
   return `Basic ${Buffer.from(pair).toString('base64')}`
 }
 
@@ -147,8 +148,8 @@ export class HttpClient {
       if (maxRedirects === 0 || !redirects.has(response.status) || location === null) return response
       await response.body?.cancel()
       if (count === maxRedirects) throw new HttpError('redirect', `it redirects more than ${maxRedirects} times`)
-      if (!URL.canParse(location, at)) throw new HttpError('redirect', 'it redirects to an invalid URL')
-      const next = new URL(location, at)
+      const next = parseUrl(location, at)
+      if (next === undefined) throw new HttpError('redirect', 'it redirects to an invalid URL')
       if (next.origin !== url.origin) {
         const target = `${next.protocol}//${next.host}`
         throw new HttpError('redirect', `it redirects to ${target}, another origin; set the URL there if you trust it`)

@@ -15,6 +15,7 @@ import { registerLive } from '../live/register.ts'
 import type { HostPort } from '../util/address.ts'
 import type { Clock } from '../util/clock.ts'
 import { notFound } from '../util/errors.ts'
+import { decodePart } from '../util/parse-url.ts'
 import type { MaintenanceOf } from '../util/part-metrics.ts'
 import { mapInSlices } from '../util/pauses.ts'
 import { readNames, registerAssets } from './assets.ts'
@@ -175,7 +176,8 @@ const maxCards = 100
 function registerCards(app: FastifyInstance, fleet: Fleet, past: PageHistory): void {
   app.get('/page/cards', hidden, async (request, reply) => {
     const { servers, days } = request.query as { readonly servers?: unknown; readonly days?: unknown }
-    const names = (typeof servers === 'string' ? servers : '').split(',').map(decode).slice(0, maxCards)
+    // Each name is encoded separately, so that it may contain a comma.
+    const names = (typeof servers === 'string' ? servers : '').split(',').map(decodePart).slice(0, maxCards)
     const card = await past.cards()
     const found = names.flatMap((name) => {
       if (fleet.get(name) === undefined) return []
@@ -189,15 +191,6 @@ function registerCards(app: FastifyInstance, fleet: Fleet, past: PageHistory): v
 
 const settingsOf = (fleet: Fleet, { server }: Pick<Watcher, 'server'>): ServerSettings =>
   fleet.settingsOf(server) ?? { name: server, sources: {} }
-
-/** Each name is encoded separately, so that it may contain a comma. */
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
 
 const entryPoints = ({ metricsListen }: PageOptions, basePath: string) => ({
   page: `${basePath}/`,

@@ -48,6 +48,7 @@ describe('notify', () => {
     - { type: ntfy, name: d, url: "https://ntfy.sh/topic", token: tk_1 }
     - { type: telegram, name: e, token: "123:abcdefgh", chat: "-100" }
     - { type: email, name: f, url: "smtps://user:mail-password@mail.example.org", from: a@example.org, to: b@example.org }
+    - { type: email, name: g, url: "smtps://user:100%zz@mail.example.org", from: a@example.org, to: b@example.org }
 `)
     const config = loadConfig({ env: {}, file })
     expect(config.notify?.channels.map(({ type }) => type.type)).toEqual([
@@ -57,10 +58,11 @@ describe('notify', () => {
       'ntfy',
       'telegram',
       'email',
+      'email',
     ])
     expect(config.notify?.channels[1]?.values.url).toBe('https://example.org/secret-path/token123')
     const secrets = secretsOfConfig(config, [])
-    for (const one of ['signing-key', '/secret-path/token123', '123:abcdefgh', 'mail-password', 'tk_1'])
+    for (const one of ['signing-key', '/secret-path/token123', '123:abcdefgh', 'mail-password', '100%zz', 'tk_1'])
       expect(secrets).toContain(one)
   })
 

@@ -3,6 +3,7 @@ import ipaddr from 'ipaddr.js'
 import { createBearerCheck } from '../../http/bearer.ts'
 import { parseHostPort } from '../../util/address.ts'
 import { RequestError } from '../../util/errors.ts'
+import { parseUrl } from '../../util/parse-url.ts'
 import { runs } from '../settings.ts'
 
 /** Whether a host name or address is reachable from this machine only. */
@@ -21,8 +22,7 @@ function foreignPart({ headers, raw }: FastifyRequest): string | undefined {
   if (raw.isAbsoluteForm) return 'its request line has a whole URL, as if it were sent to a proxy'
   const proxy = Object.keys(headers).find((header) => proxyHeader.test(header))
   if (proxy !== undefined) return `it came through a proxy (header ${proxy})`
-  if (origin !== undefined && !(URL.canParse(origin) && new URL(origin).host === host.toLowerCase()))
-    return 'its Origin header names another site'
+  if (origin !== undefined && parseUrl(origin)?.host !== host.toLowerCase()) return 'its Origin header names another site'
   if (fetchSite !== undefined && fetchSite !== 'same-origin' && fetchSite !== 'none')
     return 'its Sec-Fetch-Site header names another site'
   return undefined

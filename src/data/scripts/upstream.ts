@@ -4,6 +4,7 @@ import type { Clock } from '../../util/clock.ts'
 import { HttpClient, type HttpError } from '../../util/http-client.ts'
 import { parseJson } from '../../util/json.ts'
 import type { Log } from '../../util/log.ts'
+import { parseUrl } from '../../util/parse-url.ts'
 import { describeSlowWork, measureWork } from '../../util/slow-work.ts'
 import { maskOfRequest } from './mask-upstream.ts'
 import { readRateLimit } from './rate-limit.ts'
@@ -148,7 +149,7 @@ export function createUpstream(options: UpstreamOptions) {
     }
     if ((status !== 304 && (status < 200 || status > 299)) || isTemporary(json)) {
       const target = status < 400 ? headers.location : undefined
-      const location = target !== undefined && URL.canParse(target, base.href) ? new URL(target, base) : undefined
+      const location = target === undefined ? undefined : parseUrl(target, base)
       throw new UpstreamError('status', `${place} answered ${status}`, { status, body: shownBody(), location })
     }
     if (json === undefined && body.length > 0) {

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { text, url } from '../../settings/kinds/index.ts'
+import { decodePart } from '../../util/parse-url.ts'
 import { type ChannelType, cut, DeliveryError, linesOf } from './channel.ts'
 
 const timeoutMs = 10_000
@@ -31,7 +32,7 @@ export const email: ChannelType = {
       secure: isSecure,
       ...(isIP(host) === 0 && { tls: { servername: host } }),
       ...(username !== '' && {
-        auth: { user: decodeURIComponent(username), pass: password ?? decodeURIComponent(inUrl) },
+        auth: { user: decodePart(username), pass: password ?? decodePart(inUrl) },
         // A password is never sent in the clear, except on this machine.
         requireTLS: !isSecure && host !== 'localhost' && !host.startsWith('127.'),
       }),

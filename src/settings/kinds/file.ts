@@ -1,7 +1,7 @@
 import { type Stats, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { parseUrl } from '../../util/parse-url.ts'
 import type { Kind } from './kind.ts'
-import { parseUrl } from './url.ts'
 
 /** Whether the user name and password of a URL are valid percent-encoding. */
 function canDecode({ username, password }: URL): boolean {

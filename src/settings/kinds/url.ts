@@ -1,14 +1,6 @@
 import { parseHostPort } from '../../util/address.ts'
+import { parseUrl } from '../../util/parse-url.ts'
 import type { Kind } from './kind.ts'
-
-/** Not by URL.canParse(), which Node.js 20 and 22 answer wrongly for `ü` once they have optimised the call. */
-export function parseUrl(text: string): URL | undefined {
-  try {
-    return new URL(text)
-  } catch {
-    return undefined
-  }
-}
 
 /** @param protocols with colon: `https:` */
 export const url = (...protocols: readonly string[]): Kind<string> => ({
@@ -55,7 +47,7 @@ export const origin: Kind<string> = {
     const [, protocol = '', address = ''] = /^([a-z][a-z0-9+.-]*:)\/\/(.+)$/i.exec(given) ?? []
     if (/[^\x21-\x7e]/.test(given) || parseHostPort(address, 1) === undefined) return given === '*' ? given : undefined
     if (!/^https?:$/i.test(protocol)) return given.toLowerCase()
-    return URL.canParse(given) ? new URL(given).origin : undefined
+    return parseUrl(given)?.origin
   },
 }
 

@@ -1,3 +1,4 @@
+import { parseUrl } from '../../../util/parse-url.ts'
 import type { Comeback } from '../../databases/kcomebacks.ts'
 import { type Cell, emptyCell } from './cell.ts'
 import type { Named } from './compare.ts'
@@ -50,7 +51,7 @@ function readTypes(albumType: string): string[] {
 /** An absolute http(s) link; undefined if it is not one. */
 function readLink(link: string): string | undefined {
   const absolute = link.startsWith('//') ? `https:${link}` : link.startsWith('/') ? `https://www.reddit.com${link}` : link
-  return /^https?:\/\/[^\s]+$/i.test(absolute) && URL.canParse(absolute) ? absolute : undefined
+  return /^https?:\/\/[^\s]+$/i.test(absolute) && parseUrl(absolute) !== undefined ? absolute : undefined
 }
 
 /** Notes on the links of a row that are not in its entry. */

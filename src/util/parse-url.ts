@@ -1,0 +1,20 @@
+/**
+ * Undefined if the text is not a URL. Not by URL.canParse(), which Node.js 20 and 22 answer wrongly for `ü` once they have optimised the call.
+ * @param base of a relative URL
+ */
+export function parseUrl(text: string, base?: string | URL): URL | undefined {
+  try {
+    return new URL(text, base)
+  } catch {
+    return undefined
+  }
+}
+
+/** A part of a URL without percent-encoding; as it is if the encoding is not valid. */
+export function decodePart(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
