@@ -27,7 +27,7 @@ const markAsterisks = (source: string): string =>
   source
     .replace(/[\0\ufdd0]/g, '')
     .replace(/\p{Surrogate}/gu, '\ufffd')
-    .replace(/\\([\s\S])/g, (pair, escaped) => (escaped === '*' ? literalAsterisk : pair))
+    .replace(/\\(.)/g, (pair, escaped) => (escaped === '*' ? literalAsterisk : pair))
     .replace(asteriskEntity, literalAsterisk)
 
 interface OpenCell {
@@ -84,7 +84,7 @@ function toCell({ text, plain, links }: OpenCell): Cell {
     text: (bare === '' ? whole : bare).replaceAll(literalAsterisk, '*'),
     // `&amp;` in a URL always means `&`. Strict, because `&copy=1` and `&region=kr` are parameters: no semicolon.
     ...(isStruck && { isStruck }),
-    links: links.map((link) => decode(link, { scope: 'strict' }).replaceAll(encodedAsterisk, '*').trim()).filter(Boolean),
+    links: links.map((link) => decode(link, { scope: 'strict' }).replaceAll(encodedAsterisk, '*').trim()),
   }
 }
 
