@@ -50,7 +50,7 @@ function parseRow(html: string): readonly OpenCell[] {
       }
       if (name === 'code') code++
       if (name === 'del') struck++
-      if (name === 'a' && attributes.href !== undefined) open?.links.push(attributes.href)
+      if (attributes.href !== undefined) open?.links.push(attributes.href)
     },
     ontext(text) {
       if (open === undefined) return
@@ -58,7 +58,6 @@ function parseRow(html: string): readonly OpenCell[] {
       if (struck === 0) open.plain += text
     },
     onclosetag(name) {
-      if (name === 'td') open = undefined
       if (name === 'code') code--
       if (name === 'del') struck--
     },
@@ -97,5 +96,8 @@ export function renderCells(sources: readonly string[], definitions: readonly st
   const row = (cell: (source: string) => string) => `|${sources.map(cell).join('|')}|`
   const table = [row(() => 'x'), row(() => '-'), row(markAsterisks), '', ...definitions].join('\n')
   const cells = parseRow(markdownWiki(table))
-  return sources.map((_, index) => toCell(cells[index] ?? { text: '', plain: '', links: [] }))
+  return sources.map((_, index) => {
+    const cell = cells[index]
+    return cell === undefined ? emptyCell : toCell(cell)
+  })
 }
