@@ -26,6 +26,8 @@ export interface Observation {
 
 const problems = ['down', 'hung', 'lagging', 'full', 'empty', 'trouble'] as const
 type Problem = (typeof problems)[number]
+/** Those whose end is told by `up`. */
+const endInUp: readonly Problem[] = ['down', 'hung']
 
 /**
  * What a channel has been told about a server. Stored, so that each change is told once and none is lost by a restart. A problem that
@@ -146,12 +148,11 @@ export function applyRule(
     const holds = hasProblem(problem, seen, settings)
     const began = next[problem]
     const isTold = began !== undefined
-    const endsInUp = problem === 'down' || problem === 'hung'
+    const endsInUp = endInUp.includes(problem)
     if (holds === undefined) {
       delete memory.pending[problem]
       // Whoever is told that the server is down needs not be told of its other problems.
-      if (problem !== 'down' && problem !== 'empty' && seen.state.up === false && isTold && 'down' in next)
-        set(problem, undefined)
+      if (problem !== 'down' && problem !== 'empty' && isTold && 'down' in next) set(problem, undefined)
       return
     }
     if (isFirst) {
@@ -188,7 +189,7 @@ export function applyRule(
   })
 
   for (const problem of problems) {
-    const isNeeded = wants(problem) || ((problem === 'down' || problem === 'hung') && wants('up', 'down'))
+    const isNeeded = wants(problem) || (endInUp.includes(problem) && wants('up'))
     if (isNeeded) follow(problem)
   }
   if (wants('version')) followVersion()

@@ -27,7 +27,7 @@ const markAsterisks = (source: string): string =>
   source
     .replace(/[\0\ufdd0]/g, '')
     .replace(/\p{Surrogate}/gu, '\ufffd')
-    .replace(/\\([\s\S])/g, (pair, escaped) => (escaped === '*' ? literalAsterisk : pair))
+    .replace(/\\(.)/g, (pair, escaped) => (escaped === '*' ? literalAsterisk : pair))
     .replace(asteriskEntity, literalAsterisk)
 
 interface OpenCell {
@@ -50,7 +50,7 @@ function parseRow(html: string): readonly OpenCell[] {
       }
       if (name === 'code') code++
       if (name === 'del') struck++
-      if (name === 'a' && attributes.href !== undefined) open?.links.push(attributes.href)
+      if (attributes.href !== undefined) open?.links.push(attributes.href)
     },
     ontext(text) {
       if (open === undefined) return
@@ -58,7 +58,6 @@ function parseRow(html: string): readonly OpenCell[] {
       if (struck === 0) open.plain += text
     },
     onclosetag(name) {
-      if (name === 'td') open = undefined
       if (name === 'code') code--
       if (name === 'del') struck--
     },
@@ -84,7 +83,7 @@ function toCell({ text, plain, links }: OpenCell): Cell {
     text: (bare === '' ? whole : bare).replaceAll(literalAsterisk, '*'),
     // `&amp;` in a URL always means `&`. Strict, because `&copy=1` and `&region=kr` are parameters: no semicolon.
     ...(isStruck && { isStruck }),
-    links: links.map((link) => decode(link, { scope: 'strict' }).replaceAll(encodedAsterisk, '*').trim()).filter(Boolean),
+    links: links.map((link) => decode(link, { scope: 'strict' }).replaceAll(encodedAsterisk, '*').trim()),
   }
 }
 
@@ -97,5 +96,8 @@ export function renderCells(sources: readonly string[], definitions: readonly st
   const row = (cell: (source: string) => string) => `|${sources.map(cell).join('|')}|`
   const table = [row(() => 'x'), row(() => '-'), row(markAsterisks), '', ...definitions].join('\n')
   const cells = parseRow(markdownWiki(table))
-  return sources.map((_, index) => toCell(cells[index] ?? { text: '', plain: '', links: [] }))
+  return sources.map((_, index) => {
+    const cell = cells[index]
+    return cell === undefined ? emptyCell : toCell(cell)
+  })
 }

@@ -35,6 +35,8 @@ it.each([
   ['[a](https://a.to/\\*b)', ['https://a.to/*b']],
   ['https://a.to/x', ['https://a.to/x']],
   ['[a]()', []],
+  ['[a](&#32;)', []],
+  ['[a](/b&#32;)', ['/b']],
   ['a', []],
 ])('the links of %j are %j', (source, links) => expect(one(source)?.links).toEqual(links))
 

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import {
+  eventNames,
+  formatDuration,
+  type NotifiedEvent,
+  renderTemplate,
+  severityOf,
+  type TemplateValues,
+  templateOf,
+  unknownVariables,
+} from '../../src/notify/notification.ts'
+
+const state = {
+  ...{ up: true, online: 3, max: 20, players: null, version: '1.21.11', software: null, motd: 'Hello', tickRate: 18.04 },
+  ...{ tickTimeMean: null, tickTimeP99: null, paused: null, frozen: null, responsive: true, latency: null, maintenance: null },
+}
+const values = (event: NotifiedEvent, more: Partial<TemplateValues> = {}): TemplateValues => ({
+  ...{
+    event,
+    at: 1_800_000_000_000,
+    server: 'lobby',
+    group: 'eu',
+    error: 'refused',
+    duration: 300,
+    state,
+    player: 'Alex',
+    ...more,
+  },
+})
+const textOf = (given: TemplateValues) => renderTemplate(templateOf(given, {}), given)
+
+it.each<[NotifiedEvent, string]>([
+  ['down', 'lobby is down: refused'],
+  ['up', 'lobby is up again after 5 min'],
+  ['restart', 'lobby restarted in 5 min'],
+  ['hung', 'lobby is hung: it accepts connections, but its main thread does not answer'],
+  ['lagging', 'lobby lags: 18 ticks per second'],
+  ['full', 'lobby is full: 3 of 20 players'],
+  ['empty', 'lobby is empty'],
+  ['join', 'Alex joined lobby'],
+  ['leave', 'Alex left lobby'],
+  ['version', 'lobby now runs 1.21.11'],
+  ['record', 'lobby has a new record: 3 players at once'],
+  ['trouble', 'lobby: refused'],
+])('%s is told as %j', (event, text) => expect(textOf(values(event))).toBe(text))
+
+it('tells the end of being hung, and what is unknown', () => {
+  expect(textOf(values('up', { endOf: 'hung' }))).toBe('lobby responds again after 5 min')
+  expect(textOf(values('up', { endOf: 'down', duration: null }))).toBe('lobby is up again after an unknown time')
+  expect(textOf(values('trouble', { server: null, error: null }))).toBe('Tickwarden: unknown')
+  expect(textOf(values('lagging', { state: { ...state, tickRate: null } }))).toBe('lobby lags:  ticks per second')
+  expect(textOf(values('full', { state: null }))).toBe('lobby is full:  of  players')
+})
+
+describe('a template', () => {
+  it('has every variable', () => {
+    const all = '{server} {group} {event} {error} {duration} {time} {player} {online} {max} {version} {motd} {tickRate}'
+    expect(unknownVariables(all)).toEqual([])
+    expect(renderTemplate(all, values('down'))).toBe(
+      'lobby eu down refused 5 min 2027-01-15T08:00:00.000Z Alex 3 20 1.21.11 Hello 18',
+    )
+    expect(renderTemplate('<{group}{player}>', values('down', { group: null, player: undefined as never }))).toBe('<>')
+  })
+
+  it('keeps other braces, and names unknown variables', () => {
+    expect(renderTemplate('{ server } {} {{server}}', values('down'))).toBe('{ server } {} {lobby}')
+    expect(unknownVariables('{server} {name} {toString} { x }')).toEqual(['name', 'toString'])
+    expect(renderTemplate('{name}', values('down'))).toBe('')
+  })
+
+  it('of the channel comes first', () => {
+    expect(templateOf(values('up', { endOf: 'hung' }), { up: 'a' })).toBe('a')
+    expect(templateOf(values('restart'), { up: 'a', restart: 'b' })).toBe('b')
+  })
+})
+
+it('has a severity for each event', () => {
+  const bySeverity = (severity: string) => [...eventNames, 'restart' as const].filter((event) => severityOf(event) === severity)
+  expect(['bad', 'good', 'warning', 'info'].map(bySeverity)).toEqual([
+    ['down', 'hung'],
+    ['up', 'restart'],
+    ['lagging', 'full', 'trouble'],
+    ['empty', 'join', 'leave', 'version', 'record'],
+  ])
+})
+
+it.each([
+  [0, '0 s'],
+  [47.6, '48 s'],
+  [89, '89 s'],
+  [90, '2 min'],
+  [5_369, '89 min'],
+  [5_400, '1 h 30 min'],
+  [7_200, '2 h'],
+  [7_500, '2 h 5 min'],
+  [172_740, '47 h 59 min'],
+  [172_800, '2 d'],
+  [273_600, '3 d 4 h'],
+])('%s seconds are %s', (seconds, text) => expect(formatDuration(seconds)).toBe(text))
