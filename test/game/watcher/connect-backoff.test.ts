@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { SourceError } from '../../../src/game/errors.ts'
-import { createConnectBackoffs } from '../../../src/game/watcher/connect-backoff.ts'
+import { createConnectBackoffs, createServerBackoffs } from '../../../src/game/watcher/connect-backoff.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 import { never } from '../../helpers/never.ts'
 
@@ -101,4 +101,66 @@ it('ends the pause when the server is reachable again, unless the secret was rej
   }
   expect(await attempts(refused(), 5)).toEqual({ made: 5, again: 1_000 })
   expect((await attempts(wrong(), 4)).made).toBe(1)
+})
+
+it('does not count an attempt that was cancelled, nor the same error twice', async () => {
+  const clock = manualClock(0)
+  const backoff = createConnectBackoffs(clock, () => 0).acquire('rcon', 'rcon.test:1', 'secret')
+  expect(backoff.failed(new SourceError('aborted', 'rcon.test:1: aborted'))).toBe(0)
+  await expect(backoff.attempt(async () => 'connected', never())).resolves.toBe('connected')
+  const error = refused()
+  expect([backoff.failed(error), backoff.failed(error), backoff.failed(refused())]).toEqual([1_000, 1_000, 2_000])
+  expect(backoff.failed(wrong())).toBe(300_000)
+})
+
+it('makes one attempt at a time again once the password is rejected', async () => {
+  const clock = manualClock(0)
+  const backoff = createConnectBackoffs(clock, () => 0).acquire('rcon', 'rcon.test:1', 'secret')
+  const during = async () => {
+    let [running, most] = [0, 0]
+    const connect = async () => {
+      most = Math.max(most, ++running)
+      await Promise.resolve()
+      running--
+    }
+    await Promise.all([backoff.attempt(connect, never()), backoff.attempt(connect, never())])
+    return most
+  }
+  expect([await during(), await during()]).toEqual([1, 2])
+  backoff.failed(refused())
+  await clock.advance(1_000)
+  expect(await during(), 'refused').toBe(2)
+  backoff.failed(wrong())
+  await clock.advance(300_000)
+  expect(await during(), 'rejected').toBe(1)
+})
+
+it('keeps the state while a session is left, however often another one is released', async () => {
+  const backoffs = createConnectBackoffs(manualClock(0), () => 0)
+  const [first, second] = [0, 1].map(() => backoffs.acquire('rcon', 'rcon.test:1', 'secret'))
+  first!.failed(refused())
+  first!.release()
+  first!.release()
+  const later = () => backoffs.acquire('rcon', 'rcon.test:1', 'secret').attempt(async () => 'connected', never())
+  await expect(later()).rejects.toMatchObject({ code: 'refused' })
+  await expect(second!.attempt(async () => 'connected', never())).rejects.toMatchObject({ code: 'refused' })
+})
+
+it.each([
+  [false, 'timeout'],
+  [true, 'connected'],
+])('of a server, with probe %s, ends in %s after a timeout, and ends the pauses of its sessions', async (isProbe, expected) => {
+  const server = createServerBackoffs(
+    createConnectBackoffs(manualClock(0), () => 0),
+    isProbe,
+  )
+  const [rcon, management, gone] = ['rcon', 'management', 'gone'].map((target) => server.acquire('rcon', target, 'secret'))
+  const connect = (backoff = rcon) => backoff!.attempt(async () => 'connected', never()).catch((error: SourceError) => error.code)
+  rcon!.failed(new SourceError('timeout', 'rcon: late'))
+  expect(await connect()).toBe(expected)
+  management!.failed(wrong())
+  gone!.failed(refused())
+  gone!.release()
+  server.endPauses()
+  expect([await connect(), await connect(management), await connect(gone)]).toEqual(['connected', 'auth', 'refused'])
 })

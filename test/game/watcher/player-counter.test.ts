@@ -22,7 +22,12 @@ it('counts the differences of full lists; players online at the start have not j
 })
 
 it('counts nothing from a status sample', () => {
-  expect(count([['status', list('AB', false)]], [['status', list('CD', false)]])).toEqual({})
+  expect(count([['status', list('AB', false)]], [['status', list('CD', false)]])).toStrictEqual({})
+  expect(count([['status', list('')]], [['status', list('')]])).toStrictEqual({})
+})
+
+it('counts joins of a log that tells no leaves', () => {
+  expect(count([['directory', { logJoins: 1 }]], [['directory', { logJoins: 3 }]])).toStrictEqual({ joins: 3, leaves: 0 })
 })
 
 it('counts no player twice if a source without ids takes over', () => {

@@ -94,3 +94,46 @@ it.each([
   await clock.advance(2_500)
   expect(started).toEqual(times)
 })
+
+/** A schedule that is not limited, and the times at which it polled. */
+function simpleSchedule(interval: number) {
+  const clock = manualClock(0)
+  const started: number[] = []
+  const schedule = new Schedule({
+    ...{ interval, clock, random: () => 0 },
+    async poll() {
+      started.push(clock.now())
+    },
+  })
+  onTestFinished(() => schedule.close())
+  return { clock, schedule, started }
+}
+
+it.each([
+  ['a second after the last poll', 5_000, 100, [0, 1_000, 6_000]],
+  ['at once if the last poll was longer ago', 5_000, 3_000, [0, 3_000]],
+  ['not before the next poll if the interval is shorter', 400, 100, [0, 400, 800]],
+])('polls soon %s', async (_, interval, afterMs, times) => {
+  const { clock, schedule, started } = simpleSchedule(interval)
+  schedule.start(0)
+  await clock.advance(afterMs)
+  schedule.pollSoon()
+  schedule.pollSoon()
+  await clock.advance(times.at(-1)! - afterMs)
+  expect(started).toEqual(times)
+})
+
+it('polls soon instead of waiting for the first poll, but not before the start or after the end', async () => {
+  const { clock, schedule, started } = simpleSchedule(5_000)
+  schedule.pollSoon()
+  await clock.advance(100)
+  expect(started).toEqual([])
+  schedule.start(2_000)
+  schedule.pollSoon()
+  await clock.advance(0)
+  expect(started).toEqual([100])
+  schedule.close()
+  schedule.pollSoon()
+  await clock.advance(10_000)
+  expect([started, clock.pending]).toEqual([[100], 0])
+})
