@@ -18,6 +18,14 @@ describe('a status reply', () => {
     ],
     ['a negative protocol', { version: { name: '', protocol: -1 } }, {}],
     ['motd as array', { description: ['a', { text: 'b' }] }, { motd: 'ab' }],
+    ['motd with colours', { description: '\u00a7aHi' }, { motd: 'Hi', formattedMotd: '\u00a7aHi' }],
+    [
+      'secure chat of the first snapshots',
+      { version: { protocol: 2 ** 30 + 102 } },
+      { protocol: 2 ** 30 + 102, secureChatEnforced: false },
+    ],
+    ['secure chat of the last snapshot before', { version: { protocol: 2 ** 30 + 101 } }, { protocol: 2 ** 30 + 101 }],
+    ['secure chat of a snapshot with the lowest number', { version: { protocol: 2 ** 30 } }, { protocol: 2 ** 30 }],
     ['motd as empty string', { description: '' }, { motd: '' }],
     ['counts', { players: { max: 20, online: 25 } }, { playersMax: 20, playersOnline: 25 }],
     ['falsified counts', { players: { max: -1, online: 1.5 } }, {}],
@@ -114,6 +122,34 @@ describe('a status reply', () => {
       { version: { protocol: 763 }, forgeData: { mods: [{ modId: 'forge', modmarker: '47.1.106' }], fmlNetworkVersion: 3 } },
       { protocol: 763, secureChatEnforced: false },
     ],
+    [
+      'Forge without its mods',
+      { forgeData: { fmlNetworkVersion: 2 }, version: { protocol: 754 } },
+      { protocol: 754, loader: 'Forge' },
+    ],
+    ['Forge or NeoForge of an unknown version', { forgeData: { fmlNetworkVersion: 3 } }, {}],
+    [
+      'Forge of an unknown protocol',
+      { forgeData: { mods: [{ modId: 'forge', modmarker: '36.2.39' }] } },
+      { loader: 'Forge', loaderVersion: '36.2.39' },
+    ],
+    [
+      'Forge 1.20.1 that hides its version',
+      { version: { protocol: 763 }, forgeData: { mods: [{ modId: 'forge', modmarker: 'ANY' }] } },
+      { protocol: 763, secureChatEnforced: false },
+    ],
+    [
+      'Forge in upper case',
+      { modinfo: { type: 'FML', modList: [{ modid: 'Forge', version: '10.13.4.1614' }] } },
+      { loader: 'Forge', loaderVersion: '10.13.4.1614' },
+    ],
+    ['Forge without a list of mods', { modinfo: { type: 'FML', modList: {} } }, { loader: 'Forge' }],
+    ...['1', '1.2.3.4.5.6', 'v1.2', '1.2-beta', '123456.1', 7].map((version): [string, unknown, Partial<StatusReply>] => [
+      `Forge with the version ${version}`,
+      { modinfo: { type: 'FML', modList: [{ modid: 'forge', version }] } },
+      { loader: 'Forge' },
+    ]),
+    ['no loader', { isModded: 'yes' }, {}],
     ['NeoForge', { isModded: true }, { loader: 'NeoForge' }],
     [
       'mods that try to break in',
@@ -126,6 +162,16 @@ describe('a status reply', () => {
     ['favicon', { favicon: `data:image/png;base64,${png.toString('base64')}` }, { favicon: png }],
     ['favicon with line breaks', { favicon: 'data:image/png;base64,iVBO\nRw0K\r\nGgo=\n' }, { favicon: png }],
     ['favicon of another type', { favicon: 'data:image/jpeg;base64,/9j/' }, { favicon: Buffer.from('ffd8ff', 'hex') }],
+    [
+      'favicon of 256 KiB',
+      { favicon: `data:image/png;base64,${Buffer.alloc(262_144).toString('base64')}` },
+      { favicon: Buffer.alloc(262_144) },
+    ],
+    ['favicon of one byte more', { favicon: `data:image/png;base64,${Buffer.alloc(262_145).toString('base64')}` }, {}],
+    ['favicon without padding', { favicon: 'data:image/png;base64,iVBORw0KGg==' }, { favicon: png.subarray(0, 7) }],
+    ['favicon with rubbish before it', { favicon: 'data:image/png;base64,!iVBO\n' }, {}],
+    ['favicon with rubbish after it', { favicon: 'data:image/png;base64,iVBO!' }, {}],
+    ['favicon after something else', { favicon: ' data:image/png;base64,iVBO' }, {}],
     ['favicon that is no base64', { favicon: 'data:image/png;base64,<script>' }, {}],
     ['favicon that is no data URL', { favicon: 'https://example.org/icon.png' }, {}],
     ['favicon that is empty', { favicon: 'data:image/png;base64,' }, {}],
@@ -133,8 +179,34 @@ describe('a status reply', () => {
   ])('%s', (_, reply, expected) => {
     const { rawStatus, ...fields } = parse(reply)
     expect(rawStatus.version).toEqual(expect.any(String))
-    expect(fields).toEqual({ edition: 'java', ...expected })
+    expect(fields).toStrictEqual({ edition: 'java', ...expected })
   })
+
+  it.each<[unknown, StatusReply['rawStatus']]>([
+    [{}, { version: '' }],
+    [{ version: { name: 7 } }, { version: '' }],
+    [
+      { version: { name: '\u00a7aPaper 1.20.4' }, players: { online: -1, max: 0 } },
+      { version: '\u00a7aPaper 1.20.4', playersOnline: -1, playersMax: 0 },
+    ],
+    [{ players: { online: 1.5, max: '20' } }, { version: '' }],
+    [{ version: { name: 'x'.repeat(1_001) } }, { version: 'x'.repeat(1_000) }],
+  ])('%j has the version and counts as sent', (reply, expected) => expect(parse(reply).rawStatus).toStrictEqual(expected))
+
+  it('has the icon of the reply before, if it is the same', () => {
+    const favicon = `data:image/png;base64,${png.toString('base64')}`
+    expect(parseStatusReply(JSON.stringify({ favicon }), png).favicon).toBe(png)
+    expect(parseStatusReply(JSON.stringify({ favicon }), Buffer.from('other')).favicon).toEqual(png)
+  })
+
+  it.each([
+    ['null', 'null'],
+    ['[]', 'an array'],
+    ['"x"', 'a string'],
+    ['7', 'a number'],
+  ])('of %s is refused', (json, kind) =>
+    expect(() => parseStatusReply(json)).toThrow(`the status reply is ${kind}, expected a JSON object`),
+  )
 
   it('keeps at most 1,000 of 20,000 players', () => {
     const sample = Array.from({ length: 20_000 }, (_, index) => ({ name: `P${index}`, id }))
