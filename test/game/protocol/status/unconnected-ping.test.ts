@@ -34,7 +34,7 @@ describe('a pong', () => {
   ])('may omit fields: %s', (text, expected) => {
     expect(decode(text)).toMatchObject(expected)
     if (!text.includes('many')) expect(decode(text).playersOnline).toBe(0)
-    else expect(decode(text)).toEqual(expected)
+    else expect(decode(text)).toStrictEqual(expected)
   })
 
   it.each([
@@ -66,6 +66,47 @@ describe('a pong', () => {
 
   it('whose fields cannot be found yields only the name', () => {
     expect(decode('MCPE;Fun; games;many;1.0;3;20;1;Level')).toEqual({ motd: 'Fun' })
+  })
+
+  it.each([
+    ['PocketMine-MP', 'PocketMine-MP'],
+    [' §lPocketMine-MP§r ', 'PocketMine-MP'],
+    ['Powered by Nukkit!', 'Nukkit'],
+    ['Powered by Nukkits', undefined],
+    ['https://www.powernukkitx.org', 'PowerNukkit'],
+    ['PowerNukkit.com', 'PowerNukkit'],
+    ['Another Geyser server.', 'Geyser'],
+    ['My Geyser', undefined],
+  ])('with the level %j is of %s', (level, software) =>
+    expect(decode(`MCPE;x;1;1.0;3;20;7;${level};Survival`)).toStrictEqual({
+      ...{ motd: `x\n${level}`, protocol: 1, version: '1.0', playersOnline: 3, playersMax: 20, gameMode: 'Survival' },
+      ...(software && { software }),
+    }),
+  )
+
+  it.each([
+    ['id', 0],
+    ['magic number', 17],
+    ['magic number', 32],
+  ])('with another %s is refused', (_, index) => {
+    const bytes = pong('MCPE;x;1;1.0;3;20')
+    bytes[index]! ^= 1
+    expect(() => decodeUnconnectedPong(bytes)).toThrow('the reply is not an unconnected pong')
+  })
+
+  it('without all of its text, or of its head, is refused', () => {
+    const bytes = pong('MCPE;x;1;1.0;3;20')
+    for (let length = 0; length < bytes.length; length++)
+      expect(() => decodeUnconnectedPong(bytes.subarray(0, length)), `${length} bytes`).toThrow(
+        'the reply is not an unconnected pong',
+      )
+  })
+
+  it('of 8 KiB is read, and one byte more is refused', () => {
+    const head = pong('MCPE;;1;1.0;3;20').length
+    expect(decode(`MCPE;${'x'.repeat(8_192 - head)};1;1.0;3;20`).motd).toHaveLength(8_192 - head)
+    expect(() => decode(`MCPE;${'x'.repeat(8_193 - head)};1;1.0;3;20`)).toThrow('the pong is longer than 8192 bytes')
+    expect(() => decode('MCPE;x;1;1.0;3')).toThrow('the pong has 5 fields')
   })
 
   it('may have bytes after its text', () => {

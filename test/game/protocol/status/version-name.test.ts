@@ -37,9 +37,18 @@ it.each([
   ['1.8.x, 1.9.x', {}],
   ['1.8, 1.9, 1.20', {}],
   ['Velocity 3.4.0', { software: 'Velocity', proxy: true }],
+  ['Velocity 1.7.2-1.21.11 and more', { software: 'Velocity', proxy: true }],
+  ['Velocity 3.4.0 1.7.2-1.21.11', { software: 'Velocity', proxy: true }],
+  ['Geyser 1.7.2 - 1.21.11', { software: 'Geyser', proxy: true, acceptedVersions: '1.7.2 - 1.21.11' }],
+  ['Gate 1.8,1.9', { software: 'Gate', proxy: true, acceptedVersions: '1.8,1.9' }],
+  ['Paper 1.8,1.9', { software: 'Paper' }],
+  ['  Paper 1.21.11  ', { version: '1.21.11', software: 'Paper' }],
+  ['My Paper 1.21.11', { version: '1.21.11' }],
+  ['  Velocity 1.8.x-1.21.x  ', { software: 'Velocity', proxy: true, acceptedVersions: '1.8.x-1.21.x' }],
+  [`Paper ${' '.repeat(200)}1.21.11`, {}],
   ['Join us at 10.30.20.1', {}],
   ['Maintenance', {}],
   ['', {}],
 ])('%j', (name, expected) => {
-  expect(parseVersionName(name)).toEqual(expected)
+  expect(parseVersionName(name)).toStrictEqual(expected)
 })
