@@ -124,6 +124,12 @@ describe('a German page', () => {
     const server = await (await get('/servers/gone', german)).text()
     expect(server).toContain('Verbindung abgelehnt (connect ECONNREFUSED')
     expect(server).toContain('content="Ausgefallen"')
+    expect(server).toContain('Mit enable-query=true und MC_QUERY siehst du')
+    const [hints] = /<ul class="hints">.*?<\/ul>/.exec(server) ?? []
+    expect(hints).not.toMatch(/ (and|or|the|of|is|with) |'s /)
+    const unlimited = await (await get('/servers/big', german)).text()
+    expect(unlimited).toContain('content="Online · 12.345 Spieler')
+    expect(await (await get('/', german)).text()).toContain('aria-label="12.345 Spieler"')
     const missing = await get('/servers/typo', german)
     expect([missing.status, missing.headers.get('content-language')]).toEqual([404, 'de'])
     expect(await missing.text()).toContain('„typo“')
