@@ -28,6 +28,7 @@ export type AssetNames = Readonly<
 export function readNames(language: Language): AssetNames {
   try {
     const { shared, ...own } = JSON.parse(readFileSync(join(folder, 'assets.json'), 'utf8'))
+    if (own[language] === undefined) throw new RangeError(`They were built without "${language}".`)
     return { ...shared, ...own[language] }
   } catch (error) {
     throw new Error('The files of the status page are missing; run "npm run build".', { cause: error })

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { prepare, sendPrepared } from '../http/replies/reply.ts'
 import { type Kind, list, url } from '../settings/kinds/index.ts'
@@ -23,12 +24,19 @@ export interface Brand {
 const maxLogo = 128 * 1024
 const [maxFooter, maxLabel, maxLinks] = [500, 40, 12]
 
-/** By the content of the file: its name may be wrong. */
+/** By the content of the file: its name may be wrong, and it may be cut off. */
 function logoType(bytes: Buffer): Logo['type'] | undefined {
-  if (bytes.subarray(0, 8).toString('latin1') === '\x89PNG\r\n\x1a\n') return 'image/png'
-  if (bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP') return 'image/webp'
-  const text = bytes.toString()
-  return text.trimStart().startsWith('<') && /<svg[\s>]/.test(text) ? 'image/svg+xml' : undefined
+  const at = (from: number, to: number) => bytes.toString('latin1', from, to)
+  if (at(0, 8) === '\x89PNG\r\n\x1a\n') return at(12, 16) === 'IHDR' && bytes.includes('IEND') ? 'image/png' : undefined
+  if (at(0, 4) === 'RIFF') {
+    const isWhole = bytes.length > 20 && bytes.length >= bytes.readUInt32LE(4) + 8
+    return isWhole && /^WEBPVP8[ LX]$/.test(at(8, 16)) ? 'image/webp' : undefined
+  }
+  const [start = '', ...rest] = bytes.toString().split('<!--')
+  const text = [start, ...rest.map((part) => part.split('-->')[1] ?? '')].join('')
+  // A browser shows an SVG only with its namespace.
+  const [root] = /<[a-z][^\s/>]*/i.exec(text) ?? []
+  return root === '<svg' && text.includes('</svg') && text.includes('http://www.w3.org/2000/svg') ? 'image/svg+xml' : undefined
 }
 
 export const logoFile: Kind<Logo> = {
@@ -37,6 +45,8 @@ export const logoFile: Kind<Logo> = {
   expected: `the path of a readable PNG, WebP or SVG file of at most ${maxLogo / 1024} KiB`,
   parse(given) {
     try {
+      // A named pipe would be waited for.
+      if (!statSync(given).isFile()) return undefined
       const bytes = readFileUpToSync(given, maxLogo)
       const type = logoType(bytes)
       return type && { type, bytes }

@@ -8,7 +8,6 @@ import { faviconSvg } from './view/icons.ts'
 const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as const
 const sizes = [192, 512] as const
 const type = 'image/svg+xml'
-const cached = { 'cache-control': 'public, max-age=86400' }
 
 /** The icon of the page as PNG, with a background that a phone may crop to a circle. */
 async function drawIcon(size: number, picture: string | undefined): Promise<Buffer> {
@@ -53,14 +52,14 @@ export function registerManifest(app: FastifyInstance, title: string, { logo, ac
     'application/manifest+json; charset=utf-8',
   )
   app.get('/page/manifest.webmanifest', hidden, (request, reply) => sendPrepared(request, reply, manifest))
-  const [icon, alert] = [prepare(faviconSvg(0, picture), type, cached), prepare(faviconSvg(1, picture), type, cached)]
+  const [icon, alert] = [prepare(faviconSvg(0, picture), type), prepare(faviconSvg(1, picture), type)]
   app.get('/page/icon.svg', hidden, (request, reply) => sendPrepared(request, reply, icon))
   app.get('/page/icon-alert.svg', hidden, (request, reply) => sendPrepared(request, reply, alert))
   for (const size of sizes) {
     let drawn: Promise<Buffer> | undefined
     app.get(`/page/icon-${size}.png`, hidden, async (request, reply) => {
       drawn ??= drawIcon(size, picture)
-      return sendPrepared(request, reply, prepare(await drawn, 'image/png', cached))
+      return sendPrepared(request, reply, prepare(await drawn, 'image/png'))
     })
   }
 }

@@ -3,7 +3,7 @@ import { mapInSlices } from '../util/pauses.ts'
 import type { AssetNames } from './assets.ts'
 import { dataText, type LinkPreview, renderDocument } from './document.ts'
 import { arrange, defaultChoice, groupsOf } from './view/arrange.ts'
-import { type Density, softwareText, viewCard, viewPast } from './view/card.ts'
+import { type Density, playersText, softwareText, viewCard, viewPast } from './view/card.ts'
 import { viewCharts } from './view/charts.ts'
 import { cleanName } from './view/clean-text.ts'
 import { serverPath, type ViewContext } from './view/context.ts'
@@ -165,18 +165,11 @@ const viewAdmin = (details: ServerDetails, base: string | undefined, context: Vi
 /** A link to a server with its state and, unless the page hides pictures, its banner. */
 function previewOf(server: PageServer, base: string | undefined, title: string, context: ViewContext): LinkPreview {
   const { texts, format, isPublic, brand } = context
-  const { online, max } = server.state
-  const players =
-    online === null
-      ? undefined
-      : max === null
-        ? format.integer(online)
-        : texts.card.playersOf(format.integer(online), format.count(max))
   const state = texts.states[healthOf(server, texts, format).name]
   const name = encodeURIComponent(server.name)
   return {
     title,
-    description: [state, players, softwareText(server)].filter(Boolean).join(' · '),
+    description: [state, playersText(server, context), softwareText(server)].filter(Boolean).join(' · '),
     ...(base !== undefined && { url: `${base}servers/${name}` }),
     ...(base !== undefined && isPublic !== false && { image: `${base}api/v1/servers/${name}/banner.png?width=1200` }),
     // Chats show no SVG.

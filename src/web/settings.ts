@@ -16,7 +16,7 @@ export const page = {
     file: 'page.language',
     kind: oneOf(...languageNames),
     otherwise: "the browser's choice",
-    meaning: 'language of the status page',
+    meaning: `language of the status page: ${languageNames.join(', ')}`,
   }),
   pageLogo: setting({
     env: 'PAGE_LOGO',

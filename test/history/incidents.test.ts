@@ -9,6 +9,7 @@ import type { Fields } from '../../src/game/fields.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { openHistory } from '../../src/history/history.ts'
 import { IncidentTracker } from '../../src/history/recording/incident-tracker.ts'
+import { HistoryStore } from '../../src/history/store/store.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { fakeFleet, type Script } from '../helpers/fake-fleet.ts'
 import { type ManualClock, manualClock } from '../helpers/manual-clock.ts'
@@ -266,6 +267,35 @@ describe('the recorded incidents', () => {
       { kind: 'down', from: at - 8000, to: at - 6000, detail: 'timeout' },
     ])
     await second.history.close()
+  })
+
+  it('of a server that never stops flapping are bounded, and found and noted without reading all', () => {
+    const store = new HistoryStore({ days: 400 })
+    onTestFinished(() => store.close())
+    const [one, two] = store.servers(['one', 'two'], 0).map(({ id }) => id)
+    const incident = (server = 0, from = 0, to: number | null = from + 5) =>
+      ({ server, kind: 'down', from, to, knownAt: to ?? 400_000, unknownMs: 0, detail: null }) as const
+    const incidents = [incident(two, 7, null), ...Array.from({ length: 12_000 }, (_, index) => incident(one, 10 * index))]
+    const events = incidents.map(({ server, from }) => ({ server, time: from, kind: 'down', detail: null }) as const)
+    store.write({ slices: new Float64Array(0), sessions: [], events, incidents })
+    const found = (since: number, servers?: readonly string[]) =>
+      store.incidents({ since, limit: 2, ...(servers && { servers }) }).map(({ server, from }) => [server, from])
+    expect(found(119_994)).toEqual([
+      ['one', 119_990],
+      ['two', 7],
+    ])
+    expect(found(119_996, ['one'])).toEqual([])
+    expect(found(119_996, ['one', 'two'])).toEqual([['two', 7]])
+    store.prune(120_000)
+    expect(store.incidents({ since: 0, limit: 1e6 })).toHaveLength(10_001)
+    expect(store.addNote({ server: one ?? 0, from: 0 }, { at: 1, text: 'gone' })).toBeUndefined()
+    store.addNote({ server: one ?? 0, from: 20_000 }, { at: 1, text: 'by ID' })
+    store.addNote('one', { at: 2, text: 'by name' })
+    const noted = store.incidents({ since: 0, limit: 1e6 }).filter(({ notes }) => notes.length > 0)
+    expect(noted.map(({ from, notes }) => [from, notes[0]?.text])).toEqual([
+      [119_990, 'by name'],
+      [20_000, 'by ID'],
+    ])
   })
 
   it('can be listed and noted by the command while the service runs', async () => {

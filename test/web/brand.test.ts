@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import sharp from 'sharp'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
@@ -16,6 +17,11 @@ function fileWith(name: string, content: string | Buffer): string {
   onTestFinished(() => rmSync(folder, { recursive: true }))
   writeFileSync(join(folder, name), content)
   return join(folder, name)
+}
+function namedPipe(): string {
+  const path = join(dirname(fileWith('other', '')), 'logo')
+  execFileSync('mkfifo', [path])
+  return path
 }
 const svg =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><script>alert(1)</script><rect width="8" height="8" fill="#0a0"/></svg>'
@@ -93,6 +99,13 @@ describe('the brand of the page', () => {
     ['PAGE_LOGO', () => fileWith('logo.png', 'not a picture')],
     ['PAGE_LOGO', () => fileWith('logo.png', Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(200_000)]))],
     ['PAGE_LOGO', () => tmpdir()],
+    ['PAGE_LOGO', () => fileWith('logo.png', Buffer.from('89504e470d0a1a0a', 'hex'))],
+    ['PAGE_LOGO', async () => fileWith('logo.png', (await png()).subarray(0, -20))],
+    ['PAGE_LOGO', () => fileWith('logo.webp', 'RIFF....WEBPVP8 ')],
+    ['PAGE_LOGO', () => fileWith('logo.svg', `<!doctype html><html><body>${svg}</body></html>`)],
+    ['PAGE_LOGO', () => fileWith('logo.svg', svg.replace(/ xmlns="[^"]+"/, ''))],
+    ['PAGE_LOGO', () => fileWith('logo.svg', svg.slice(0, 90))],
+    ['PAGE_LOGO', namedPipe],
     ['PAGE_ACCENT', () => '#12345'],
     ['PAGE_ACCENT', () => '#1234567890'],
     ['PAGE_LINKS', () => 'http://example.org'],
@@ -100,8 +113,28 @@ describe('the brand of the page', () => {
     ['PAGE_LINKS', () => 'https://example.org'],
     ['PAGE_LINKS', () => 'Home data:text/html,x'],
     ['PAGE_LINKS', () => Array.from({ length: 13 }, (_, index) => `L${index} https://example.org/${index}`).join(',')],
-  ])('refuses %s %#', (name, value) => {
-    expect(() => loadConfig({ env: { [name]: value() }, watches: false })).toThrow(name)
+  ])('refuses %s %#', async (name, value) => {
+    const given = await value()
+    expect(() => loadConfig({ env: { [name]: given }, watches: false })).toThrow(name)
+  })
+
+  it.each([
+    ['image/png', png],
+    [
+      'image/webp',
+      async () =>
+        await sharp(await png())
+          .webp()
+          .toBuffer(),
+    ],
+    ['image/svg+xml', () => `\ufeff<?xml version="1.0"?>\n<!-- made with <b>care</b> -->\n<!DOCTYPE svg>\n${svg}\n`],
+  ])('takes %s, and shows another icon as soon as it is replaced', async (type, content) => {
+    const { get } = await buildTestApp({ scripts, env: { PAGE_LOGO: fileWith('logo', await content()) } })
+    expect((await get('/page/logo')).headers.get('content-type')).toBe(type)
+    for (const path of ['/page/icon.svg', '/page/icon-192.png']) {
+      const { headers } = await get(path)
+      expect([headers.get('cache-control'), headers.get('etag')]).toEqual(['no-cache', expect.any(String)])
+    }
   })
 })
 

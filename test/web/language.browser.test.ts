@@ -16,10 +16,13 @@ it.skipIf(!hasTool('chromium'))('the page stays German while it is live', async 
     fleet.scripts.lobby = { status: { playersOnline: 12_345, playersMax: 20_000 } }
     await fleet.pollAll()
     await page.getByLabel('12.345 von 20.000 Spielern').waitFor({ state: 'attached' })
+    const isCut = (selector: string) =>
+      page.evaluate(`[...document.querySelectorAll('${selector}')].some((e) => e.scrollHeight > e.clientHeight + 1)`)
+    expect([await isCut('.card'), await isCut('.lines button')]).toEqual([false, false])
     await page.clock.fastForward(8_000)
     await page
       .locator('.age')
-      .getByText(/Aktualisiert vor \d+ Sekunden/)
+      .getByText(/Zuletzt aktualisiert: vor \d+ Sekunden/)
       .waitFor()
     await page.getByLabel('Sortierung').selectOption({ label: 'Name' })
     expect(await page.locator('html').getAttribute('lang')).toBe('de')
@@ -29,6 +32,9 @@ it.skipIf(!hasTool('chromium'))('the page stays German while it is live', async 
     await page.goto(`${url}/servers/lobby`)
     await page.locator('#connection[data-state=live]').waitFor()
     await page.getByText('Verfügbarkeit', { exact: true }).waitFor()
+    // The words of the legend are whole.
+    const heights = `[...document.querySelectorAll('.scale')].map((e) => e.offsetHeight)`
+    expect(Math.max(...(await page.evaluate<number[]>(heights)))).toBeLessThan(30)
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
     expect(await violationsOf(page)).toEqual([])
     // Leaving the first page ends its stream.

@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SourceError } from '../../src/game/errors.ts'
 import { fieldNames } from '../../src/game/fields.ts'
+import { readNames } from '../../src/web/assets.ts'
 import { languageOf } from '../../src/web/language.ts'
 import { createFormat } from '../../src/web/view/format.ts'
-import { languageNames, textsOf } from '../../src/web/view/texts.ts'
+import { type Language, languageNames, textsOf } from '../../src/web/view/texts.ts'
 import type { ServerDetails } from '../../src/web/view/types.ts'
 import { buildTestApp } from '../helpers/test-app.ts'
 
@@ -41,6 +42,10 @@ describe.each(languageNames)('the texts in %s', (language) => {
     if (fields !== undefined) expect(Object.keys(fields).sort()).toEqual([...fieldNames].sort())
     expect(texts.language).toBe(language)
   })
+})
+
+it('is not served without the scripts of the page in it', () => {
+  expect(() => readNames('tlh' as Language)).toThrow('run "npm run build"')
 })
 
 it('has a file for each language', () => {
@@ -124,6 +129,12 @@ describe('a German page', () => {
     const server = await (await get('/servers/gone', german)).text()
     expect(server).toContain('Verbindung abgelehnt (connect ECONNREFUSED')
     expect(server).toContain('content="Ausgefallen"')
+    expect(server).toContain('Mit enable-query=true und MC_QUERY siehst du')
+    const [hints] = /<ul class="hints">.*?<\/ul>/.exec(server) ?? []
+    expect(hints).not.toMatch(/ (and|or|the|of|is|with) |'s /)
+    const unlimited = await (await get('/servers/big', german)).text()
+    expect(unlimited).toContain('content="Online · 12.345 Spieler')
+    expect(await (await get('/', german)).text()).toContain('aria-label="12.345 Spieler"')
     const missing = await get('/servers/typo', german)
     expect([missing.status, missing.headers.get('content-language')]).toEqual([404, 'de'])
     expect(await missing.text()).toContain('„typo“')

@@ -12,6 +12,10 @@ import type { Connection, Row } from './connection.ts'
 
 const incidentColumns = 'from_at, kind, to_at, known_at, unknown_ms, detail'
 
+/** Not a join, for which SQLite reads all incidents. */
+const selectIncidents = `SELECT server, (SELECT name FROM servers WHERE id = server), ${incidentColumns} FROM incidents`
+const ofServer = 'server = (SELECT id FROM servers WHERE name = ?)'
+
 const toIncident = ([from, kind, to, knownAt, unknownMs, detail]: Row): IncidentRecord => ({
   kind: kind as IncidentRecord['kind'],
   from: Number(from),
@@ -42,26 +46,19 @@ export class IncidentTable {
   list({ servers, since, limit }: IncidentQuery): readonly Incident[] {
     // A read-only file of an earlier version has none.
     if (this.#connection.first("SELECT 1 FROM sqlite_schema WHERE name = 'incidents'") === undefined) return []
-    const select = `SELECT server, name, ${incidentColumns} FROM incidents JOIN servers ON servers.id = server`
-    const until = 'ifnull(to_at, known_at) >= ?'
-    const rows =
-      servers === undefined
-        ? this.#connection.all(`${select} WHERE ${until} ORDER BY from_at DESC LIMIT ?`, since, limit)
-        : servers.flatMap((name) =>
-            this.#connection.all(`${select} WHERE name = ? AND ${until} ORDER BY from_at DESC LIMIT ?`, name, since, limit),
-          )
-    return rows
+    const rows = (condition: string, ...values: Row) =>
+      this.#connection.all(`${selectIncidents} WHERE ${condition} ORDER BY from_at DESC LIMIT ?`, ...values, limit)
+    // At most one incident of a server goes on at a time, so only the last one that began before can have ended after.
+    const last = 'SELECT id, (SELECT max(from_at) FROM incidents WHERE server = id AND from_at < ?) FROM servers'
+    const read = (among: string, ...name: Row) => [
+      ...rows(`server IN (SELECT id FROM servers ${among}) AND from_at >= ?`, ...name, since),
+      ...rows(`(server, from_at) IN (${last} ${among}) AND ifnull(to_at, known_at) >= ?`, since, ...name, since),
+    ]
+    const found = servers === undefined ? read('') : servers.flatMap((name) => read('WHERE name = ?', name))
+    return found
       .toSorted((a, b) => Number(b[2]) - Number(a[2]))
       .slice(0, limit)
-      .map(([server, name, ...row]) => {
-        const incident = toIncident(row)
-        return {
-          ...incident,
-          id: incidentId(Number(server), incident.from),
-          server: String(name),
-          notes: this.#notes(Number(server), incident.from),
-        }
-      })
+      .map((row) => this.#withNotes(row))
   }
 
   /**
@@ -70,16 +67,16 @@ export class IncidentTable {
    * @throws RangeError if it has too many notes
    */
   addNote(of: IncidentKey | string, note: IncidentNote): Incident | undefined {
-    const [name] =
-      typeof of === 'string' ? [of] : (this.#connection.first('SELECT name FROM servers WHERE id = ?', of.server) ?? [undefined])
-    const all = name == null ? [] : this.list({ servers: [String(name)], since: 0, limit: typeof of === 'string' ? 1 : 1e6 })
-    const incident = typeof of === 'string' ? all[0] : all.find(({ from }) => from === of.from)
-    if (incident === undefined) return undefined
+    const row =
+      typeof of === 'string'
+        ? this.#connection.first(`${selectIncidents} WHERE ${ofServer} ORDER BY from_at DESC LIMIT 1`, of)
+        : this.#connection.first(`${selectIncidents} WHERE server = ? AND from_at = ?`, of.server, of.from)
+    if (row === undefined) return undefined
+    const incident = this.#withNotes(row)
     if (incident.notes.length >= maxNotes) throw new RangeError(`it has ${maxNotes} notes already`)
-    const server = Number(this.#connection.first('SELECT id FROM servers WHERE name = ?', incident.server)?.[0])
     this.#connection.run(
       'INSERT INTO incident_notes (server, from_at, at, note) VALUES (?, ?, ?, ?)',
-      ...[server, incident.from, note.at, note.text],
+      ...[Number(row[0]), incident.from, note.at, note.text],
     )
     return { ...incident, notes: [...incident.notes, note] }
   }
@@ -93,10 +90,12 @@ export class IncidentTable {
     return found && toIncident(found)
   }
 
-  #notes(server: number, from: number): readonly IncidentNote[] {
-    return this.#connection
-      .all('SELECT at, note FROM incident_notes WHERE server = ? AND from_at = ? ORDER BY at', server, from)
+  #withNotes([server, name, ...row]: Row): Incident {
+    const incident = toIncident(row)
+    const notes = this.#connection
+      .all('SELECT at, note FROM incident_notes WHERE server = ? AND from_at = ? ORDER BY at', Number(server), incident.from)
       .map(([at, text]) => ({ at: Number(at), text: String(text) }))
+    return { ...incident, id: incidentId(Number(server), incident.from), server: String(name), notes }
   }
 
   /** Deletes those of before a time, of about a day. */

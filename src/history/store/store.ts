@@ -14,6 +14,9 @@ import { IncidentTable } from './incident-table.ts'
 import { readOldFile } from './old-files.ts'
 import { SessionTable } from './session-table.ts'
 
+/** Changes of state and incidents that are kept of a server. */
+const maxChanges = 10_000
+
 /** A change of the state of a server. */
 export interface StateEvent {
   /** Unix milliseconds. */
@@ -190,7 +193,16 @@ export class HistoryStore {
       this.#connection.run('DELETE FROM events WHERE time < min(?, (SELECT min(time) FROM events) + ?)', now - keptMs, dayMs)
       this.#incidents.prune(now - keptMs)
       this.#sessions.prune(now - keptMs)
+      this.#pruneFlapping('events', 'time')
+      this.#pruneFlapping('incidents', 'from_at')
     })
+  }
+
+  /** Deletes all but the newest of each server, which may change its state at every poll. */
+  #pruneFlapping(table: 'events' | 'incidents', time: string): void {
+    const oldest = `(SELECT ${time} FROM ${table} WHERE server = id ORDER BY ${time} DESC LIMIT 1 OFFSET ${maxChanges})`
+    for (const [id, at] of this.#connection.all(`SELECT id, ${oldest} FROM servers`))
+      if (at != null) this.#connection.run(`DELETE FROM ${table} WHERE server = ? AND ${time} <= ?`, id ?? null, at)
   }
 
   /**

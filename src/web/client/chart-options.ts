@@ -10,6 +10,8 @@ export const chartHeight = 180
 export function color(name: string): string {
   const probe = document.body.appendChild(document.createElement('i'))
   probe.style.color = `var(${name})`
+  // With the colours of the system all lines and areas would have the same one.
+  if (!['--line', '--muted', '--text'].includes(name)) probe.style.forcedColorAdjust = 'none'
   const found = getComputedStyle(probe).color
   probe.remove()
   return found

@@ -1,4 +1,5 @@
 import { parseTextRuns } from '../../game/protocol/text-runs.ts'
+import { cleanName } from '../view/clean-text.ts'
 import { motdLines } from '../view/motd-lines.ts'
 import { drawLine } from './line.ts'
 import { judgeTickRate, type Summary, tickText } from './summary.ts'
@@ -75,7 +76,7 @@ export async function drawBanner(
     `<rect x=".5" y=".5" width="${inner - 1}" height="${height - 1}" rx="8" fill="${theme.background}" stroke="${theme.border}"/>`,
     `<image x="${base.padding}" y="${(height - base.icon) / 2}" width="${base.icon}" height="${base.icon}"`,
     ` image-rendering="pixelated"${up ? '' : ' opacity="0.45"'} href="data:image/png;base64,${icon.toString('base64')}"/>`,
-    await drawLine([{ ...name, text: summary.server }], left, 28, nameWidth),
+    await drawLine([{ ...name, text: cleanName(summary.server) }], left, 28, nameWidth),
     ...(count === undefined
       ? []
       : [

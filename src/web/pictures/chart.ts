@@ -1,5 +1,6 @@
 import type { RangeValues } from '../../history/values/range.ts'
 import { type SeriesName, series as seriesOf } from '../../history/values/series.ts'
+import { cleanName } from '../view/clean-text.ts'
 import { drawLine } from './line.ts'
 import { drawText, textWidth } from './text.ts'
 import type { Theme } from './theme.ts'
@@ -103,7 +104,7 @@ export async function drawChart({ server, values, width, height, theme }: ChartO
   const [name] = names
   const { unit } = name === undefined ? { unit: 'players' } : seriesOf[name]
   const heading = [
-    { ...title, text: server },
+    { ...title, text: cleanName(server) },
     ...names.map((each, position) => ({
       ...title,
       text: ` · ${seriesOf[each].label}`,

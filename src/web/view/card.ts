@@ -37,10 +37,20 @@ export const latencyText = (ms: number, format: Format): string => (ms < 9.95 ? 
 const value = (text: string | undefined, unit: string): ViewElement =>
   h('div', { class: 'value' }, h('b', {}, text ?? '–'), ' ', h('span', {}, unit))
 
-function viewPlayers(server: PageServer, { texts, format }: ViewContext): ViewElement {
+/** `3 of 20 players`; undefined if their number is unknown. */
+export function playersText(
+  { state: { online, max } }: PageServer,
+  { texts: { card }, format }: ViewContext,
+): string | undefined {
+  if (online === null) return undefined
+  return max === null ? card.playersOnline(format.count(online)) : card.playersOf(format.integer(online), format.count(max))
+}
+
+function viewPlayers(server: PageServer, context: ViewContext): ViewElement {
+  const { texts, format } = context
   const { online, max } = server.state
   const share = online !== null && max !== null && max > 0 ? Math.min(1, online / max) : 0
-  const label = online === null ? texts.card.players : texts.card.playersOf(format.integer(online), format.count(max))
+  const label = playersText(server, context) ?? texts.card.players
   return h(
     'div',
     { class: 'players' },

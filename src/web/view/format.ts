@@ -25,6 +25,8 @@ export interface Format {
   count(value: number | null, isMean?: boolean): Count
   /** A number of milliseconds, with decimals below 10. */
   milliseconds(ms: number): string
+  /** `a, b, and c`. */
+  list(items: readonly string[]): string
   /** @param ms milliseconds */
   duration(ms: number): string
 }
@@ -59,6 +61,7 @@ export function createFormat(locale: string, zone?: string): Format {
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'always', style: 'long' })
   const forms = new Intl.PluralRules(locale)
   const decimalForms = new Intl.PluralRules(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+  const list = new Intl.ListFormat(locale)
   const unitNumber = (unit: string) =>
     new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 0 })
   const durations = new Map(units.map(([unit]) => [unit, unitNumber(unit)]))
@@ -86,6 +89,7 @@ export function createFormat(locale: string, zone?: string): Format {
         ? { text: decimal.format(value), form: decimalForms.select(value) }
         : { text: integer.format(value), form: forms.select(Math.round(value)) }
     },
+    list: (items) => list.format(items),
     duration(ms) {
       const parts = []
       let rest = Math.max(1_000, ms)

@@ -114,7 +114,7 @@ export const viewServerVisits = (details: ServerDetails, context: ViewContext): 
 
 /** The sources, and how to see more: for administrators. Empty if the page hides them. */
 export function viewServerSources({ sources, hints }: ServerDetails, context: ViewContext): ViewElement {
-  const { texts } = context
+  const { texts, format } = context
   return h(
     'div',
     { class: 'columns' },
@@ -155,7 +155,9 @@ export function viewServerSources({ sources, hints }: ServerDetails, context: Vi
         h(
           'ul',
           { class: 'hints' },
-          hints.map(({ source, set, gives }) => h('li', {}, h('b', {}, source), ' ', texts.server.hint(set, gives.join(', ')))),
+          hints.map(({ source, set, gives }) =>
+            h('li', {}, h('b', {}, source), ' ', texts.server.hint(format.list(set.split(/, | and /)), format.list(gives))),
+          ),
         ),
       ),
   )

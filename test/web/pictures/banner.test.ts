@@ -41,6 +41,12 @@ describe('a message of thousands of pieces', () => {
     expect(first!.attributes.style).toBeDefined()
   })
 })
+it('shows the letters after any number of marks, and a sign for an invisible name', async () => {
+  const draw = (server: string) => drawBanner({ ...unknownSummary, server }, Buffer.alloc(0), 600, themes.dark)
+  const marks = '\u0301\u0316\u0327'
+  expect(await draw(`x${marks.repeat(300)}algo`)).toBe(await draw(`x${`${marks}${marks}${marks}`.slice(0, 8)}algo`))
+  expect(await draw('\u200b\u2060')).toBe(await draw('\ufffd'))
+})
 it('has the address and digits in groups', async () => {
   const draw = (players: string, address?: string) =>
     drawBanner({ ...unknownSummary, players }, Buffer.alloc(0), 600, themes.dark, address)

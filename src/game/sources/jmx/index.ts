@@ -123,7 +123,7 @@ export const jmx: SourceDescriptor<'jmx', JmxSettings> = {
   },
   requires: { tickDurationMax: 'game version 1.16 and later' },
   hints: {
-    notConfigured: "enable-jmx-monitoring=true, Jolokia's JVM agent (-javaagent) and MC_JMX",
+    notConfigured: 'enable-jmx-monitoring=true, -javaagent:jolokia-agent-jvm.jar and MC_JMX',
     ...networkHints(
       'was the server started with -javaagent:jolokia-agent-jvm.jar=port=...,host=..., and may this machine connect?',
     ),

@@ -55,7 +55,7 @@ export const texts: Texts = {
     since: (servers, time) => `${servers} seit ${time}`,
     firstSince: (servers, time) => `${servers}, der erste seit ${time}`,
     state: (name, { form }) => states[name][form === 'one' ? 0 : 1],
-    updated: 'Aktualisiert',
+    updated: 'Zuletzt aktualisiert:',
   },
 
   graph: {
@@ -121,7 +121,7 @@ export const texts: Texts = {
     good: (mean, budget) => `Läuft flüssig: ${mean} von ${budget} ms pro Tick genutzt`,
     goodRate: (rate, target) => `Läuft flüssig: ${rate} von ${target} Ticks pro Sekunde`,
     tight: (mean, budget) => `Nahe am Limit: ${mean} von ${budget} ms pro Tick genutzt`,
-    spikes: (p99, budget) => `Einzelne Ticks sind langsam: 99. Perzentil ${p99} ms, Limit ${budget} ms`,
+    spikes: (p99, budget) => `Langsame Ticks: 99. Perzentil ${p99} von ${budget} ms`,
     unknown: 'Keine Tickdaten',
     upgrading: 'Keine Ticks, bis die Welt aktualisiert ist',
     asleep: 'Keine Ticks, solange er gestoppt ist',
@@ -133,6 +133,7 @@ export const texts: Texts = {
   card: {
     players: 'Spieler',
     playersOf: (online, { text, form }) => `${online} von ${text} ${form === 'one' ? 'Spieler' : 'Spielern'}`,
+    playersOnline: ({ text }) => `${text} Spieler`,
     rate: 'TPS',
     mean: 'ms/Tick',
     latency: 'ms Ping',
@@ -215,7 +216,7 @@ export const texts: Texts = {
     uptimeColumns: { time: 'Zeit', up: 'Verfügbar', known: 'Überwacht' },
     week: 'Spieler nach Wochentag und Stunde',
     weekHint: 'Mittelwert der letzten 7 Tage in deiner Zeitzone.',
-    weekPeak: (day, hour, players) => `Am meisten ${day} um ${hour}: ${players}`,
+    weekPeak: (day, hour, players) => `Am meisten am ${day} um ${hour}: ${players}`,
     weekHour: (day, from, to, { text }) => `${day}, ${from} bis ${to}: ${text} Spieler`,
     weekUnknown: (day, from, to) => `${day}, ${from} bis ${to}: keine Daten`,
     weekScale: { less: 'weniger', more: 'mehr', unknown: 'keine Daten' },

@@ -136,6 +136,7 @@ export const texts = {
   card: {
     players: 'Players',
     playersOf: (online: string, { text, form }: Count) => `${online} of ${text} ${form === 'one' ? 'player' : 'players'}`,
+    playersOnline: ({ text, form }: Count) => `${text} ${form === 'one' ? 'player' : 'players'}`,
     rate: 'TPS',
     mean: 'ms/tick',
     latency: 'ms ping',
