@@ -47,7 +47,7 @@ describe('settings of Tickwarden', () => {
 
   it.each(named(tickwarden))('%s are accepted', async (_place, { text }) => {
     const { localise } = await createPageRunner(examples, '', 8080)
-    const logo = write('logo.svg', '<svg xmlns="http://www.w3.org/2000/svg"/>')
+    const logo = write('logo.svg', '<svg xmlns="http://www.w3.org/2000/svg"><path/></svg>')
     const local = localise(text).replaceAll('/config/rcon-password', '/run/secrets/rcon').replaceAll('/config/logo.svg', logo)
     // A part about the page alone belongs to a file with servers.
     const isPart = !/^(servers|databases):/m.test(local)
