@@ -82,8 +82,7 @@ export function viewWeek(week: WeekHours, context: ViewContext): ViewElement {
         less,
         Array.from({ length: shades + 1 }, (_, shade) => swatch(`shade-${shade}`)),
         more,
-        swatch('unknown'),
-        unknown,
+        h('span', {}, swatch('unknown'), unknown),
       ),
     ),
   )
