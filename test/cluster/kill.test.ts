@@ -14,7 +14,7 @@ const pollMs = isLong ? 2_000 : 1_000
 const countedMs = isLong ? 60_000 : 2_000
 /** For how long Redis is away and a replica is suspended, at least. */
 const awayMs = isLong ? 30_000 : 0
-const timeoutMs = isLong ? 380_000 : 120_000
+const timeoutMs = isLong ? 380_000 : 300_000
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 

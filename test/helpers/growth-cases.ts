@@ -719,6 +719,8 @@ export const exempt: Readonly<Record<string, string>> = {
   'src/maintenance/records.ts readRecords': ownFile,
   'src/maintenance/settings.ts readMaintenance': ownSettings,
   'src/notify/quiet-hours.ts parseTimeOfDay': ownSettings,
+  'src/util/parse-url.ts decodePart': 'the parser of Node.js',
+  'src/util/parse-url.ts parseUrl': 'the parser of Node.js',
   'src/notify/settings.ts readNotify': ownSettings,
   'src/settings/tree-reader.ts TreeReader': ownSettings,
   'src/data/runs/history.ts readHistory': ownFile,
