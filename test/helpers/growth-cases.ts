@@ -741,7 +741,6 @@ export const exempt: Readonly<Record<string, string>> = {
   'src/util/files.ts readTextIfExists': 'decodes UTF-8',
   'src/cluster/snapshot-checks.ts readPolls': calls,
   'src/cluster/stream-reader.ts StreamReader': calls,
-  'src/settings/kinds/url.ts parseUrl': 'calls the parser of Node.js',
   'src/game/protocol/status/frames.ts readVarInt': fixedLength,
   'src/game/protocol/decimal.ts parseMilliseconds': 'reads a match of `decimal`, which has at most 33 characters',
   'src/game/protocol/game-mode.ts parseGameMode': 'compares with a list',
