@@ -26,8 +26,8 @@ export interface SnapshotBacklogOptions {
   readonly servers: ReadonlyMap<string, number>
   readonly log: EventLog
   readonly states: PublishedStates
-  /** The JSON of a message `servers` that is sent first. */
-  readonly list?: string
+  /** Returns the JSON of a message `servers` that is sent first. */
+  readonly list?: () => string
 }
 
 /** The state of each server. A client may resume from the last message, not from those before. */
@@ -36,7 +36,7 @@ export function snapshotBacklog({ servers, log, states, list }: SnapshotBacklogO
   let done = 0
 
   function* messages(): Generator<string> {
-    if (list !== undefined) yield formatMessage(servers.size === 0 ? log.endId() : log.listId(), 'servers', list)
+    if (list !== undefined) yield formatMessage(servers.size === 0 ? log.endId() : log.listId(), 'servers', list())
     for (const [server, position] of servers) {
       done = position + 1
       const current = states.read(server)

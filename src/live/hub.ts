@@ -188,15 +188,21 @@ export function createEventHub(
   /** Shared by all clients: a map of thousands of servers for each of them would take megabytes. */
   const allPositions = perServers(fleet, (servers) => positionsOf(servers.map(({ name }) => name)))
 
-  function allSnapshots(servers: ReadonlyMap<string, number>) {
-    const list = listsServers ? JSON.stringify({ at: Math.round(clock.wall()), servers: [...servers.keys()] }) : undefined
-    return snapshotBacklog({ servers, log, states, ...(list !== undefined && { list }) })
+  /** @param servers undefined: all */
+  function allSnapshots(servers?: ReadonlySet<string>) {
+    const positions = servers === undefined ? allPositions() : positionsOf(servers)
+    // When it is sent: events of servers that are added until then are sent before.
+    const list = () => {
+      const names = (servers === undefined ? allPositions() : positions).keys()
+      return JSON.stringify({ at: Math.round(clock.wall()), servers: [...names] })
+    }
+    return snapshotBacklog({ servers: positions, log, states, ...(listsServers && { list }) })
   }
 
   function connect({ sink, servers, lastId }: ConnectOptions): void {
     wake()
     const isWanted = ({ server }: LiveEvent) => servers === undefined || servers.has(server)
-    const createSnapshots = () => allSnapshots(servers === undefined ? allPositions() : positionsOf(servers))
+    const createSnapshots = () => allSnapshots(servers)
     const client = createEventClient({
       sink,
       turns,

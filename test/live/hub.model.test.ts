@@ -237,6 +237,20 @@ const removedWhileConnecting: typeof removedAfterReconnect = [
   false,
 ]
 
+/** A server is added again before the list of servers is sent to a new client. */
+const addedWhileConnecting: typeof removedAfterReconnect = [
+  [
+    { kind: 'connect', servers: undefined, isSlow: false },
+    { kind: 'remove', server: 11 },
+    { kind: 'wait', ms: 0 },
+    { kind: 'change', first: 0, count: 1 },
+    { kind: 'connect', servers: undefined, isSlow: false },
+    { kind: 'add', server: 11 },
+    { kind: 'wait', ms: 0 },
+  ],
+  true,
+]
+
 it('sends each client the state of each server, then each change once and in order, whatever happens in between', async () => {
-  await fc.assert(checked, { numRuns: 100, examples: [removedAfterReconnect, removedWhileConnecting] })
+  await fc.assert(checked, { numRuns: 100, examples: [removedAfterReconnect, removedWhileConnecting, addedWhileConnecting] })
 })
