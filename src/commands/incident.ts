@@ -56,7 +56,9 @@ export async function runIncident(
         log(found.length === 0 ? 'No incident is recorded.' : found.flatMap(linesOf).join('\n'))
         return 0
       }
-      const noted = store.addNote(parseIncidentId(note.of) ?? note.of, { at: now, text: note.text })
+      const [key, own] = [parseIncidentId(note.of), { at: now, text: note.text }]
+      // A server may have a name like an ID.
+      const noted = (key && store.addNote(key, own)) ?? store.addNote(note.of, own)
       if (noted === undefined) error(`There is no incident of "${note.of}"; "tickwarden incident list" shows all.`)
       else log(linesOf(noted).join('\n'))
       return noted === undefined ? 1 : 0

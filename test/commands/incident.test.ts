@@ -1,0 +1,27 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { runIncident } from '../../src/commands/incident.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { fileName } from '../../src/history/store/open-store.ts'
+import { HistoryStore } from '../../src/history/store/store.ts'
+
+it('notes the incident of a server whose name is like an ID', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwarden-incident-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const store = new HistoryStore({ path: join(folder, fileName), days: 400 })
+  const [server = 0] = store.servers(['7-25565'], 0).map(({ id }) => id)
+  const [from, to] = [1_000, 2_000]
+  const incident = { server, kind: 'down', from, to, knownAt: to, unknownMs: 0, detail: null } as const
+  store.write({ slices: new Float64Array(0), sessions: [], events: [], incidents: [incident] })
+  store.close()
+  const config = loadConfig({ env: { HISTORY_DIR: folder }, watches: false })
+  const lines: string[] = []
+  const output = { log: (text: string) => lines.push(text), error: (text: string) => lines.push(text) }
+  const note = (of: string) => runIncident({ args: ['note', of, 'The disk was full.'], flags: {} } as never, config, output)
+  expect(await note('7-25565')).toBe(0)
+  expect(await note(`${server}-${from}`)).toBe(0)
+  expect(await note('8-25565')).toBe(1)
+  expect(lines.at(-1)).toContain('There is no incident of "8-25565"')
+})
