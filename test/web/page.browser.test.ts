@@ -181,7 +181,10 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     expect(problems).toEqual([])
   })
 
-  it('shows that the service does not answer if polling fails too', async () => {
+  it.each([
+    ['fails', (route: { abort(): Promise<void> }) => route.abort()],
+    ['gets no reply', () => {}],
+  ])('shows that the service does not answer if polling %s too', async (_, answer) => {
     const service = await buildTestApp({ scripts: { a: { status: {} } }, env: { CLIENT_STREAMS: '1' } })
     const other = await openEvents(`${service.url}/page/events`)
     onTestFinished(() => other.close())
@@ -190,7 +193,7 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     await page.goto(service.url)
     const polling = page.locator('#connection').getByText('Every 5 s')
     await polling.waitFor()
-    await page.route('**/page/*', (route) => route.abort())
+    await page.route('**/page/*', answer)
     await advanceUntil(page, () => page.getByRole('alert').getByText('The service does not answer.').isVisible())
     await page.unroute('**/page/*')
     await advanceUntil(page, async () => (await polling.isVisible()) && (await page.getByRole('alert').isHidden()))

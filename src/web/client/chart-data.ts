@@ -3,6 +3,7 @@ import { levels } from '../../history/values/levels.ts'
 import type { SeriesName } from '../../history/values/series.ts'
 import { chartSeries, type Range } from '../view/charts.ts'
 import type { ChartName } from '../view/types.ts'
+import { request } from './request.ts'
 
 type Values = readonly (number | null)[]
 
@@ -55,7 +56,7 @@ export function finerQuery(from: number, step: number, now: number): HistoryQuer
  */
 export async function loadHistory(path: string, { range, points }: HistoryQuery): Promise<HistoryReply> {
   const series = Object.values(chartSeries).flat().join(',')
-  const response = await fetch(`${path}/history?series=${series}&range=${range}&points=${points}`)
+  const response = await request(`${path}/history?series=${series}&range=${range}&points=${points}`)
   if (!response.ok) throw new Error(`status ${response.status}`)
   return (await response.json()) as HistoryReply
 }

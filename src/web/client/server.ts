@@ -11,6 +11,7 @@ import { createSlot, required } from './dom.ts'
 import { loadJson } from './load.ts'
 import { applyEvent } from './model.ts'
 import { applyPlayer, applyToFound } from './player-list.ts'
+import { request } from './request.ts'
 import { type Connection, followEvents } from './stream.ts'
 import { setUpTips } from './tips.ts'
 import { createWeek } from './week.ts'
@@ -71,12 +72,12 @@ function start(first: ServerDetails, at: number): void {
   async function reload(): Promise<boolean> {
     reloadIn(isLong() ? longPause : reloadAfter)
     reloadedAt = Date.now()
-    const [request, changesBefore] = [++sent, changes]
+    const [number, changesBefore] = [++sent, changes]
     try {
-      const response = await fetch(contextNow().root + path)
+      const response = await request(contextNow().root + path)
       const loaded = response.ok ? ((await response.json()) as ServerDetails) : undefined
-      if (request < used) return true
-      used = request
+      if (number < used) return true
+      used = number
       // The reply may be older than an event that has arrived since the request.
       const isOutdated = changes !== changesBefore
       const isMissing = response.status === 404
