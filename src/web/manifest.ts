@@ -33,7 +33,7 @@ export function registerManifest(app: FastifyInstance, title: string, { logo, ac
   const manifest = prepare(
     JSON.stringify({
       name,
-      short_name: name.slice(0, 12),
+      short_name: [...name].slice(0, 12).join('').trim(),
       start_url: '../',
       scope: '../',
       display: 'standalone',

@@ -48,6 +48,14 @@ it('is not served without the scripts of the page in it', () => {
   expect(() => readNames('tlh' as Language)).toThrow('run "npm run build"')
 })
 
+it('counts in German with the form that belongs to the number', () => {
+  const { texts } = textsOf('de')
+  const { count } = createFormat('de')
+  expect([1, 2].map((number) => texts.server.otherPlayers(count(number)))).toEqual(['und 1 weiterer', 'und 2 weitere'])
+  expect([1, 2].map((number) => texts.summary.more(count(number)))).toEqual(['und 1 weiterer', 'und 2 weitere'])
+  expect([1, 2].map((number) => texts.controls.shown('0', count(number)))).toEqual(['0 von 1 Server', '0 von 2 Servern'])
+})
+
 it('has a file for each language', () => {
   const folder = join(import.meta.dirname, '..', '..', 'src', 'web', 'view', 'texts')
   expect(readdirSync(folder).sort()).toEqual(languageNames.map((name) => `${name}.ts`).sort())

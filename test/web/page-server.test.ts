@@ -9,6 +9,7 @@ import { createFormat } from '../../src/web/view/format.ts'
 import { healthOf, tickLight } from '../../src/web/view/health.ts'
 import { toHtml } from '../../src/web/view/node.ts'
 import { texts as english } from '../../src/web/view/texts/en.ts'
+import { serverInState } from '../helpers/page-servers.ts'
 import { runningServer as up } from '../helpers/running-server.ts'
 
 const format = createFormat('en', 'UTC')
@@ -69,6 +70,14 @@ const upgrading = (state: 'running' | 'failed', progress?: number): ServerSnapsh
   fields: {
     worldUpgrade: { value: { state, ...(progress !== undefined && { progress }) }, source: 'management' },
   },
+})
+
+it('shows the end of a maintenance with its date if that is another day', () => {
+  const reason = (until: number) =>
+    healthOf(serverInState({ state: { maintenance: { reason: 'Moving', until } } }), english, format).reason
+  const [soon, later] = [Date.now() + 3_600_000, Date.now() + 3 * 86_400_000]
+  expect(reason(soon)).toBe(`Moving until ${format.time(soon)}`)
+  expect(reason(later)).toBe(`Moving until ${format.dateTime(later)}`)
 })
 
 it('shows the progress of a world upgrade while the server is not up', () => {

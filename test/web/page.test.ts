@@ -299,11 +299,12 @@ describe('/page', () => {
   })
 
   it('has a manifest with icons that exist', async () => {
-    const { get } = await buildTestApp({ scripts: { Server: exampleServer }, env: { PAGE_TITLE: 'My network' } })
+    const { get } = await buildTestApp({ scripts: { Server: exampleServer }, env: { PAGE_TITLE: 'My networks😀😀' } })
     const response = await get('/page/manifest.webmanifest')
     expect(response.headers.get('content-type')).toContain('application/manifest+json')
-    const { name, icons } = (await response.json()) as { name: string; icons: { src: string; type: string }[] }
-    expect(name).toBe('My network')
+    const { name, short_name, icons } = await response.json()
+    // The short one ends with a whole character.
+    expect([name, short_name]).toEqual(['My networks😀😀', 'My networks😀'])
     for (const { src, type } of icons) {
       const icon = await get(`/page/${src}`)
       expect([icon.status, icon.headers.get('content-type')]).toEqual([200, type])

@@ -59,7 +59,7 @@ export function showConnection(connection: Connection, lastMessage: number, reas
   const notice = required('stale')
   const isCurrent = connection !== 'reconnecting' && reason === undefined
   notice.hidden = isCurrent
-  if (!isCurrent) notice.textContent = reason ?? texts.stale(format.time(lastMessage))
+  if (!isCurrent) notice.textContent = reason ?? texts.stale(format.near(lastMessage, Date.now()))
   document.documentElement.classList.toggle('offline', !isCurrent)
 }
 

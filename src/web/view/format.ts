@@ -13,6 +13,8 @@ export interface Format {
   percent(part: number): string
   /** Hours and minutes. */
   time(at: number): string
+  /** Hours and minutes of a time within 20 hours, with the date of any other: the same hour of another day is not meant. */
+  near(at: number, now: number): string
   dateTime(at: number): string
   /** @param day 0 is Monday */
   weekday(day: number, style: 'short' | 'long'): string
@@ -71,6 +73,7 @@ export function createFormat(locale: string, zone?: string): Format {
     percent: (part) => percent.format(floorPercent(part) / 100),
     milliseconds: (ms) => (ms >= 9.95 ? integer : ms >= 0.95 ? decimal : fraction).format(ms),
     time: (at) => time.format(at),
+    near: (at, now) => (Math.abs(now - at) < 20 * 3_600_000 ? time : dateTime).format(at),
     // 2024-01-01 was a Monday.
     weekday: (at, style) => weekdays[style].format(Date.UTC(2024, 0, 1 + at)),
     day: (at) => day.format(at),

@@ -84,7 +84,7 @@ function classify(server: PageServer, texts: Texts, format: Format): readonly [H
     ]
   if (state.maintenance) {
     const { reason, until } = state.maintenance
-    return ['maintenance', texts.reason.maintenance(reason, format.time(until))]
+    return ['maintenance', texts.reason.maintenance(reason, format.near(until, Date.now()))]
   }
   if (state.asleep === true) return ['asleep', texts.reason.asleep]
   if (state.up === null) return ['unknown', server.lastContact === null ? texts.reason.unknown : texts.reason.stale]

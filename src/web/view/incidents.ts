@@ -25,12 +25,14 @@ const lengthText = ({ from, to, ongoing }: ShownIncident, { texts: { server }, f
 /** The incidents that touch a UTC day, one after the other. @param date `2026-11-21` */
 export function incidentsOfDay(incidents: readonly ShownIncident[], date: string, context: ViewContext): string {
   const start = Date.parse(`${date}T00:00:00Z`)
+  const { texts, format, now } = context
   return incidents
-    .filter(({ from, to }) => from < start + dayMs && (to ?? from) >= start)
+    .filter(({ from, to, ongoing }) => from < start + dayMs && (to ?? (ongoing === true ? now : from)) >= start)
     .toReversed()
     .map((incident) => {
-      const { texts, format } = context
-      return `${format.time(incident.from)} ${texts.states[states[incident.kind]]}, ${lengthText(incident, context)}`
+      const { from, kind } = incident
+      const began = from < start ? format.dateTime(from) : format.time(from)
+      return `${began} ${texts.states[states[kind]]}, ${lengthText(incident, context)}`
     })
     .join('; ')
 }

@@ -86,7 +86,7 @@ function verdictText({ all, counts, downSince }: Totals, { texts, format, now }:
   const text = verdict.servers(worst.count, worstState)
   if (downSince === null) return [text, ...rest].join(', ')
   const [first, last] = downSince
-  const when = now - first < 20 * 3_600_000 ? format.time(first) : format.dateTime(first)
+  const when = format.near(first, now)
   return [last - first < 60_000 ? verdict.since(text, when) : verdict.firstSince(text, when), ...rest].join(', ')
 }
 

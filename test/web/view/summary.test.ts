@@ -40,6 +40,7 @@ it('says since when servers are down', () => {
   expect(verdict(first)).toBe('1 server down since 14:02')
   expect(verdict(first, down('2026-11-23T14:30:00Z'))).toBe('2 servers down, the first since 14:02')
   expect(verdict(down('2026-11-20T14:02:00Z'))).toBe('1 server down since 20.11.2026, 14:02')
+  expect(verdict(down('2026-11-23T15:05:00Z'))).toBe('1 server down since 15:05')
   // Never reached since the service was started.
   expect(verdict(first, down(null))).toBe('2 servers down')
 })

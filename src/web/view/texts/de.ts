@@ -43,7 +43,7 @@ export const texts: Texts = {
     attention: 'Probleme',
     attentionList: 'Server mit Problemen',
     none: 'Kein Server hat Probleme.',
-    more: ({ text }) => `und ${text} weitere`,
+    more: ({ text, form }) => `und ${text} ${form === 'one' ? 'weiterer' : 'weitere'}`,
   },
 
   verdict: {
@@ -173,7 +173,7 @@ export const texts: Texts = {
     group: 'Gruppe',
     everyGroup: 'Alle Gruppen',
     noGroup: 'Weitere Server',
-    shown: (count, { text }) => `${count} von ${text} Servern`,
+    shown: (count, { text, form }) => `${count} von ${text} ${form === 'one' ? 'Server' : 'Servern'}`,
     servers: ({ text }) => `${text} Server`,
     none: 'Kein Server passt zur Suche.',
     clear: 'Alle Server anzeigen',
@@ -206,7 +206,7 @@ export const texts: Texts = {
     noPlayers: 'Keine Spieler online.',
     noList: 'Keine Quelle hat die vollständige Spielerliste.',
     noListDown: 'Unbekannt, solange der Server nicht antwortet.',
-    otherPlayers: ({ text }) => `und ${text} weitere`,
+    otherPlayers: ({ text, form }) => `und ${text} ${form === 'one' ? 'weiterer' : 'weitere'}`,
     findPlayer: 'Spieler suchen',
     foundPlayers: ({ text }) => `${text} gefunden`,
     noPlayerFound: 'Kein Spieler mit diesem Namen ist online.',
