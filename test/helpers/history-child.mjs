@@ -4,7 +4,9 @@ import { writeSync } from 'node:fs'
 import { openHistory } from '../../dist/src/history/history.js'
 
 const [folder, wall, times] = [process.argv[2], Number(process.argv[3]), Number(process.argv[4])]
-const passed = () => performance.now() * times
+/** The time of a poll while one is recorded: a machine that is busy must not put it into another bucket than its value. */
+let held
+const passed = () => held ?? performance.now() * times
 const clock = {
   now: passed,
   wall: () => wall + passed(),
@@ -30,11 +32,13 @@ const fleet = {
 const history = await openHistory({ fleet, clock, folder, log })
 const poll = () => {
   const at = clock.now()
+  held = at
   const field = (value) => ({ value, source: 'status', at })
   const fields = { playersOnline: field(Math.floor(clock.wall() / 10_000) % 10_000), latency: field(0.0015) }
   const snapshot = { server: 'Server', at, fields, sources: [], up: true, lastContact: { at, wall: clock.wall() }, polls: {} }
   for (const listener of listeners) listener(snapshot)
   const wall = clock.wall()
+  held = undefined
   writeSync(1, `poll ${wall}\n`)
   // It stores what was recorded, as it does every minute.
   void history.range('Server', { names: ['players'], range: 60_000, points: 10 }).then(() => writeSync(1, `stored ${wall}\n`))
