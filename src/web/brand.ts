@@ -76,12 +76,14 @@ export const footerText: Kind<string> = {
 
 const brandLink: Kind<BrandLink> = {
   example: 'Discord https://discord.example.org',
-  expected: `a label of at most ${maxLabel} characters and a URL that starts with https://, such as Discord https://discord.example.org`,
+  expected: `a label of at most ${maxLabel} characters and a URL that starts with https://, without a user name or password, such as Discord https://discord.example.org`,
   parse(given) {
     const words = given.trim().split(/\s+/)
     const href = url('https:').parse(words.pop() ?? '')
     const label = cleanText(words.join(' ')).trim()
-    return label === '' || label.length > maxLabel || href === undefined ? undefined : { label: cleanName(label), href }
+    if (label === '' || label.length > maxLabel || href === undefined) return undefined
+    const { username, password } = new URL(href)
+    return username === '' && password === '' ? { label: cleanName(label), href } : undefined
   },
 }
 

@@ -112,6 +112,7 @@ describe('the brand of the page', () => {
     ['PAGE_LINKS', () => 'Home http://example.org'],
     ['PAGE_LINKS', () => 'https://example.org'],
     ['PAGE_LINKS', () => 'Home data:text/html,x'],
+    ['PAGE_LINKS', () => 'Home https://user:pass@example.org'],
     ['PAGE_LINKS', () => Array.from({ length: 13 }, (_, index) => `L${index} https://example.org/${index}`).join(',')],
   ])('refuses %s %#', async (name, value) => {
     const given = await value()
