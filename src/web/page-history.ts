@@ -91,8 +91,8 @@ export function createPageHistory(
     }, ignore)
   }
 
-  const toCard = (server: string, { from, to, up, players, days }: ServerOverview): CardHistory => ({
-    ...{ from, to, parts: up },
+  const toCard = (server: string, { from, to, up, players, since, days }: ServerOverview): CardHistory => ({
+    ...{ from, to, since, parts: up },
     players: players.map((count) => count && Math.round(count * 10) / 10),
     days: days.map((day) => ({ ...day, maintenance: maintenancePart(server, day.date) })),
   })

@@ -3,14 +3,18 @@ import { dayMs, type Level, levels } from './levels.ts'
 /** How the last 24 hours and 90 days of a server are divided. */
 export const overviewParts = { up: 48, players: 72, days: 90 } as const
 
-/** Positions of the first value of each kind among those of a server. `daysUp` and `daysKnown` are parts of each UTC day. */
+/**
+ * Positions of the first value of each kind among those of a server. `daysUp` and `daysKnown` are parts of each UTC day. The last value is
+ * that of `since`, milliseconds after `from`.
+ */
 const at = {
   up: 0,
   players: overviewParts.up,
   daysUp: overviewParts.up + overviewParts.players,
   daysKnown: overviewParts.up + overviewParts.players + overviewParts.days,
 } as const
-const size = at.daysKnown + overviewParts.days
+const since = at.daysKnown + overviewParts.days
+const size = since + 1
 
 /** The last 24 hours and 90 days of all servers. */
 export interface OverviewValues {
@@ -30,6 +34,8 @@ export interface ServerOverview {
   /** The part of the known time in which the server was up. */
   readonly up: readonly (number | null)[]
   readonly players: readonly (number | null)[]
+  /** Unix milliseconds from which on the state was known in the 24 hours; null if it was not. */
+  readonly since: number | null
   /** `date`: UTC; `known`: the part of the day in which the state was known. */
   readonly days: readonly { readonly date: string; readonly up: number | null; readonly known: number }[]
 }
@@ -76,6 +82,7 @@ export class Overview {
       joinUp(days, server, own.subarray(at.daysUp, at.daysKnown))
       let day = at.daysKnown
       for (const bucket of days) own[day++] = (bucket[server * bucketValues.size] ?? 0) / dayMs
+      own[since] = this.#knownFrom(server, now) - (to - dayMs)
     }
     return { from: to - dayMs, to, today, values }
   }
@@ -104,6 +111,15 @@ export class Overview {
         .sort((a, b) => a.order - b.order)
         .map(({ server, players }) => ({ server, players: players.map((count) => (Number.isNaN(count) ? null : round(count))) })),
     }
+  }
+
+  /** When the state was first known in the last 24 hours: to the end of the first ten minutes with any values. NaN if it was not. */
+  #knownFrom(server: number, now: number): number {
+    for (const [time, bucket] of this.#recent) {
+      const known = bucket[server * bucketValues.size + bucketValues.known] ?? 0
+      if (known > 0) return Math.min(time + levels[2].step, now) - known
+    }
+    return Number.NaN
   }
 
   /** @returns the end of the ten minutes that are not over yet */
@@ -182,9 +198,11 @@ export function overviewOf({ from, to, today, values }: OverviewValues, server: 
       const value = server < 0 ? Number.NaN : (values[server * size + begin + index] ?? Number.NaN)
       return Number.isNaN(value) ? null : Number(value.toFixed(digits))
     })
+  const [first] = read(since, 1, 0)
   const [up, known] = [read(at.daysUp, overviewParts.days, 6), read(at.daysKnown, overviewParts.days, 6)]
   return {
     ...{ from, to, up: read(at.up, overviewParts.up, 6), players: read(at.players, overviewParts.players, 3) },
+    since: typeof first === 'number' ? Math.max(from, from + first) : null,
     days: up.map((value, index) => ({
       date: dateOf(today - overviewParts.days + 1 + index),
       up: value,

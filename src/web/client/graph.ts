@@ -2,7 +2,7 @@ import uPlot from 'uplot'
 import type { PlayerCounts } from '../../history/values/overview.ts'
 import { cleanName } from '../view/clean-text.ts'
 import { viewDataTable } from '../view/data-table.ts'
-import { peakText } from '../view/graph.ts'
+import { middleOf, peakText } from '../view/graph.ts'
 import { h } from '../view/node.ts'
 import type { Totals } from '../view/summary.ts'
 import type { PageServer } from '../view/types.ts'
@@ -54,12 +54,9 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
   const isShown = ({ server }: Line) => toggled.has(server) !== (server !== null || !hasAll)
 
   /** Values for uPlot: seconds, then each line. The last ones are the current ones. */
-  function columns({ from, step, total }: PlayerCounts): uPlot.AlignedData {
+  function columns(counts: PlayerCounts): uPlot.AlignedData {
     const now = Date.now()
-    const middles = total.map((_, index) => {
-      const start = from + index * step
-      return (start + Math.min(start + step, Math.max(start, now))) / 2000
-    })
+    const middles = counts.total.map((_, index) => middleOf(counts, index, now) / 1000)
     const values = lines.map(({ server, players }) => {
       const now = current.get(server) ?? null
       // The step that is not over is recorded a minute late.

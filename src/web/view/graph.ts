@@ -9,12 +9,19 @@ export const fewServers = 24
 /** The servers with most players that have a line each if the servers are many. */
 export const largestServers = 10
 
+/** The middle of a step, Unix milliseconds; of the one that is not over, that of its part up to now. */
+export function middleOf({ from, step }: PlayerCounts, index: number, now: number): number {
+  const start = from + index * step
+  return (start + Math.min(start + step, Math.max(start, now))) / 2
+}
+
 /** When the most players were on all servers together. */
-export function peakText({ from, step, total }: PlayerCounts, { texts, format }: ViewContext): string {
+export function peakText(counts: PlayerCounts, { texts, format, now }: ViewContext): string {
+  const { total } = counts
   const peak = Math.max(...total.map((players) => players ?? -1))
   return peak < 0
     ? texts.graph.none
-    : texts.graph.peak(format.integer(peak), format.dateTime(from + (total.indexOf(peak) + 0.5) * step))
+    : texts.graph.peak(format.integer(peak), format.dateTime(middleOf(counts, total.indexOf(peak), now)))
 }
 
 /** The place of the graph of all servers; without JavaScript it has the total. */

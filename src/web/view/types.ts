@@ -73,6 +73,8 @@ export interface CardHistory {
   /** Unix milliseconds of the start and end of `parts` and `players`. */
   readonly from: number
   readonly to: number
+  /** Unix milliseconds from which on the state was known in this time; null if it was not. */
+  readonly since: number | null
 }
 
 export interface FleetPage {

@@ -86,19 +86,24 @@ export function viewDays(
   )
 }
 
-export function viewHours(name: string, { parts, from, to }: CardHistory, { texts, format }: ViewContext): ViewElement {
+export function viewHours(
+  name: string,
+  { parts, from, to, since }: CardHistory,
+  { texts, format, now }: ViewContext,
+): ViewElement {
   const { card } = texts
   const step = (to - from) / parts.length
   const total = mean(parts)
   const cells = parts.map((up, index) => {
-    const [begin, end] = [format.time(from + index * step), format.time(from + (index + 1) * step)]
+    const start = from + index * step
+    // The last part is not over yet.
+    const [begin, end] = [format.time(start), format.time(Math.max(start, Math.min(start + step, now)))]
     const label = up === null ? card.partUnknown(begin, end) : card.part(begin, end, format.percent(up))
     return cell(uptimeLevel(up), label)
   })
-  const first = parts.findIndex((part) => part !== null)
   return row(
     'hours',
-    first > 0 ? card.since(format.time(from + first * step)) : card.hours,
+    since !== null && parts[0] === null ? card.since(format.time(since)) : card.hours,
     total === null ? card.unknownUptime : card.uptime(format.percent(total)),
     bar(card.uptimeOfHours(name), cells),
   )

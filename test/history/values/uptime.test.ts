@@ -59,3 +59,15 @@ it('has the last 24 hours', () => {
   expect(read(start + day + 29 * minute).up.slice(0, 2)).toEqual([1, null])
   expect(read(start + day).days.slice(-2)).toMatchObject([{ up: 0.5 }, { up: null }])
 })
+
+it('is known since the first record of these 24 hours, not since the part in which that is', () => {
+  expect(record().read(start).since).toBeNull()
+  const { read } = record([true, 34])
+  expect(read(start + 34 * minute).since).toBe(start)
+  expect(read(start + day + 3 * minute).since).toBe(start + 10 * minute)
+  expect(read(start + 2 * day).since).toBeNull()
+  // The known part of ten minutes is taken as the last one of them.
+  expect(record([true, 4]).read(start + 30 * minute).since).toBe(start + 6 * minute)
+  // Those that are not over end now.
+  expect(record([true, 3]).read(start + 3 * minute).since).toBe(start)
+})
