@@ -65,7 +65,7 @@ export const texts: Texts = {
     showAll: 'Alle einblenden',
     hideAll: 'Alle ausblenden',
     point: (server, players, time) => `${server}: ${players} um ${time}`,
-    peak: (players, time) => `Höchststand ${players}, ${time}`,
+    peak: (players, time) => `Höchstes Mittel von 10 Minuten: ${players}, ${time}`,
     none: 'Noch keine Spielerzahl',
     failed: 'Der Verlauf konnte nicht geladen werden.',
   },

@@ -68,7 +68,7 @@ export const texts = {
     showAll: 'Show all',
     hideAll: 'Hide all',
     point: (server: string, players: string, time: string) => `${server}: ${players} at ${time}`,
-    peak: (players: string, time: string) => `Peak ${players}, ${time}`,
+    peak: (players: string, time: string) => `Highest mean of 10 minutes: ${players}, ${time}`,
     none: 'No player count yet',
     failed: 'The history could not be loaded.',
   },
