@@ -22,6 +22,70 @@ it('runs each action once, never early and at most 5 ms late, also after several
   expect(clock.pending).toBe(0)
 })
 
+/** A clock of a machine that stands still: time passes at once, and the timer fires when it is told to. */
+function stoppedClock() {
+  let now = 1_000
+  let fire: (() => void) | undefined
+  const after = (_: number, action: () => void) => {
+    fire = action
+    return () => {
+      fire = undefined
+    }
+  }
+  const wheel = createWheel({ now: () => now, wall: () => now, after }, () => ({ isDue: () => false }))
+  return {
+    wheel,
+    pass(ms: number) {
+      now += ms
+    },
+    async fire() {
+      const due = fire
+      fire = undefined
+      due?.()
+      for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+    },
+  }
+}
+
+it('runs actions in the order of their times after a pause of more than one turn', async () => {
+  const { wheel, pass, fire } = stoppedClock()
+  const delays = [5_130, 10, 10_400, 15, 200]
+  const ran: number[] = []
+  for (const delay of delays) wheel.after(delay, () => ran.push(delay))
+  pass(30_000)
+  await fire()
+  expect(ran).toEqual([10, 15, 200, 5_130, 10_400])
+})
+
+it('runs actions that are overdue when another one is added', async () => {
+  const { wheel, pass, fire } = stoppedClock()
+  const ran: string[] = []
+  wheel.after(10, () => ran.push('first'))
+  pass(1_000)
+  wheel.after(0, () => ran.push('second'))
+  await fire()
+  expect(ran).toEqual(['first', 'second'])
+})
+
+it('runs an action in the next tick that is added after its own tick has passed', async () => {
+  const { clock, wheel } = wheelOf()
+  let ranAt = 0
+  wheel.after(60_000, () => {})
+  wheel.after(8, () => wheel.after(0, () => (ranAt = clock.now())))
+  await clock.advance(30)
+  expect(ranAt).toBe(1_015)
+})
+
+it('runs the other actions when one is cancelled', async () => {
+  const { clock, wheel } = wheelOf()
+  let ran = 0
+  const cancel = wheel.after(10, () => ran++)
+  wheel.after(20, () => ran++)
+  cancel()
+  await clock.advance(30)
+  expect(ran).toBe(1)
+})
+
 it('sets no timer beyond the maximum of setTimeout(), which would fire at once', async () => {
   const clock = manualClock()
   const delays: number[] = []

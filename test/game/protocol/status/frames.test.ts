@@ -29,6 +29,7 @@ describe('VarInt', () => {
   it('is incomplete while bytes are missing, and refused if it is too long', () => {
     expect(readVarInt(hex('ffff'), 0)).toBeUndefined()
     expect(readVarInt(hex('7f'), 1)).toBeUndefined()
+    expect(readVarInt(hex('00ff01'), 1, 2)).toBeUndefined()
     expect(() => readVarInt(hex('ffffffffff01'), 0)).toThrow('longer than 5 bytes')
   })
 })
@@ -37,9 +38,11 @@ describe('texts', () => {
   it('are decoded', () => {
     expect(encodeString('é').toString('hex')).toBe('02c3a9')
     expect(readString(encodeString('é§a🙂'), 0).value).toBe('é§a🙂')
+    expect(readString(encodeString(''), 0)).toEqual({ value: '', next: 1 })
   })
   it.each(['', '80', '0561', 'ffffffff0f', 'ffffffff07 61'])('that are truncated are refused: "%s"', (bytes) => {
-    expect(() => readString(hex(bytes), 0)).toThrow(expect.objectContaining({ code: 'malformed' }))
+    const message = 'a string is longer than its packet'
+    expect(() => readString(hex(bytes), 0)).toThrow(expect.objectContaining({ code: 'malformed', message }))
   })
 })
 
@@ -72,17 +75,27 @@ describe('frame reader', () => {
     expect(first?.body.toString()).toBe('ab')
   })
 
+  it('keeps no reference to a chunk of which it has returned all frames so far', () => {
+    const reader = new FrameReader()
+    const chunk = hex('03 00 61')
+    reader.push(chunk)
+    expect(reader.next()).toBeUndefined()
+    chunk.fill(0xff)
+    reader.push(hex('62'))
+    expect(reader.next()?.body.toString()).toBe('ab')
+  })
+
   it.each([
-    ['a length of 2 GB', 'ffffffff07', 'too_large'],
-    ['a length one above the limit', '80808001', 'too_large'],
-    ['a negative length', 'ffffffff0f', 'malformed'],
-    ['a length of 0', '00', 'malformed'],
-    ['an over-long VarInt', 'ffffffffffffffff', 'malformed'],
-    ['a frame that ends within its packet id', '01 80', 'malformed'],
-  ])('refuses %s as soon as it is read', (_, bytes, code) => {
+    ['a length of 2 GB', 'ffffffff07', 'too_large', 'the frame length 2147483647 exceeds the limit of 2097151 bytes'],
+    ['a length one above the limit', '80808001', 'too_large', 'the frame length 2097152 exceeds the limit of 2097151 bytes'],
+    ['a negative length', 'ffffffff0f', 'malformed', 'invalid frame length -1'],
+    ['a length of 0', '00', 'malformed', 'invalid frame length 0'],
+    ['an over-long VarInt', 'ffffffffffffffff', 'malformed', 'a VarInt is longer than 5 bytes'],
+    ['a frame that ends within its packet id', '01 80', 'malformed', 'a frame ends within its packet id'],
+  ])('refuses %s as soon as it is read', (_, bytes, code, message) => {
     const reader = new FrameReader()
     reader.push(hex(bytes))
-    expect(() => reader.next()).toThrow(expect.objectContaining({ name: 'ProtocolError', code }))
+    expect(() => reader.next()).toThrow(expect.objectContaining({ name: 'ProtocolError', code, message }))
   })
 
   it('accepts the largest frame of the game byte by byte, with proportional time and memory', () => {
