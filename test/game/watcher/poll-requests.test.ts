@@ -49,4 +49,9 @@ it('does not poll after it was closed', async () => {
   requests.close()
   requests.request('management', 1_000)
   expect(clock.pending).toBe(0)
+  // Also before the first request.
+  const others = new PollRequests(clock, () => true)
+  others.close()
+  others.request('management', 1_000)
+  expect(clock.pending).toBe(0)
 })
