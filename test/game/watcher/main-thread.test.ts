@@ -31,6 +31,34 @@ describe('the main thread', () => {
     ['never answered', [{ waitingSince: 4_900 }], { responsive: false, delay: 15.1 }],
     ['is late by a limit of the source', [{ waitingSince: 17_900, lateAfterMs: 2_000 }], { responsive: false, delay: 2.1 }],
     [
+      'is not late after exactly three intervals, or the limit of the source',
+      [{ waitingSince: 5_000 }, { waitingSince: 18_000, lateAfterMs: 2_000 }],
+      undefined,
+    ],
+    ['answered at the last moment', [{ answeredAt: 5_000, delayMs: 40 }], { responsive: true, delay: 0.04 }],
+    ['answered without a measured delay', [{ answeredAt: 19_000 }], { responsive: true }],
+    [
+      'has the delay of its newest answer',
+      [
+        { answeredAt: 17_000, delayMs: 50 },
+        { answeredAt: 19_500 },
+        { answeredAt: 19_000, delayMs: 40 },
+        { answeredAt: 1_000, delayMs: 9 },
+      ],
+      { responsive: true, delay: 0.04 },
+    ],
+    [
+      'has no delay of an answer that is stale',
+      [{ answeredAt: 19_000 }, { answeredAt: 1_000, delayMs: 9 }],
+      { responsive: true },
+    ],
+    [
+      'answered another source before that',
+      [{ waitingSince: 4_900 }, { answeredAt: 4_800, delayMs: 40 }],
+      { responsive: false, delay: 15.1 },
+    ],
+    ['answers another source at the same time', [{ waitingSince: 4_900 }, { answeredAt: 4_900, delayMs: 40 }], undefined],
+    [
       'answers another source after that',
       [{ waitingSince: 4_900 }, { answeredAt: 19_000, delayMs: 40 }],
       { responsive: true, delay: 0.04 },
@@ -47,6 +75,8 @@ describe('the main thread', () => {
       [{ waitingSince: 4_900, lastSentAt: 16_100, lateAfterMs: 2_000 }],
       { responsive: false, delay: 4 },
     ],
+    ['that was last asked at its end is unknown', [{ waitingSince: 4_900, lastSentAt: 16_000, lateAfterMs: 2_000 }], undefined],
+    ['that answered at its end is unknown', [{ answeredAt: 16_000, delayMs: 40 }], undefined],
     ['that answered since is known', [{ answeredAt: 16_100, delayMs: 40 }], { responsive: true, delay: 0.04 }],
   ])('%s', (_, activities, expected) => {
     expect(judgeMainThread(activities, { ...options, since: 16_000 })).toEqual(expected)
@@ -59,7 +89,7 @@ describe('a source that shows ticks instead of replies', () => {
 
   it('shows a hung server, unless its ticks may be stopped on purpose, or its main thread answers another source', () => {
     expect(judgeMainThread([waiting], options)).toEqual({ responsive: false, delay: 10 })
-    expect(judgeMainThread([waiting], { ...options, mayStopTicking: true })?.responsive).toBe(true)
+    expect(judgeMainThread([waiting], { ...options, mayStopTicking: true })).toEqual({ responsive: true })
     expect(judgeMainThread([waiting, { answeredAt: 19_000, delayMs: 40 }], options)).toEqual({ responsive: true, delay: 0.04 })
   })
 
@@ -68,6 +98,10 @@ describe('a source that shows ticks instead of replies', () => {
     [false, { playersOnline: { value: 1, source: 'status' } }],
     [true, { playersOnline: { value: 0, source: 'status' } }],
     [false, { playersOnline: { value: 0, source: 'status' }, pauseWhenEmpty: { value: -1, source: 'directory' } }],
+    [true, { playersOnline: { value: 0, source: 'status' }, pauseWhenEmpty: { value: 60, source: 'directory' } }],
+    [false, { playersOnline: { value: 0, source: 'status' }, pauseWhenEmpty: { value: 0, source: 'directory' } }],
+    [true, { playersOnline: { value: 1, source: 'status' }, tickPaused: { value: true, source: 'rcon' } }],
+    [false, { playersOnline: { value: 1, source: 'status' }, tickPaused: { value: false, source: 'rcon' } }],
     [true, { playersOnline: { value: 1, source: 'status' }, tickFrozen: { value: true, source: 'rcon' } }],
   ])('ticks may be stopped on purpose: %s', (expected, fields) => {
     expect(mayStopTicking(fields)).toBe(expected)
