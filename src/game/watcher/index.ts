@@ -153,7 +153,6 @@ export class SourceWatcher implements Watcher {
     let hasRecovered = false
     try {
       const reading = await this.#running.run(source, deadline)
-      if (this.#closed) return false
       hasRecovered = this.#publisher.addPolled(source, reading)
       this.#states.ok(source, toSeconds(clock.now() - started), reading.failures)
     } catch (thrown) {
