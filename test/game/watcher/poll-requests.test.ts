@@ -55,3 +55,7 @@ it('does not poll after it was closed', async () => {
   others.request('management', 1_000)
   expect(clock.pending).toBe(0)
 })
+
+it('can be closed without any request', () => {
+  expect(() => new PollRequests(manualClock(0), () => true).close()).not.toThrow()
+})

@@ -3,7 +3,7 @@ import type { Source } from '../../../src/game/sources/source.ts'
 import { createDeadline } from '../../../src/game/watcher/deadline.ts'
 import { RunningPolls } from '../../../src/game/watcher/running-polls.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
-import { scriptedSource } from '../../helpers/scripted-source.ts'
+import { refused, scriptedSource } from '../../helpers/scripted-source.ts'
 
 /** Ends only when its signal is aborted, with the reason. */
 const untilAborted = (signal: AbortSignal) =>
@@ -62,11 +62,30 @@ it('cancels the polls of sources that are no longer listed, and all on close', a
   const running = new RunningPolls(clock)
   const [kept, removed] = [scriptedSource('status', clock, untilAborted), scriptedSource('query', clock, untilAborted)]
   const deadline = createDeadline(clock, 2_000)
-  const polls = [kept, removed].map((source) => running.run(source, deadline).catch((error) => error.code))
+  const polls = [kept, removed].map((source) => running.run(source, deadline).catch((error) => error))
   running.keepOnly([kept])
-  expect(await polls[1]).toBe('aborted')
+  expect(await polls[1]).toMatchObject({ code: 'aborted', message: 'query.test:1: no longer watched' })
   expect(running.isRunning(kept)).toBe(true)
   running.close()
-  expect(await polls[0]).toBe('aborted')
+  expect(await polls[0]).toMatchObject({ code: 'aborted' })
+  expect(clock.pending).toBe(0)
+})
+
+it('returns what a source has read, and throws its error, even one of the call itself', async () => {
+  const clock = manualClock(0)
+  const running = new RunningPolls(clock)
+  const source = scriptedSource('status', clock, { playersOnline: 3 })
+  const poll = running.run(source, createDeadline(clock, 2_000))
+  expect(running.isRunning(source)).toBe(true)
+  expect(running.isRunning(scriptedSource('query', clock))).toBe(false)
+  await expect(poll).resolves.toEqual({ source: 'status', at: 0, fields: { playersOnline: 3 } })
+  const throwing: Source = {
+    ...source,
+    poll() {
+      throw refused
+    },
+  }
+  await expect(running.run(throwing, createDeadline(clock, 2_000))).rejects.toBe(refused)
+  expect(running.size).toBe(0)
   expect(clock.pending).toBe(0)
 })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
   encodeFrame,
   encodeString,
@@ -29,7 +29,7 @@ describe('VarInt', () => {
   it('is incomplete while bytes are missing, and refused if it is too long', () => {
     expect(readVarInt(hex('ffff'), 0)).toBeUndefined()
     expect(readVarInt(hex('7f'), 1)).toBeUndefined()
-    expect(readVarInt(hex('00ff01'), 1, 2)).toBeUndefined()
+    expect(readVarInt(hex('80 01'), 0, 1)).toBeUndefined()
     expect(() => readVarInt(hex('ffffffffff01'), 0)).toThrow('longer than 5 bytes')
   })
 })
@@ -38,11 +38,12 @@ describe('texts', () => {
   it('are decoded', () => {
     expect(encodeString('é').toString('hex')).toBe('02c3a9')
     expect(readString(encodeString('é§a🙂'), 0).value).toBe('é§a🙂')
-    expect(readString(encodeString(''), 0)).toEqual({ value: '', next: 1 })
+    expect(readString(hex('61 00'), 1)).toEqual({ value: '', next: 2 })
   })
   it.each(['', '80', '0561', 'ffffffff0f', 'ffffffff07 61'])('that are truncated are refused: "%s"', (bytes) => {
-    const message = 'a string is longer than its packet'
-    expect(() => readString(hex(bytes), 0)).toThrow(expect.objectContaining({ code: 'malformed', message }))
+    expect(() => readString(hex(bytes), 0)).toThrow(
+      expect.objectContaining({ code: 'malformed', message: 'a string is longer than its packet' }),
+    )
   })
 })
 
@@ -75,14 +76,46 @@ describe('frame reader', () => {
     expect(first?.body.toString()).toBe('ab')
   })
 
-  it('keeps no reference to a chunk of which it has returned all frames so far', () => {
+  it.each([1, 5, 10])('keeps a copy of an incomplete frame, so that a chunk of %i bytes may be reused', (size) => {
     const reader = new FrameReader()
-    const chunk = hex('03 00 61')
-    reader.push(chunk)
-    expect(reader.next()).toBeUndefined()
-    chunk.fill(0xff)
-    reader.push(hex('62'))
-    expect(reader.next()?.body.toString()).toBe('ab')
+    const chunk = Buffer.alloc(size)
+    const bytes = Buffer.concat([encodeFrame(0, Buffer.from('first')), encodeFrame(1, Buffer.from('second'))])
+    const bodies: string[] = []
+    for (let at = 0; at < bytes.length; at += size) {
+      reader.push(chunk.subarray(0, bytes.copy(chunk, 0, at)))
+      for (let frame = reader.next(); frame; frame = reader.next()) bodies.push(frame.body.toString())
+    }
+    expect(bodies).toEqual(['first', 'second'])
+  })
+
+  it('copies no chunk of whole frames', () => {
+    const reader = new FrameReader()
+    const chunks = [encodeFrame(0, Buffer.from('first')), encodeFrame(0, Buffer.from('second'))]
+    const allocate = vi.spyOn(Buffer, 'allocUnsafe')
+    for (const chunk of chunks) {
+      reader.push(chunk)
+      expect(reader.next()?.body.buffer).toBe(chunk.buffer)
+      expect(reader.next()).toBeUndefined()
+    }
+    expect(allocate).not.toHaveBeenCalled()
+    allocate.mockRestore()
+  })
+
+  it('reserves up to twice the bytes that it holds, and no more than the limit needs', () => {
+    const allocate = vi.spyOn(Buffer, 'allocUnsafe')
+    const reader = new FrameReader(100)
+    const sizes: number[] = []
+    reader.push(Buffer.concat([encodeFrame(0, Buffer.alloc(9)), hex('64')]))
+    for (let frame = reader.next(); frame; frame = reader.next());
+    allocate.mockClear()
+    for (let held = 1; held <= 100; held++) {
+      reader.push(hex('00'))
+      sizes.push(...allocate.mock.calls.map(([size]) => size))
+      allocate.mockClear()
+      expect(reader.next() === undefined).toBe(held < 100)
+    }
+    allocate.mockRestore()
+    expect(sizes).toEqual([6, 14, 30, 62, 105])
   })
 
   it.each([
