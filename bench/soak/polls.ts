@@ -56,7 +56,8 @@ export class PollCheck {
       const key = `${name} ${server}`
       const value = told.get(server)
       const run = this.#runs.get(key)
-      if (value === undefined || (run !== undefined && value < run.told)) this.#runs.delete(key)
+      // One poll is what each replica has at first: others may have polled the server since the last scrape.
+      if (value === undefined || value <= 1 || (run !== undefined && value < run.told)) this.#runs.delete(key)
       // Otherwise a poll is in progress: a later scrape compares.
       else if (idle.get(server) === begun) this.#compare(key, run, value, begun)
     }

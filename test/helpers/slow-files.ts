@@ -31,7 +31,7 @@ const names = [
   'data/runs/*',
   'data/scripts/*/script',
   'data/scripts/liked-songs/walk',
-  'data/scripts/kcomebacks/page',
+  'data/scripts/kcomebacks/*.model',
   'data/swap',
   'demo/python-clients',
   'discovery/churn',

@@ -24,7 +24,6 @@ const testsOf = {
     ...['reachability', 'running-polls', 'schedule', 'tick-rate', 'wheel'],
   ].map((name) => `game/watcher/${name}`),
   'notify/rules': ['notify/notifier'],
-  'data/routes/filter': ['data/routes/projects', 'data/routes/comebacks', 'data/definitions'],
 }
 
 const [part, ...given] = process.argv.slice(2)

@@ -115,3 +115,77 @@ describe('a text that is not a snapshot', () => {
     await expect(loadSnapshot(text, comebackFormat)).rejects.toThrow(new SnapshotError(reason))
   })
 })
+
+describe('a text that stops being JSON', () => {
+  it.each([
+    ['[1,]', 'line 1, column 4: expected a value; is there a comma too many?'],
+    ['[{"a": 1,}]', 'line 1, column 10: expected a name in double quotes; is there a comma too many?'],
+    ['[1\n 2]', 'line 2, column 2: expected a comma'],
+    ['[{"a" 1}]', 'line 1, column 7: expected a colon'],
+    ['[1] 2', 'line 1, column 5: expected nothing after the end of the list'],
+    ['[\n\n  // x\n1]', 'line 3, column 3: comments are not allowed'],
+    [' [nul]', 'line 1, column 3: this is not JSON'],
+  ])('%j is explained', async (text, reason) => {
+    await expect(loadSnapshot(text, comebackFormat)).rejects.toThrow(new SnapshotError(`it is not valid JSON (${reason})`))
+  })
+})
+
+describe('a plain list', () => {
+  const now = Date.UTC(2024, 0, 1) / 1000
+  const read = (value: unknown) => loadSnapshot(JSON.stringify(value), comebackFormat, { plain: now })
+  const updated = { text: '2024-02-03 04:05:06 UTC', time: Date.UTC(2024, 1, 3, 4, 5, 6) / 1000 }
+  const known = { text: '2024-01-01 00:00:00 UTC', time: now }
+
+  it('may have a time, or is as old as now', async () => {
+    const last_update = updated.text
+    const loaded = { entries: [comeback()], rejected: [], sample: false }
+    expect(await read([comeback()])).toMatchObject({ ...loaded, lastUpdate: known })
+    expect(await read({ entries: [comeback()] })).toMatchObject({ ...loaded, lastUpdate: known })
+    expect(await read([{ last_update }, comeback()])).toMatchObject({ ...loaded, lastUpdate: updated })
+    expect(await read({ last_update, entries: [comeback()] })).toMatchObject({ ...loaded, lastUpdate: updated })
+    expect((await read([{ last_update, other: 1 }])).rejected).toEqual([{ position: 0, reason: 'date must be string' }])
+    expect((await read([null])).rejected).toEqual([{ position: 0, reason: 'is not an object' }])
+  })
+
+  it.each([
+    ...['2024-02-03T04:05:06Z', '2024-02-03T04:05:06.999Z', '2024-02-03T05:05:06+01:00', '2024-02-03T03:05:06-0100'],
+    '2024-02-03 04:05:06 UTC',
+  ])('may have the time %s', async (last_update) => {
+    expect((await read({ last_update, entries: [] })).lastUpdate).toEqual(updated)
+  })
+
+  it.each(['2024-02-03', '2024-02-03T04:05:06', 'x2024-02-03T04:05Z', '2024-02-03T04:05Zx', '2024-13-03T04:05Z', 5, null])(
+    'has no time %j',
+    async (last_update) => {
+      await expect(read({ last_update, entries: [] })).rejects.toThrow(
+        new SnapshotError('its last_update is not a time such as 2026-11-22T10:00:00Z'),
+      )
+    },
+  )
+
+  it.each([{}, { entries: {} }, 'text', null])('is not %j', async (value) => {
+    await expect(read(value)).rejects.toThrow(
+      new SnapshotError('it is neither a JSON array nor {"last_update": ..., "entries": [...]}'),
+    )
+  })
+})
+
+it('has the first 100 warnings, and every entry', async () => {
+  const { entries, warnings } = await comebacks(...Array.from({ length: 60 }, () => comeback({ one: 1, two: 2 })))
+  expect(entries).toHaveLength(60)
+  expect(warnings).toHaveLength(100)
+  expect(warnings.at(-1)).toEqual({ position: 50, reason: 'two is not a field of this database' })
+  expect((await comebacks(...Array.from({ length: 101 }, () => comeback({ one: 1 })))).warnings).toHaveLength(100)
+})
+
+it('is sample data only if it says so', async () => {
+  const head = { last_update: '2024-02-03 04:05:06 UTC' }
+  const dates = async (sample: unknown) => {
+    const loaded = await loadSnapshot(snapshot([comeback({ date: 'today+1' })], { ...head, sample }), comebackFormat, {
+      today: 0,
+    })
+    return [loaded.sample, ...loaded.entries.map(({ date }) => date)]
+  }
+  expect(await dates(true)).toEqual([true, '1970-01-02'])
+  expect(await dates(1)).toEqual([false, 'today+1'])
+})

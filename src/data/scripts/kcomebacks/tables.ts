@@ -18,7 +18,7 @@ interface Table {
 
 const delimiterCell = /^[ \t]*:?-+:?[ \t]*$/
 const isDelimiter = (line: string): boolean => line.includes('|') && splitRow(line).every((cell) => delimiterCell.test(cell))
-const isHeader = (line: string): boolean => line.includes('|') && /artist/i.test(line) && /day|date|title|album/i.test(line)
+const isHeader = (line: string): boolean => /artist/i.test(line) && /day|date|title|album/i.test(line)
 const isUnderline = (line: string): boolean => /^(?:=+|-+)[ \t]*$/.test(line)
 const definition = /^ {0,3}\[[^\]]+\]:\s*\S/
 
@@ -66,7 +66,7 @@ export function readTables(source: string) {
       rows.push({ line: index + 1, cells: render(line), hasCutLink: cutLink.test(line) })
     } else if (line.startsWith('|')) {
       if (!isDelimiter(line)) stray.push(index + 1)
-    } else if (/^#{1,6}/.test(line) || (line !== '' && isUnderline(next))) {
+    } else if (line.startsWith('#') || (line !== '' && isUnderline(next))) {
       heading = render(line.replace(/^#{1,6}|(?<!#)#+$/g, ''))
         .map(({ text }) => text)
         .join('|')

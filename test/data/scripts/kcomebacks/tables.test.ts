@@ -1,55 +1,5 @@
-import fc from 'fast-check'
-import { decode } from 'html-entities'
-import { markdownWiki } from 'snudown-js'
 import { expect, it } from 'vitest'
 import { readTables } from '../../../../src/data/scripts/kcomebacks/tables.ts'
-
-const head = '|Day|Time|Artist|Album Title|Album Type|Title Track|Streaming\n|--|--|--|--|--|--|--'
-
-/** The text that Reddit displays for the only row of a page, without asterisks at the ends of a cell. */
-const shownByReddit = (row: string): readonly string[] =>
-  [...markdownWiki(`${head}\n${row}\n`).matchAll(/<td(?: colspan="\d")?\s*>([\s\S]*?)<\/td>/g)].map(([, html = '']) =>
-    normalise(decode(html.replace(/<[^>]*>/g, ''))),
-  )
-
-/** Stray asterisks at the ends are dropped by Tickwarden only, and white space is collapsed by browsers. */
-const normalise = (text: string): string =>
-  text.replace(/[\s\u0085]+/g, ' ').replace(/^[\s*\u200b\u00a0]+|[\s*\u200b\u00a0]+$/g, '')
-
-it('reads mutated rows as Reddit displays them', () => {
-  const rows = [
-    '|1st|18:00|*IU*|*Love Poem*|5th Mini Album|[Blueming](/dxxxx1)|[Spotify](https://s.to/1) / [Apple Music](https://a.to/2)',
-    '|||**(G)I-DLE**|<HELLO MONSTERS> IN JAPAN ~2025.04.13~|Digital Single|[You &amp; I](/d1)|',
-    '||?|IZ ONE|[If I am with you, it`s always spring](/x)|~~Full-Length Album~~||https://open.s.to/a_b_c',
-    '|2^nd|6 PM|_A_ (feat. __B__)|a&#124;b "c" \'d\' (c) ...|OST|`code` x|[S](//s.to)/[Y](https://y.to/?a=1&b=2)',
-  ]
-  const piece = fc.oneof(
-    fc.constantFrom(
-      ...['|', '\\', '\\|', '`', '``', '~', '~~', '*', '**', '_', '[', ']', '](', '](/a)', '(', ')', '!', '^', '^(', '<', '>'],
-      ...['&amp;', '&', '&#124;', '<br>', '<b>', ' ', '\u00a0', '\u200b', '\u2028', '\u2029', '\u0085', '\t', '#', 'r/kpop', '"'],
-      ...['https://a.to/', '가', '🎀'],
-    ),
-    fc.string({ unit: 'grapheme-ascii', maxLength: 3 }),
-  )
-  const mutation = fc.record({ at: fc.nat(200), drop: fc.nat(3), piece })
-  fc.assert(
-    fc.property(fc.constantFrom(...rows), fc.array(mutation, { maxLength: 6 }), (row, mutations) => {
-      const mutated = mutations.reduce(
-        (text, { at, drop, piece }) => text.slice(0, 1 + at) + piece + text.slice(1 + at + drop),
-        row,
-      )
-      // Half of an emoji makes the renderer stop.
-      const source = mutated.replace(/\p{Surrogate}/gu, '').trimEnd()
-      // Escaped asterisks are marked before they are rendered, and HTML tables within a cell are not rows.
-      fc.pre(!/\\\*|<\/?(?:t[rdh]|table|thead|tbody)/i.test(source) && source.startsWith('|'))
-      const [table] = readTables(`${head}\n${source}\n`).tables
-      const cells = table?.rows[0]?.cells.slice(0, 7).map(({ text }) => normalise(text)) ?? []
-      const shown = shownByReddit(source)
-      expect(cells.concat(Array(7).fill('')).slice(0, shown.length)).toEqual(shown)
-    }),
-    { numRuns: 3000 },
-  )
-})
 
 it.each([
   ['|--|--|', true],
@@ -66,4 +16,116 @@ it.each([
   ['-|:', false],
 ])('treats %j below a row as a delimiter: %s', (line, isDelimiter) => {
   expect(readTables(`a|b\n${line}\n1|2`).tables).toHaveLength(isDelimiter ? 1 : 0)
+})
+
+/** The headings of the tables below these lines, and the texts of their rows. */
+const tablesOf = (...lines: readonly string[]) =>
+  readTables(lines.join('\n')).tables.map(({ heading, columns, rows }) => [
+    heading,
+    columns.join(),
+    ...rows.map(({ line, cells }) => `${line}: ${cells.map(({ text }) => text).join()}`),
+  ])
+const table = ['|a|b|', '|-|-|', '|1|2|']
+
+it.each<[heading: string, lines: readonly string[]]>([
+  ['', []],
+  ['', ['Text']],
+  ['', ['']],
+  ['Text', ['# Text']],
+  ['Text', ['###Text']],
+  ['Text', ['###### Text']],
+  ['# Text', ['####### Text']],
+  ['Text', ['## Text ##']],
+  ['Text # 1', ['## Text # 1 #']],
+  ['Text', ['## *Text*']],
+  ['', ['Text # 1']],
+  ['Text', ['Text', '=']],
+  ['Text', ['Text', '====']],
+  ['Text', ['Text', '-']],
+  ['Text', ['Text', '---- \t']],
+  ['', ['Text', '--- x']],
+  ['', ['Text', 'x ---']],
+  ['', ['Text', '=-=']],
+  ['One', ['# One', '', '---', '']],
+  ['Two', ['# One', '# Two']],
+])('has the heading %j below %j', (heading, lines) => {
+  expect(tablesOf(...lines, ...table)).toEqual([[heading, 'a,b', `${lines.length + 3}: 1,2`]])
+})
+
+it('keeps a bar in a heading', () => {
+  expect(tablesOf('## A|B', '', ...table)).toEqual([['A|B', 'a,b', '5: 1,2']])
+})
+
+it('ends a table at a line without a bar, or at the header of another table', () => {
+  const other = ['|Artist|Title|', '|-|-|', '|3|4|']
+  expect(tablesOf(...table, ...other)).toEqual([
+    ['', 'a,b', '3: 1,2'],
+    ['', 'Artist,Title', '6: 3,4'],
+  ])
+  for (const header of ['|Day|ARTIST|', '|artist|Date|', '|Artist|ALBUM|']) {
+    expect(tablesOf(...table, header, '|-|-|')).toHaveLength(2)
+  }
+  for (const row of ['|Artist|x|', '|Day|x|', '|x|y|']) {
+    expect(tablesOf(...table, row, '|-|-|', '|5|6|')).toEqual([
+      ['', 'a,b', '3: 1,2', `4: ${row.slice(1, -1).replace('|', ',')}`, '5: -,-', '6: 5,6'],
+    ])
+  }
+  expect(tablesOf(...table, '', ...table)).toHaveLength(2)
+  expect(tablesOf('|-|-|', '|-|-|', ...table)).toEqual([['', 'a,b', '5: 1,2']])
+  expect(tablesOf('Text', '|-|-|')).toEqual([])
+  expect(tablesOf('|a|b|')).toEqual([])
+})
+
+it('finds lines that start like a row of no table', () => {
+  expect(readTables('|a|b|\n\na|b|\n|-|-|x\n|c').stray).toEqual([1, 4, 5])
+  expect(readTables('|-|-|\n\n|-|').stray).toEqual([])
+  expect(readTables('').stray).toEqual([])
+})
+
+it('treats no line as a row that is too long, or has too much markup', () => {
+  const row = (length: number) => `|${'x'.repeat(length - 1)}`
+  expect(tablesOf('|a|', '|-|', row(4000))[0]).toHaveLength(3)
+  expect(readTables(`|a|\n|-|\n${row(4001)}\n|1|\n${row(4001).slice(1)}|`)).toMatchObject({
+    tables: [{ rows: [{ line: 4 }] }],
+    stray: [3],
+  })
+  for (const character of '*_[`^<') {
+    expect(readTables(`|a|\n|-|\n|${character.repeat(400)}`).stray).toEqual([])
+    expect(readTables(`|a|\n|-|\n|${character.repeat(401)}`).stray).toEqual([3])
+  }
+  expect(readTables(`${'x'.repeat(4001)}|\n`).stray).toEqual([])
+})
+
+it('ignores white space at the ends of a line, of any kind', () => {
+  expect(tablesOf(' \u200b|a|b|', '\u0085\u2060|-|-|', '\ufeff|1|2| \t')).toEqual([['', 'a,b', '3: 1,2']])
+  expect(tablesOf('a b |c', '-|-', '1 |2')).toEqual([['', 'a b,c', '3: 1,2']])
+  expect(tablesOf('|a|b', '|-|-', '|1| |')).toEqual([['', 'a,b', '3: 1,']])
+})
+
+it('reads all kinds of line ends', () => {
+  expect(readTables('|a|\r\n|-|\r|1|\n|2|').tables).toMatchObject([{ rows: [{ line: 3 }, { line: 4 }] }])
+})
+
+it('reads no more columns than a table has', () => {
+  const bars = (count: number) => `|${'x|'.repeat(count)}`
+  const [found] = readTables(`${bars(50)}\n|-|\n${bars(40)}\n${bars(41)}`).tables
+  expect(found?.columns).toHaveLength(40)
+  expect(found?.rows.map(({ cells }) => cells.length)).toEqual([40, 40])
+})
+
+it('says whether a bar in the text of a link ended a cell', () => {
+  const isCut = (row: string) => readTables(`|a|b|\n|-|-|\n${row}`).tables[0]?.rows[0]?.hasCutLink
+  for (const row of ['|[a|b](/c)|', '|[|](/c)|', 'x|[a|b|c](/d)']) expect(isCut(row)).toBe(true)
+  for (const row of ['|[a](/b)|[c](/d)|', '|[a|b]|(/c)', '|[a|b]', '|a|b](/c)', '|[a]|b](/c)']) expect(isCut(row)).toBe(false)
+})
+
+it('resolves the first 20 links that the page defines', () => {
+  const define = (number: number) => `   [n${number}]: /${number}`
+  const definitions = Array.from({ length: 21 }, (_, index) => define(index + 1)).join('\n')
+  const links = (row: string) => readTables(`|a|\n|-|\n${row}\n\n${definitions}`).tables[0]?.rows[0]?.cells[0]?.links
+  expect(links('|[a][n1]')).toEqual(['/1'])
+  expect(links('|[a][n20]')).toEqual(['/20'])
+  expect(links('|[a][n21]')).toEqual([])
+  const oversized = `[n0]: /${'x'.repeat(4000)}\n`
+  expect(readTables(`|a|\n|-|\n|[b][n0]\n\n${oversized}`).tables[0]?.rows[0]?.cells[0]?.links).toEqual([])
 })
