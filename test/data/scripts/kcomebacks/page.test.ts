@@ -514,3 +514,88 @@ describe('a page of the wiki', () => {
     expect(read('|31st||A|a|||', { year: 2017, month: 12 }).entries[0]?.date).toBe('2017-12-31')
   })
 })
+
+describe('the columns of a table', () => {
+  /** What the only row of a table has, each cell after the name of its column. */
+  const readTable = (names: readonly string[]) => {
+    const cells = names.map((name) =>
+      /day|date/i.test(name) ? '1st' : /time/i.test(name) ? '18:00' : /type/i.test(name) ? 'Single' : `[${name}](/${name})`,
+    )
+    return readMonthPage(`|${names.join('|')}|\n|${names.map(() => '--').join('|')}|\n|${cells.join('|')}|\n`, february)
+  }
+
+  it.each([
+    [['Day', 'Artist', 'Album Title', 'Title Track', 'Streaming'], { title: 'Album Title', links: ['Streaming', 'Title Track'] }],
+    [
+      ['Date', 'Artists', 'Sub-Title', 'Title', 'Track 1', 'Links'],
+      { artist: 'Artists', title: 'Title', links: ['Links', 'Track 1'] },
+    ],
+    [['Day', 'Artist', 'Release Info', 'Release', 'Song', 'Link'], { title: 'Release', links: ['Link', 'Song'] }],
+    [['Day', 'Artist', 'New Album Title', 'Album'], { title: 'Album', links: [] }],
+    [['Day', 'Artist', 'New Title Track', 'Non-Track', 'Song'], { title: 'Song', links: ['Song'] }],
+    [['Day', 'Featured Artist', 'Artist'], { artist: 'Artist', title: '', links: [] }],
+    [['Day', 'Artist', 'Upstream', 'Uplink', 'Backlinks', 'Link'], { title: '', links: ['Link'] }],
+  ])('are found by their names: %j', (names, expected) => {
+    const links = expected.links.map((name) => `https://www.reddit.com/${encodeURIComponent(name)}`)
+    const base = { date: '2024-02-1', time: '--:--', artist: 'Artist', types: [] }
+    expect(readTable(names).entries).toEqual([{ ...base, ...expected, links }])
+  })
+
+  it.each([
+    [['Day', 'Runtime', 'Time', 'Artist'], { time: '18:00' }],
+    [['Day', 'Runtime', 'Artist'], { time: '--:--' }],
+    [['Birthday', 'Day', 'Artist'], { date: '2024-02-1' }],
+    [['Day', 'Artist', 'Album Type'], { types: ['single'] }],
+    [['Day', 'Artist', 'Release Type'], { types: ['single'] }],
+    [['Day', 'Artist', 'Type'], { types: ['single'] }],
+    [['Day', 'Artist', 'New Album Type'], { types: [] }],
+    [['Day', 'Artist', 'Subtype'], { types: [] }],
+    [['Day', 'Artist', 'Type of Song'], { types: [] }],
+  ])('with a value each: %j', (names, expected) => {
+    expect(readTable(names).entries).toMatchObject([expected])
+  })
+
+  it.each([[['Birthday', 'Artist']], [['Day', 'The Artist']], [['Day', 'Time']], [['Days', 'Artist']]])(
+    'are missing: %j',
+    (names) => {
+      const { entries, reports } = readTable(names)
+      expect(entries).toEqual([])
+      expect(reports).toEqual([{ line: 3, reason: 'its table has no columns Day and Artist' }])
+    },
+  )
+
+  it('named "+" collect cells beyond the last one', () => {
+    const rows = '|Day|Artist|+|\n|--|--|--|\n|1st|IU|[Spotify](https://s.example/1)|\n'
+    expect(readMonthPage(rows, february).entries).toMatchObject([{ artist: 'IU', links: ['https://s.example/1'] }])
+    const named = rows.replace('+', 'Notes')
+    expect(readMonthPage(named, february).entries).toMatchObject([{ artist: 'IU', links: [] }])
+  })
+})
+
+it('reports rows in the order of the page, with what is struck out and what is left out', () => {
+  const page = `|stray|row|
+|Day|Artist|Title|
+|--|--|--|
+|1st|~~IU~~|Love|
+|1st||Nobody|
+
+|stray|again|
+
+### OST
+
+|Day|Artist|Title|
+|--|--|--|
+|1st|IU|Song|
+`
+  expect(readMonthPage(page, february)).toEqual({
+    entries: [],
+    notes: [],
+    leftOut: [{ line: 13, reason: 'it is in the table of soundtracks' }],
+    reports: [
+      { line: 1, reason: 'it is not in a valid table' },
+      { line: 4, reason: 'it is struck out', cancelled: { artist: 'IU', title: 'Love' } },
+      { line: 5, reason: 'it has no artist' },
+      { line: 7, reason: 'it is not in a valid table' },
+    ],
+  })
+})
