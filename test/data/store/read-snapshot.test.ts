@@ -102,6 +102,10 @@ describe('a text that is not a snapshot', () => {
     ['', 'it is empty'],
     [' \n', 'it is empty'],
     ['<html>', 'it is not valid JSON, or truncated'],
+    ['not [a] list', 'it is not valid JSON, or truncated'],
+    ['  [1, 2  ', 'it is not valid JSON, or truncated'],
+    ['[\ufeff]', 'it is not valid JSON (line 1, column 2: this is not JSON)'],
+    ['['.repeat(10_000), expect.stringMatching(/^it is .*nested/)],
     [snapshot([comeback()]).slice(0, -1), 'it is not valid JSON, or truncated'],
     ['{}', 'it is not a JSON array'],
     ['null', 'it is not a JSON array'],
@@ -112,7 +116,8 @@ describe('a text that is not a snapshot', () => {
     [snapshot([], { last_update: '2024-02-03T00:00:00Z' }), head],
     [snapshot([], { last_update: 1 }), head],
   ])('%j', async (text, reason) => {
-    await expect(loadSnapshot(text, comebackFormat)).rejects.toThrow(new SnapshotError(reason))
+    const error = await loadSnapshot(text, comebackFormat).catch((thrown: Error) => thrown)
+    expect(error).toMatchObject({ name: 'SnapshotError', message: reason })
   })
 })
 
@@ -152,6 +157,11 @@ describe('a plain list', () => {
     '2024-02-03 04:05:06 UTC',
   ])('may have the time %s', async (last_update) => {
     expect((await read({ last_update, entries: [] })).lastUpdate).toEqual(updated)
+  })
+
+  it('may have a time without seconds', async () => {
+    const { lastUpdate } = await read([{ last_update: '2024-02-03T04:05Z' }])
+    expect(lastUpdate).toEqual({ text: '2024-02-03 04:05:00 UTC', time: updated.time - 6 })
   })
 
   it.each(['2024-02-03', '2024-02-03T04:05:06', 'x2024-02-03T04:05Z', '2024-02-03T04:05Zx', '2024-13-03T04:05Z', 5, null])(
