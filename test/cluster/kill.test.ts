@@ -7,7 +7,8 @@ import { until } from '../helpers/until.ts'
 
 /** The durations that users expect of replicas, instead of those that show the same faster: see CONTRIBUTING.md. */
 const isLong = process.env.LONG_TESTS === '1'
-const count = 300
+/** Few enough that they also leave time for other work on a busy machine. */
+const count = isLong ? 300 : 100
 const heartbeatMs = isLong ? 5_000 : 2_000
 const pollMs = isLong ? 2_000 : 1_000
 /** For how long the polls of all servers are counted in the steady state. */
@@ -28,7 +29,8 @@ const startReplica = (name: string, servers: CountedServers, redis: RedisServer)
     STATE_HEARTBEAT: `${heartbeatMs}ms`,
     POLL_INTERVAL: `${pollMs}ms`,
     POLL_TIMEOUT: `${pollMs}ms`,
-    STALE_AFTER: `${5 * heartbeatMs + awayMs}ms`,
+    // Long enough for a busy machine: that all servers are polled is seen by the servers.
+    STALE_AFTER: `${30_000 + awayMs}ms`,
   })
 
 const hasMembers = async (replicas: readonly ServiceProcess[]) =>
@@ -95,7 +97,7 @@ describe.skipIf(!hasTool('redis-server'))('replicas', () => {
     const before = await pollers(servers, countedMs)
     for (const { get } of replicas) {
       const text = await (await get('/metrics')).text()
-      expect(text.match(/^minecraft_up\{/gm)?.length).toBeGreaterThan(count / 3 / 1.5)
+      expect(text.match(/^minecraft_up\{/gm)?.length).toBeGreaterThan(count / 3 / 2)
     }
 
     // One is killed.
