@@ -60,7 +60,7 @@ interface Pending {
 
 /** Maximum number of snapshots read with one command. */
 const maxBatch = 64
-/** Milliseconds after which rejected snapshots are written again, at the earliest. */
+/** Milliseconds after which rejected snapshots are written again. */
 const rejectedMs = 50
 const iconExpiryMs = 3_600_000
 const iconRefreshMs = iconExpiryMs / 3
@@ -206,13 +206,10 @@ export class SnapshotExchange {
       // The members have changed: what is still polled here is written again with the new epoch.
       this.#inFlight.delete(batch)
       membership()?.check()
-      const writeAgain = () => {
-        // It may take longer to rejoin.
-        if (this.#member() === undefined && connection.isConnected) return void clock.after(rejectedMs, writeAgain)
+      clock.after(rejectedMs, () => {
         for (const { key, snapshot, version } of pending)
           if (isCurrent(key, snapshot)) this.#queue.add(key, { snapshot, number: version.number })
-      }
-      clock.after(rejectedMs, writeAgain)
+      })
     } catch {
       // Reported by the connection.
       if (this.#inFlight.delete(batch)) this.#applyOwn(pending, 'here')

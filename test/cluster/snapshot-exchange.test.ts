@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { IconStore } from '../../src/cluster/icon-store.ts'
-import type { Membership } from '../../src/cluster/membership.ts'
 import { SnapshotExchange, type SnapshotOrigin, type SnapshotVersion } from '../../src/cluster/snapshot-exchange.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { systemClock } from '../../src/util/clock.ts'
@@ -10,24 +9,16 @@ import { hasTool } from '../helpers/require-tool.ts'
 import { until } from '../helpers/until.ts'
 
 type Received = readonly [key: string, snapshot: ServerSnapshot, version: SnapshotVersion, origin: SnapshotOrigin]
-type Member = ReturnType<typeof joinCluster>
 const keyOf = (server: string) => `12345678${server}`
 
 /** A member, its exchange, and what it has applied. */
-function startMember(
-  redis: Parameters<typeof joinCluster>[0],
-  id: string,
-  {
-    clock = systemClock,
-    membershipOf = ({ membership }: Member): Pick<Membership, 'name' | 'epoch' | 'check'> => membership,
-  } = {},
-) {
+function startMember(redis: Parameters<typeof joinCluster>[0], id: string) {
   const member = joinCluster(redis, id)
   const received: Received[] = []
   const exchange = new SnapshotExchange({
-    ...{ connection: member.connection, keys, log: member.log, icons: new IconStore(), clock },
+    ...{ connection: member.connection, keys, log: member.log, icons: new IconStore(), clock: systemClock },
     ...{ expiryMs: 60_000, lateMs: 60_000 },
-    membership: () => membershipOf(member),
+    membership: () => member.membership,
     position: () => member.reader.position,
     isCurrent: () => true,
     find: (key) => ({ server: key.slice(8), at: 0, fields: {}, sources: [], polls: {} }),
@@ -58,40 +49,12 @@ describe.skipIf(!hasTool('redis-server'))('SnapshotExchange', () => {
     const before = a.membership.epoch
     redis.cli('zrem', keys.members, 'a/1')
     a.exchange.publish(keyOf('s'), snapshotOf('s'))
+    await until(() => a.membership.name === 'a/2' && a.membership.epoch !== undefined)
+    // If it took long to rejoin, the first one was applied by itself only: an old snapshot must not follow a newer one of another member.
+    if (a.received.length > 0) a.exchange.publish(keyOf('s'), snapshotOf('s'))
     await until(() => redis.cli('hlen', keys.snapshots) === '1')
     expect(Number(redis.cli('hget', keys.snapshots, keyOf('s')).split(' ')[0])).toBeGreaterThan(before ?? 0)
     expect(a.membership.name).toBe('a/2')
-  })
-
-  it('writes a rejected snapshot again after it has rejoined, however long that takes', async () => {
-    const redis = await startRedis()
-    let attempts = 0
-    const clock = {
-      ...systemClock,
-      after(_: number, action: () => void) {
-        attempts++
-        return systemClock.after(0, action)
-      },
-    }
-    let isSlow = false
-    const check = () => {
-      isSlow = true
-    }
-    const membershipOf = ({ membership: { name, epoch } }: Member) =>
-      isSlow ? { name, epoch: undefined, check } : { name, epoch, check }
-    const { members, membership, exchange, received } = startMember(redis, 'a', { clock, membershipOf })
-    startMember(redis, 'b')
-    await until(() => members() === 'a,b')
-    redis.cli('zrem', keys.members, 'a/1')
-    exchange.publish(keyOf('s'), snapshotOf('s'))
-    await until(() => isSlow)
-    const enough = attempts + 5
-    await until(() => attempts >= enough)
-    membership.check()
-    await until(() => membership.name === 'a/2' && membership.epoch !== undefined)
-    isSlow = false
-    await until(() => redis.cli('hlen', keys.snapshots) === '1')
-    expect(received).toEqual([])
   })
 
   it('loads each stored snapshot once, with its icon and its age', async () => {
