@@ -20,56 +20,52 @@ export class Buckets {
     this.#connection = connection
   }
 
-  /** @param slices of one server after the other */
+  /** @param slices of one server after the other, each in order */
   write(slices: Float64Array): void {
-    const servers = [...divide(slices)]
-    for (const level of levels) this.writeLevel(level, servers)
-    for (const own of servers) {
-      const id = own[layout.server] ?? -1
-      this.beginsAt(id, own[layout.start] ?? 0)
-      for (const slice of joinSlices(own, Number.MAX_SAFE_INTEGER)) {
-        const players = slice[layout.series + ofSeries.max] ?? 0
-        if (Number.isFinite(players)) this.addRecord(id, players, slice[layout.peakAt] ?? 0)
-      }
+    for (let at = 0; at < slices.length; at += sliceSize)
+      this.beginsAt(slices[at + layout.server] ?? -1, slices[at + layout.start] ?? 0)
+    let joined = slices
+    for (const level of levels) {
+      joined = joinSlices(joined, level.step)
+      this.writeLevel(level, joined)
+    }
+    for (let at = 0; at < joined.length; at += sliceSize) {
+      const players = joined[at + layout.series + ofSeries.max] ?? 0
+      if (Number.isFinite(players)) this.addRecord(joined[at + layout.server] ?? -1, players, joined[at + layout.peakAt] ?? 0)
     }
   }
 
-  /** Adds slices to the buckets of one level. @param servers slices of each server */
-  writeLevel(level: Level, servers: readonly Float64Array[]): void {
-    /** The rows by the series that they have, as bits: most servers have two of five. */
-    const rows = new Map<number, number[][]>()
-    for (const slices of servers) {
-      for (const slice of joinSlices(slices, level.step)) {
-        const row = [slice[layout.start] ?? 0, slice[layout.server] ?? 0, slice[layout.knownMs] ?? 0, slice[layout.upMs] ?? 0]
-        let known = 0
-        for (let series = 0; series < seriesNames.length; series++) {
-          const first = layout.series + series * ofSeries.size
-          const knownMs = slice[first] ?? 0
-          if (knownMs === 0) continue
-          row.push(
-            knownMs,
-            (slice[first + ofSeries.sum] ?? 0) / knownMs,
-            slice[first + ofSeries.min] ?? 0,
-            slice[first + ofSeries.max] ?? 0,
-          )
-          known |= 1 << series
-        }
-        if (level.table === 'days') row.push(slice[layout.peakAt] ?? 0)
-        const same = rows.get(known) ?? []
-        same.push(row)
-        rows.set(known, same)
+  /** Adds slices, of which each is a bucket of one level, to the stored ones. */
+  writeLevel(level: Level, slices: Float64Array): void {
+    /** The values of the rows, one row after the other, by the series that they have, as bits: most servers have two of five. */
+    const rows = new Map<number, number[]>()
+    for (let at = 0; at < slices.length; at += sliceSize) {
+      let known = 0
+      for (let series = 0; series < seriesNames.length; series++)
+        if (slices[at + layout.series + series * ofSeries.size] !== 0) known |= 1 << series
+      const same = rows.get(known) ?? []
+      rows.set(known, same)
+      const number = (offset: number) => slices[at + offset] ?? 0
+      same.push(number(layout.start), number(layout.server), number(layout.knownMs), number(layout.upMs))
+      for (let series = 0; series < seriesNames.length; series++) {
+        if ((known & (1 << series)) === 0) continue
+        const first = layout.series + series * ofSeries.size
+        const knownMs = number(first)
+        same.push(knownMs, number(first + ofSeries.sum) / knownMs, number(first + ofSeries.min), number(first + ofSeries.max))
       }
+      if (level.table === 'days') same.push(number(layout.peakAt))
     }
     for (const [known, same] of rows) {
       const names = seriesNames.filter((_, series) => (known & (1 << series)) !== 0)
+      const width = bucketColumns(level, names).length
       // A statement of many rows takes half as long as one of each (`npm run bench -- history`).
       for (let at = 0; at < same.length; ) {
-        const count = same.length - at >= rowsAtOnce ? rowsAtOnce : 1
+        const count = same.length - at >= rowsAtOnce * width ? rowsAtOnce : 1
         const key = `${level.table} ${known} ${count}`
         const sql = this.#upserts.get(key) ?? upsertBuckets(level, names, count)
         this.#upserts.set(key, sql)
-        this.#connection.run(sql, ...same.slice(at, at + count).flat())
-        at += count
+        this.#connection.run(sql, ...same.slice(at, at + count * width))
+        at += count * width
       }
     }
   }
@@ -127,14 +123,5 @@ export class Buckets {
   forget(): void {
     this.#firstAt.clear()
     this.#records.clear()
-  }
-}
-
-/** The slices of each server. */
-function* divide(slices: Float64Array): Generator<Float64Array> {
-  for (let at = 0; at < slices.length; ) {
-    const begin = at
-    while (at < slices.length && slices[at + layout.server] === slices[begin + layout.server]) at += sliceSize
-    yield slices.subarray(begin, at)
   }
 }

@@ -9,10 +9,10 @@ export const schemaVersion = 2
 /** The columns of a series. */
 const columnsOf = (column: string): readonly string[] => ['known_ms', 'mean', 'min', 'max'].map((name) => `${column}_${name}`)
 
-/** The columns of a bucket. Only a day has the time of its maximum. */
-export const bucketColumns = ({ table }: Level): readonly string[] => [
+/** The columns of a bucket. Only a day has the time of its maximum. @param names of its series */
+export const bucketColumns = ({ table }: Level, names: readonly SeriesName[] = seriesNames): readonly string[] => [
   ...['time', 'server', 'known_ms', 'up_ms'],
-  ...seriesNames.flatMap((name) => columnsOf(series[name].column)),
+  ...names.flatMap((name) => columnsOf(series[name].column)),
   ...(table === 'days' ? ['players_max_at'] : []),
 ]
 
@@ -116,19 +116,12 @@ PRAGMA user_version = ${schemaVersion};
 `
 
 /**
- * Adds the values of buckets to those that they have. The times stay within the bucket even if the clock was set back. A row has the
- * columns `time`, `server`, `known_ms` and `up_ms`, those of the given series, and for a day `players_max_at`.
+ * Adds the values of buckets to those that they have. The times stay within the bucket even if the clock was set back. The values of
+ * a row are in the order of `bucketColumns`.
  */
 export function upsertBuckets(level: Level, names: readonly SeriesName[], rows: number): string {
   const ofSeries = names.map((name) => columnsOf(series[name].column))
-  const columns = [
-    'time',
-    'server',
-    'known_ms',
-    'up_ms',
-    ...ofSeries.flat(),
-    ...(level.table === 'days' ? ['players_max_at'] : []),
-  ]
+  const columns = bucketColumns(level, names)
   const sums = ['known_ms', 'up_ms'].map((column) => `${column} = min(${column} + excluded.${column}, ${level.step})`)
   const peakAt = `players_max_at = CASE WHEN ifnull(players_max, -1) < excluded.players_max
     THEN excluded.players_max_at ELSE players_max_at END`

@@ -220,7 +220,7 @@ export class HistoryStore {
       this.#connection.run('INSERT INTO imported (file) VALUES (?)', file)
       const id = this.servers([old.server], now)[0]?.id ?? -1
       const own = (slices: Float64Array) => slices.map((value, index) => (index % sliceSize === layout.server ? id : value))
-      for (const [level, slices] of old.levels) this.#buckets.writeLevel(level, [own(slices)])
+      for (const [level, slices] of old.levels) this.#buckets.writeLevel(level, own(slices))
       if (old.since !== undefined) this.#buckets.beginsAt(id, old.since)
       if (old.record !== undefined) this.#buckets.addRecord(id, old.record.players, old.record.at)
       this.#buckets.write(own(old.slices))

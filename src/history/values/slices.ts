@@ -101,29 +101,34 @@ export class Slices {
   }
 }
 
-/** Joins consecutive slices of the same bucket of `step` milliseconds. @param slices of one server */
-export function* joinSlices(slices: Float64Array, step: number): Generator<Float64Array> {
-  let joined: Float64Array | undefined
+/** Joins consecutive slices of the same server and the same bucket of `step` milliseconds. They then start where their bucket does. */
+export function joinSlices(slices: Float64Array, step: number): Float64Array {
+  const joined = new Float64Array(slices.length)
+  let length = 0
   for (let at = 0; at < slices.length; at += sliceSize) {
     const start = Math.floor((slices[at + layout.start] ?? 0) / step) * step
-    if (joined?.[layout.start] !== start) {
-      if (joined) yield joined
-      joined = slices.slice(at, at + sliceSize)
-      joined[layout.start] = start
-    } else addSlice(joined, slices, at)
+    const last = length - sliceSize
+    if (last >= 0 && joined[last + layout.start] === start && joined[last + layout.server] === slices[at + layout.server]) {
+      addSlice(joined, last, slices, at)
+    } else {
+      joined.set(slices.subarray(at, at + sliceSize), length)
+      joined[length + layout.start] = start
+      length += sliceSize
+    }
   }
-  if (joined) yield joined
+  return joined.subarray(0, length)
 }
 
-function addSlice(to: Float64Array, slices: Float64Array, at: number): void {
+/** Adds the slice at a position to the one of `to` at another. */
+function addSlice(to: Float64Array, into: number, slices: Float64Array, at: number): void {
   const number = (offset: number) => slices[at + offset] ?? 0
-  increase(to, layout.knownMs, number(layout.knownMs))
-  increase(to, layout.upMs, number(layout.upMs))
-  if (number(players + ofSeries.max) > (to[players + ofSeries.max] ?? 0)) to[layout.peakAt] = number(layout.peakAt)
+  increase(to, into + layout.knownMs, number(layout.knownMs))
+  increase(to, into + layout.upMs, number(layout.upMs))
+  if (number(players + ofSeries.max) > (to[into + players + ofSeries.max] ?? 0)) to[into + layout.peakAt] = number(layout.peakAt)
   for (let first: number = layout.series; first < sliceSize; first += ofSeries.size) {
-    increase(to, first + ofSeries.knownMs, number(first + ofSeries.knownMs))
-    increase(to, first + ofSeries.sum, number(first + ofSeries.sum))
-    addExtremes(to, first, number(first + ofSeries.min), number(first + ofSeries.max))
+    increase(to, into + first + ofSeries.knownMs, number(first + ofSeries.knownMs))
+    increase(to, into + first + ofSeries.sum, number(first + ofSeries.sum))
+    addExtremes(to, into + first, number(first + ofSeries.min), number(first + ofSeries.max))
   }
 }
 
