@@ -7,11 +7,11 @@ import { prepareJson, sendPrepared } from '../../http/replies/reply.ts'
 import { json, preparedReplies } from '../../http/replies/responses.ts'
 import { type ServerPlace, serverPlaces } from '../../http/server-place.ts'
 import { toPlayer } from '../../http/to-players.ts'
-import { list, oneOf } from '../../settings/kinds/index.ts'
+import { list, oneOf, parseDuration } from '../../settings/kinds/index.ts'
 import { notFound } from '../../util/errors.ts'
 import { type TSchema, Type } from '../../util/schema.ts'
 import type { History } from '../history.ts'
-import { range } from '../values/range.ts'
+import { isRange } from '../values/range.ts'
 import { type SeriesName, seriesNames } from '../values/series.ts'
 import { maxDays } from '../values/uptime.ts'
 import { HistoryReply, PlayersReply, SessionsReply, UptimeReply } from './schemas.ts'
@@ -29,10 +29,17 @@ export const seriesParameter: Parameter<readonly SeriesName[]> = {
   schema: Type.String({ description: `Series, separated by commas: ${seriesNames.join(', ')}`, examples: ['players,latency'] }),
 }
 
+const expectedRange =
+  'a duration from 1h to 7d in whole minutes, beyond 24h in multiples of 10 minutes, such as 6h; or 30d, 90d or 365d'
+
 /** A range that ends now, in milliseconds. */
 export const rangeParameter: Parameter<number> = {
-  ...range,
-  schema: Type.String({ description: `Time range up to now: ${range.expected}`, examples: ['24h'] }),
+  expected: expectedRange,
+  parse(text) {
+    const range = parseDuration(text)
+    return range !== undefined && isRange(range) ? range : undefined
+  },
+  schema: Type.String({ description: `Time range up to now: ${expectedRange}`, examples: ['24h'] }),
 }
 
 const historyParameters = {

@@ -24,7 +24,8 @@ export class Buckets {
   write(slices: Float64Array): void {
     for (let at = 0; at < slices.length; at += sliceSize)
       this.beginsAt(slices[at + layout.server] ?? -1, slices[at + layout.start] ?? 0)
-    let joined = slices
+    // A batch that cannot be written is tried again.
+    let joined: Float64Array = slices.slice()
     for (const level of levels) {
       joined = joinSlices(joined, level.step)
       this.writeLevel(level, joined)

@@ -1,4 +1,3 @@
-import { type Kind, parseDuration } from '../../settings/kinds/index.ts'
 import { bucketColumns } from '../store/schema.ts'
 import { dayMs, type Level, levels } from './levels.ts'
 import { type SeriesName, series as seriesOf } from './series.ts'
@@ -10,15 +9,9 @@ const levelOf = (range: number): Level => levels.find(({ span }) => range <= spa
 
 const stepOf = (range: number): number => levelOf(range).step
 
-/** Length in milliseconds, a multiple of the stored step. */
-export const range: Kind<number> = {
-  expected: 'a duration from 1h to 7d in whole minutes, beyond 24h in multiples of 10 minutes, such as 6h; or 30d, 90d or 365d',
-  parse(text) {
-    const value = parseDuration(text)
-    if (value === undefined || value % stepOf(value) !== 0) return undefined
-    return (value >= levels[0].span && value <= levels[2].span) || longRanges.includes(value) ? value : undefined
-  },
-}
+/** Whether a range can be read, in milliseconds: from 1 h to 7 days in whole steps of its level, or one of some longer ones. */
+export const isRange = (range: number): boolean =>
+  range % stepOf(range) === 0 && ((range >= levels[0].span && range <= levels[2].span) || longRanges.includes(range))
 
 /**
  * The step of a range: a multiple of the stored step that results in at most `points` values. It divides the range evenly, unless

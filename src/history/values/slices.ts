@@ -101,34 +101,37 @@ export class Slices {
   }
 }
 
-/** Joins consecutive slices of the same server and the same bucket of `step` milliseconds. They then start where their bucket does. */
+/**
+ * Joins consecutive slices of the same server and the same bucket of `step` milliseconds, in place.
+ * @returns the part of the array with the joined slices, which start where their bucket does
+ */
 export function joinSlices(slices: Float64Array, step: number): Float64Array {
-  const joined = new Float64Array(slices.length)
   let length = 0
   for (let at = 0; at < slices.length; at += sliceSize) {
     const start = Math.floor((slices[at + layout.start] ?? 0) / step) * step
     const last = length - sliceSize
-    if (last >= 0 && joined[last + layout.start] === start && joined[last + layout.server] === slices[at + layout.server]) {
-      addSlice(joined, last, slices, at)
+    if (last >= 0 && slices[last + layout.start] === start && slices[last + layout.server] === slices[at + layout.server]) {
+      addSlice(slices, last, at)
     } else {
-      joined.set(slices.subarray(at, at + sliceSize), length)
-      joined[length + layout.start] = start
+      slices.copyWithin(length, at, at + sliceSize)
+      slices[length + layout.start] = start
       length += sliceSize
     }
   }
-  return joined.subarray(0, length)
+  return slices.subarray(0, length)
 }
 
-/** Adds the slice at a position to the one of `to` at another. */
-function addSlice(to: Float64Array, into: number, slices: Float64Array, at: number): void {
+/** Adds the slice at a position to the one at another. */
+function addSlice(slices: Float64Array, into: number, at: number): void {
   const number = (offset: number) => slices[at + offset] ?? 0
-  increase(to, into + layout.knownMs, number(layout.knownMs))
-  increase(to, into + layout.upMs, number(layout.upMs))
-  if (number(players + ofSeries.max) > (to[into + players + ofSeries.max] ?? 0)) to[into + layout.peakAt] = number(layout.peakAt)
+  increase(slices, into + layout.knownMs, number(layout.knownMs))
+  increase(slices, into + layout.upMs, number(layout.upMs))
+  if (number(players + ofSeries.max) > (slices[into + players + ofSeries.max] ?? 0))
+    slices[into + layout.peakAt] = number(layout.peakAt)
   for (let first: number = layout.series; first < sliceSize; first += ofSeries.size) {
-    increase(to, into + first + ofSeries.knownMs, number(first + ofSeries.knownMs))
-    increase(to, into + first + ofSeries.sum, number(first + ofSeries.sum))
-    addExtremes(to, into + first, number(first + ofSeries.min), number(first + ofSeries.max))
+    increase(slices, into + first + ofSeries.knownMs, number(first + ofSeries.knownMs))
+    increase(slices, into + first + ofSeries.sum, number(first + ofSeries.sum))
+    addExtremes(slices, into + first, number(first + ofSeries.min), number(first + ofSeries.max))
   }
 }
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { chooseStep, range as rangeKind } from '../../../src/history/values/range.ts'
+import { rangeParameter } from '../../../src/history/routes/register.ts'
+import { chooseStep } from '../../../src/history/values/range.ts'
 import { columns, finerQuery, type HistoryReply, peakOf } from '../../../src/web/client/chart-data.ts'
 
 const minute = 60_000
@@ -19,7 +20,7 @@ it.each([
   const query = finerQuery(now - ago, step, now)
   expect(query?.range).toBe(range)
   // The route accepts the range, and answers with that step.
-  const parsed = rangeKind.parse(range)
+  const parsed = rangeParameter.parse(range)
   expect(parsed).toBeGreaterThanOrEqual(ago)
   expect(chooseStep(parsed ?? 0, query?.points ?? 0)).toBe(finer)
 })
@@ -29,7 +30,7 @@ it('requests ranges that the route accepts, in finer steps only, for any period'
     for (const step of [10_000, 5 * minute, 30 * minute, day]) {
       const query = finerQuery(now - ago, step, now)
       if (query === undefined) continue
-      const parsed = rangeKind.parse(query.range)
+      const parsed = rangeParameter.parse(query.range)
       expect(parsed, query.range).toBeGreaterThanOrEqual(ago)
       expect(chooseStep(parsed ?? 0, query.points), query.range).toBeLessThan(step)
     }
