@@ -19,6 +19,10 @@ export const emptySlice = new Float64Array(sliceSize)
 for (let first: number = layout.series; first < sliceSize; first += ofSeries.size)
   emptySlice.set([0, 0, Infinity, -Infinity], first)
 
+/** Most servers have only the first series, which take half the memory. */
+const usualSeries = 2
+const usualSlice = emptySlice.slice(0, layout.series + usualSeries * ofSeries.size)
+
 /** Milliseconds that a value counts for that has just been read. */
 const instant = 1
 
@@ -37,12 +41,14 @@ const usualSlices = 7
  * cause pauses.
  */
 export class Slices {
-  #numbers = new Float64Array(usualSlices * sliceSize)
-  #length = 0
+  /** Without values. The slices have as many numbers: the others would have no values either. */
+  #empty: Float64Array = usualSlice
+  #numbers = new Float64Array(usualSlices * usualSlice.length)
+  #count = 0
 
-  /** Number of their numbers. */
+  /** Number of the numbers that `moveTo` moves. */
   get length(): number {
-    return this.#length
+    return this.#count * sliceSize
   }
 
   /** Adds values that were valid from `start`, Unix milliseconds, for `durationMs`, which is 0 for values that have just been read. */
@@ -60,13 +66,19 @@ export class Slices {
 
   /** Moves all slices to a position of another array, with the number of the server. */
   moveTo(target: Float64Array, position: number, server: number): void {
-    for (let at: number = layout.server; at < this.#length; at += sliceSize) this.#numbers[at] = server
-    target.set(this.#numbers.subarray(0, this.#length), position)
-    this.#length = 0
+    const size = this.#empty.length
+    for (let index = 0; index < this.#count; index++) {
+      const at = position + index * sliceSize
+      target.set(emptySlice, at)
+      for (let offset = 0; offset < size; offset++) target[at + offset] = this.#numbers[index * size + offset] ?? 0
+      target[at + layout.server] = server
+    }
+    this.#count = 0
   }
 
   /** The whole part is within one bucket. */
   #addPart({ up, values }: Observation, start: number, durationMs: number): void {
+    if (this.#empty === usualSlice && values.some((value, series) => series >= usualSeries && !Number.isNaN(value))) this.#widen()
     const at = this.#sliceOf(start)
     const numbers = this.#numbers
     const weight = Math.max(instant, durationMs)
@@ -85,19 +97,29 @@ export class Slices {
 
   /** Position of the last slice if it is of the bucket of `start`, else of a new one. */
   #sliceOf(start: number): number {
-    const last = this.#length - sliceSize
+    const size = this.#empty.length
+    const last = (this.#count - 1) * size
     if (last >= 0 && Math.floor((this.#numbers[last + layout.start] ?? 0) / finest) === Math.floor(start / finest)) return last
-    const at = this.#length
-    this.#length += sliceSize
-    if (this.#length > this.#numbers.length) {
-      const larger = new Float64Array(2 * this.#length)
+    const at = this.#count++ * size
+    if (at + size > this.#numbers.length) {
+      const larger = new Float64Array(2 * (at + size))
       larger.set(this.#numbers)
       this.#numbers = larger
     }
-    this.#numbers.set(emptySlice, at)
+    this.#numbers.set(this.#empty, at)
     this.#numbers[at + layout.start] = start
     this.#numbers[at + layout.peakAt] = start
     return at
+  }
+
+  /** From now on the slices have all series. */
+  #widen(): void {
+    const count = this.#count
+    const numbers = new Float64Array(Math.max(usualSlices, count) * sliceSize)
+    this.moveTo(numbers, 0, 0)
+    this.#numbers = numbers
+    this.#count = count
+    this.#empty = emptySlice
   }
 }
 
