@@ -13,6 +13,8 @@ export interface PollCount {
   ended: number
   /** Monotonic milliseconds of the last end. */
   endedAt: number
+  /** How many began since another replica polled the server; 0 if that was the last one. */
+  inARow: number
 }
 
 /** Simulated servers, each at a separate loopback address, that count their polls by replica. */
@@ -29,9 +31,11 @@ export interface GameServers {
 export async function startGameServers(): Promise<GameServers> {
   const counts = new Map<string, Map<number, PollCount>>()
   const down = new Set<number>()
+  /** The polls of the replica that polled the server last. */
+  const last = new Map<number, PollCount>()
   const polls = (index: number, by: string): PollCount => {
     const servers = counts.get(by) ?? new Map<number, PollCount>()
-    const count = servers.get(index) ?? { begun: 0, ended: 0, endedAt: 0 }
+    const count = servers.get(index) ?? { begun: 0, ended: 0, endedAt: 0, inARow: 0 }
     counts.set(by, servers.set(index, count))
     return count
   }
@@ -47,6 +51,10 @@ export async function startGameServers(): Promise<GameServers> {
         if (received === 0) {
           const count = polls(index, decodeHandshake(frame).host)
           online = Math.floor(count.begun++ / changeEvery) % 1_000
+          const before = last.get(index)
+          if (before !== undefined && before !== count) before.inARow = 0
+          count.inARow++
+          last.set(index, count)
           socket.on('close', () => {
             count.ended++
             count.endedAt = performance.now()

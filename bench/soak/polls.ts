@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { request } from 'undici'
-import type { GameServers } from './game-servers.ts'
+import type { GameServers, PollCount } from './game-servers.ts'
 import { hostNameOf, type Replica } from './services.ts'
 
 /** A time in which the same replica polls a server, so that its counter does not begin again. */
@@ -10,10 +10,16 @@ interface Run {
   /** Whether the offset has been seen twice. */
   isSure: boolean
   told: number
+  inARow: number
   /** Consecutive times that they differed. */
   differed: number
 }
 
+/**
+ * Polls in a row after which the counter in the metrics is that of the replica itself. Before its first poll it shows the one of the
+ * previous owner; if both polled the server at the same time, until its second poll.
+ */
+const minInARow = 2
 /** A poll that has ended is in the metrics a moment later: those that have ended since are not compared yet. */
 const settleMs = 1_000
 /** How often in a row the counts may differ, because the machine is too busy for that. */
@@ -21,7 +27,7 @@ const maxDiffering = 3
 
 /**
  * Compares the polls that the servers have counted with those in the metrics of the replicas. A counter begins again when another
- * replica polls the server, so its growth since then is compared.
+ * replica has polled the server, so its growth since then is compared.
  */
 export class PollCheck {
   readonly #servers: GameServers
@@ -52,23 +58,24 @@ export class PollCheck {
     await setImmediate()
     await setImmediate()
     const told = readPolls(text)
-    for (const [server, { begun }] of polls) {
+    for (const [server, count] of polls) {
       const key = `${name} ${server}`
       const value = told.get(server)
       const run = this.#runs.get(key)
-      // One poll is what each replica has at first: others may have polled the server since the last scrape.
-      if (value === undefined || value <= 1 || (run !== undefined && value < run.told)) this.#runs.delete(key)
+      const hasBegunAgain = run !== undefined && (value === undefined || value < run.told || count.inARow < run.inARow)
+      if (hasBegunAgain) this.#runs.delete(key)
+      if (value === undefined || hasBegunAgain || count.inARow < minInARow) continue
       // Otherwise a poll is in progress: a later scrape compares.
-      else if (idle.get(server) === begun) this.#compare(key, run, value, begun)
+      if (idle.get(server) === count.begun) this.#compare(key, run, value, count)
     }
   }
 
-  #compare(key: string, run: Run | undefined, told: number, counted: number): void {
-    const offset = told - counted
+  #compare(key: string, run: Run | undefined, told: number, { begun, inARow }: PollCount): void {
+    const offset = told - begun
     if (run?.offset === offset) {
       this.compared += told - run.told
-      Object.assign(run, { isSure: true, told, differed: 0 })
-    } else if (run === undefined || !run.isSure) this.#runs.set(key, { offset, isSure: false, told, differed: 0 })
+      Object.assign(run, { isSure: true, told, inARow, differed: 0 })
+    } else if (!run?.isSure) this.#runs.set(key, { offset, isSure: false, told, inARow, differed: 0 })
     else if (++run.differed === maxDiffering)
       this.problems.push(`${key}: the metrics have ${offset - run.offset} more polls than the server`)
   }
