@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
-import { takeBatch } from '../../src/history/history.ts'
+import { takeBatch } from '../../src/history/recording/batch-writer.ts'
 import { RecordedServer } from '../../src/history/recording/recorded-server.ts'
 import { fileName } from '../../src/history/store/open-store.ts'
 import { HistoryStore } from '../../src/history/store/store.ts'

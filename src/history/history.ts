@@ -4,11 +4,10 @@ import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'
 import type { Incident, IncidentQuery } from './incidents.ts'
+import { BatchWriter } from './recording/batch-writer.ts'
 import { RecordedServer } from './recording/recorded-server.ts'
 import type { Session } from './recording/sessions.ts'
-import { reasonOf } from './store/file-error.ts'
 import { openStore } from './store/open-store.ts'
-import type { Batch } from './store/store.ts'
 import type { StoreClient } from './store/store-client.ts'
 import { type OverviewValues, overviewOf, type PlayerCounts, type ServerOverview } from './values/overview.ts'
 import type { PlayerHistory, PlayerTime } from './values/players.ts'
@@ -42,8 +41,6 @@ const serversAtOnce = 200
 const maxLocalServers = 100
 /** Milliseconds after which incidents that have begun or ended are written: those of all servers together. */
 const incidentSaveMs = 1_000
-/** Numbers that are kept while they cannot be written: 32 MB. */
-const maxUnwritten = 4_000_000
 
 /**
  * Opens the history of the watched servers and records their snapshots. What is recorded is written once a minute; each query
@@ -61,11 +58,8 @@ export async function openHistory(options: HistoryOptions): Promise<History> {
 export class History {
   readonly #options: HistoryOptions
   readonly #store: StoreClient
-  readonly #isWritable: boolean
+  readonly #writer: BatchWriter
   readonly #servers = new Map<string, RecordedServer>()
-  /** What could not be written, oldest first. */
-  #unwritten: Batch[] = []
-  #isFailing = false
   /** Position of the next servers to be written. */
   #next = 0
   #bytes = 0
@@ -79,7 +73,7 @@ export class History {
   constructor(options: HistoryOptions, store: StoreClient, isWritable: boolean) {
     this.#options = options
     this.#store = store
-    this.#isWritable = isWritable
+    this.#writer = new BatchWriter(store, isWritable, options.log)
   }
 
   /** Resolves when all servers are recorded. */
@@ -186,7 +180,7 @@ export class History {
     this.#cancel()
     this.#cancelIncidentSave()
     for (const servers of chunks([...this.#servers.values()])) await this.#save(servers)
-    await this.#store.close().catch((error) => this.#report(error))
+    await this.#store.close().catch((error) => this.#writer.report(error))
   }
 
   get #recordsPlayers(): boolean {
@@ -239,7 +233,7 @@ export class History {
         }
       }
     } catch (error) {
-      this.#report(error)
+      this.#writer.report(error)
     }
     markLoaded()
   }
@@ -282,67 +276,16 @@ export class History {
       await this.#store.prune(this.#now())
       this.#bytes = await this.#store.bytes()
     } catch (error) {
-      this.#report(error)
+      this.#writer.report(error)
     }
   }
 
   /** Never rejects. */
-  async #save(servers: readonly RecordedServer[]): Promise<void> {
-    const batch = takeBatch(servers, this.#now())
-    if (batch === undefined || !this.#isWritable) return
-    const batches = [...this.#unwritten, batch]
-    this.#unwritten = []
-    for (const [index, next] of batches.entries()) {
-      try {
-        await this.#store.write(next)
-        if (this.#isFailing) this.#options.log.info('the history can be written again')
-        this.#isFailing = false
-      } catch (error) {
-        this.#report(error)
-        this.#unwritten = keepNewest([...batches.slice(index), ...this.#unwritten])
-        return
-      }
-    }
-  }
-
-  /** Once per failure, not once a minute. */
-  #report(error: unknown): void {
-    const reason = reasonOf(error)
-    if (!this.#isFailing)
-      this.#options.log.warn(
-        { reason },
-        `cannot write the history: ${reason}; the last values are kept in memory until that succeeds`,
-      )
-    this.#isFailing = true
+  #save(servers: readonly RecordedServer[]): Promise<void> {
+    return this.#writer.write(servers, this.#now())
   }
 }
 
 function* chunks<T>(items: readonly T[]): Generator<readonly T[]> {
   for (let first = 0; first < items.length; first += serversAtOnce) yield items.slice(first, first + serversAtOnce)
-}
-
-/** What was recorded since the last call; undefined if that is nothing. */
-export function takeBatch(servers: readonly RecordedServer[], now: number): Batch | undefined {
-  const lengths = servers.map((server) => server.flush())
-  const slices = new Float64Array(lengths.reduce((sum, length) => sum + length, 0))
-  let at = 0
-  const changes = servers.map((server, index) => {
-    at += lengths[index] ?? 0
-    return server.takeTo(slices, at - (lengths[index] ?? 0), now)
-  })
-  const sessions = changes.flatMap(({ sessions }) => sessions)
-  const events = changes.flatMap(({ events }) => events)
-  const incidents = changes.flatMap(({ incidents }) => incidents)
-  const size = slices.length + sessions.length + events.length + incidents.length
-  return size === 0 ? undefined : { slices, sessions, events, incidents }
-}
-
-/** Drops the oldest batches if all take too much memory. */
-function keepNewest(batches: readonly Batch[]): Batch[] {
-  let size = 0
-  const first = batches.findLastIndex(({ slices, sessions, events, incidents }) => {
-    size += slices.length + 10 * (sessions.length + events.length + incidents.length)
-    return size > maxUnwritten
-  })
-  return batches.slice(first + 1)
 }

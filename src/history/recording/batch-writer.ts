@@ -1,0 +1,78 @@
+import type { Log } from '../../util/log.ts'
+import { reasonOf } from '../store/file-error.ts'
+import type { Batch } from '../store/store.ts'
+import type { StoreClient } from '../store/store-client.ts'
+import type { RecordedServer } from './recorded-server.ts'
+
+/** Numbers that are kept while they cannot be written: 32 MB. */
+const maxUnwritten = 4_000_000
+
+/** Writes what is recorded of servers, in its order. What cannot be written is kept, and written with the next batch. */
+export class BatchWriter {
+  readonly #store: Pick<StoreClient, 'write'>
+  readonly #isWritable: boolean
+  readonly #log: Log
+  /** What could not be written, oldest first. */
+  #unwritten: Batch[] = []
+  #isFailing = false
+
+  /** @param isWritable false: everything is dropped */
+  constructor(store: Pick<StoreClient, 'write'>, isWritable: boolean, log: Log) {
+    this.#store = store
+    this.#isWritable = isWritable
+    this.#log = log
+  }
+
+  /** Never rejects. @param now Unix milliseconds */
+  async write(servers: readonly RecordedServer[], now: number): Promise<void> {
+    const batch = takeBatch(servers, now)
+    if (batch === undefined || !this.#isWritable) return
+    const batches = [...this.#unwritten, batch]
+    this.#unwritten = []
+    for (const [index, next] of batches.entries()) {
+      try {
+        await this.#store.write(next)
+        if (this.#isFailing) this.#log.info('the history can be written again')
+        this.#isFailing = false
+      } catch (error) {
+        this.report(error)
+        this.#unwritten = keepNewest([...batches.slice(index), ...this.#unwritten])
+        return
+      }
+    }
+  }
+
+  /** Logs once per failure, not once a minute. */
+  report(error: unknown): void {
+    const reason = reasonOf(error)
+    if (!this.#isFailing)
+      this.#log.warn({ reason }, `cannot write the history: ${reason}; the last values are kept in memory until that succeeds`)
+    this.#isFailing = true
+  }
+}
+
+/** What was recorded since the last call; undefined if that is nothing. */
+export function takeBatch(servers: readonly RecordedServer[], now: number): Batch | undefined {
+  const lengths = servers.map((server) => server.flush())
+  const slices = new Float64Array(lengths.reduce((sum, length) => sum + length, 0))
+  let at = 0
+  const changes = servers.map((server, index) => {
+    at += lengths[index] ?? 0
+    return server.takeTo(slices, at - (lengths[index] ?? 0), now)
+  })
+  const sessions = changes.flatMap(({ sessions }) => sessions)
+  const events = changes.flatMap(({ events }) => events)
+  const incidents = changes.flatMap(({ incidents }) => incidents)
+  const size = slices.length + sessions.length + events.length + incidents.length
+  return size === 0 ? undefined : { slices, sessions, events, incidents }
+}
+
+/** Drops the oldest batches if all take too much memory. */
+function keepNewest(batches: readonly Batch[]): Batch[] {
+  let size = 0
+  const first = batches.findLastIndex(({ slices, sessions, events, incidents }) => {
+    size += slices.length + 10 * (sessions.length + events.length + incidents.length)
+    return size > maxUnwritten
+  })
+  return batches.slice(first + 1)
+}
