@@ -217,7 +217,7 @@ describe.skipIf(!hasTool('redis-server'))('Replica', () => {
   it('does not load the stored snapshot of a server whose settings have changed', async () => {
     const redis = await startRedis()
     // So that the snapshot of a second poll is not on its way when the settings change.
-    const env = { STATE_URL: redis.url, STATE_HEARTBEAT: '500ms', POLL_INTERVAL: '10s' }
+    const env = { STATE_URL: redis.url, STATE_HEARTBEAT: '5s', POLL_INTERVAL: '10s' }
     const { cluster, poll } = loadConfig({ env })
     const { stateUrl: address } = cluster
     if (address === undefined) throw new Error('no STATE_URL')

@@ -1,6 +1,6 @@
 // Checks that no regular expression of the service takes more than linear time on any text. One that may is listed, unless a comment
 // `recheck: REASON` is on its line or the one above.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -45,10 +45,12 @@ export function findExpressions(code: string): readonly Expression[] {
   })
 }
 
+/** Without a quantifier that repeats without a limit, the time at each position is constant. */
+const isUnlimited = (source: string): boolean => /[*+]|\{\d+,\}/.test(source)
+
 /** Returns what is wrong with an expression; undefined if it takes linear time. */
 export function problemOf(source: string, flags: string): string | undefined {
-  // Without a quantifier that repeats without a limit, the time at each position is constant.
-  if (!/[*+]|\{\d+,\}/.test(source)) return undefined
+  if (!isUnlimited(source)) return undefined
   const { checkSync } = createRequire(import.meta.url)(recheckEntry) as typeof import('../tools/node_modules/recheck/index.d.ts')
   // The limits count steps: those in time would depend on the machine.
   const result = checkSync(source, flags, { timeout: 120_000, attackTimeout: null, incubationTimeout: null })
@@ -58,14 +60,17 @@ export function problemOf(source: string, flags: string): string | undefined {
 }
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
-const cachePath = join(root, 'test/tools/node_modules/.cache/regular-expressions.json')
+/** The results by expression, null if it is linear: all together take a minute. `LONG_TESTS=1` makes them again. */
+const resultsPath = join(root, 'test/tools/regular-expressions.json')
 
-function readCache(): Record<string, string | null> {
-  try {
-    return JSON.parse(readFileSync(cachePath, 'utf8')) as Record<string, string | null>
-  } catch {
-    return {}
-  }
+function readResults(): Record<string, string | null> {
+  if (process.env.LONG_TESTS === '1') return {}
+  return JSON.parse(readFileSync(resultsPath, 'utf8')) as Record<string, string | null>
+}
+
+function writeResults(results: Record<string, string | null>): void {
+  const text = `${JSON.stringify(results, Object.keys(results).toSorted(), 2)}\n`
+  if (text !== readFileSync(resultsPath, 'utf8')) writeFileSync(resultsPath, text)
 }
 
 /** Expressions that files create when they are imported, by `path:line`. */
@@ -83,7 +88,7 @@ function recordCreated(): ReadonlyMap<string, RegExp> {
 }
 
 async function main(): Promise<void> {
-  const before = readCache()
+  const before = readResults()
   const created = recordCreated()
   const results: Record<string, string | null> = {}
   const problems: string[] = []
@@ -103,13 +108,12 @@ async function main(): Promise<void> {
       }
       const key = `/${pattern.source}/${pattern.flags}`
       const result = key in results ? results[key] : key in before ? before[key] : problemOf(pattern.source, pattern.flags)
-      results[key] = result ?? null
+      if (isUnlimited(pattern.source)) results[key] = result ?? null
       if (result && reason === undefined) problems.push(`${place}: ${key} ${result}`)
       if (!result && reason !== undefined) problems.push(`${place}: ${key} is linear, so it needs no reason`)
     }
   }
-  mkdirSync(dirname(cachePath), { recursive: true })
-  writeFileSync(cachePath, JSON.stringify(results))
+  writeResults(results)
   if (problems.length === 0) return
   console.error(problems.join('\n'))
   console.error('\nRewrite each, or add the comment "recheck: REASON" above it if its text is short or trusted.')
