@@ -75,6 +75,17 @@ describe('writing a snapshot', () => {
     expect(countIn('kcomebacks.json.1')).toBe(10)
   })
 
+  it('leaves other files beside it', async () => {
+    writeFileSync(`${path}.0`, 'mine')
+    for (const count of [10, 11, 12]) await write(some(count))
+    expect(readFileSync(`${path}.0`, 'utf8')).toBe('mine')
+  })
+
+  it('refuses one without entries although there is none yet', async () => {
+    expect(await write([])).toEqual({ written: false, reason: 'the new snapshot is rejected: it has no entries' })
+    expect(readdirSync(folder)).toEqual(['kcomebacks.json.rejected'])
+  })
+
   it('keeps no copy if only the date changed', async () => {
     await write(some(10))
     await write(some(10), false, false, { wall: wall + 86_400_000 })

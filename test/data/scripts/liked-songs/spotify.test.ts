@@ -80,6 +80,11 @@ describe('the access token', () => {
     expect(requests).toHaveLength(1)
   })
 
+  it('need not be stored', async () => {
+    tokens = [[200, { access_token: 'access', refresh_token: 'second' }]]
+    expect(await spotify().likedSongs(0)).toMatchObject({ items: 0 })
+  })
+
   it.each<[unknown]>([[null], [{}], [{ access_token: 5 }], ['access']])('is missing in %j', async (body) => {
     tokens = [[200, body]]
     expect(await failure(spotify().likedSongs(0))).toMatchObject({
