@@ -30,7 +30,7 @@ const names = [
   'data/routes/runs',
   'data/runs/*',
   'data/scripts/*/script',
-  'data/scripts/liked-songs/walk',
+  'data/scripts/liked-songs/runs',
   'data/scripts/kcomebacks/*.model',
   'data/swap',
   'demo/python-clients',

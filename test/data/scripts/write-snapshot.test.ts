@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -12,12 +13,14 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { loadConfig } from '../../../src/config/config.ts'
 import { comebacksDatabase } from '../../../src/data/databases/kcomebacks.ts'
 import { projectsDatabase } from '../../../src/data/databases/projects.ts'
 import { readPublished } from '../../../src/data/scripts/published.ts'
-import { writeSnapshot } from '../../../src/data/scripts/write-snapshot.ts'
+import { scriptSettings } from '../../../src/data/scripts/script.ts'
+import { snapshotPath, writeSnapshot } from '../../../src/data/scripts/write-snapshot.ts'
 import { silentLog } from '../../../src/util/log.ts'
 
 const wall = Date.UTC(2024, 1, 29, 23, 59, 59, 999)
@@ -41,8 +44,9 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 const lines: string[] = []
 const log = { ...silentLog, error: (...line: unknown[]) => lines.push(JSON.stringify(line)) }
-const write = (entries: readonly object[], force = false, dryRun = false) =>
-  writeSnapshot({ database: comebacksDatabase, path, entries, wall, force, dryRun, log })
+type Options = Partial<Parameters<typeof writeSnapshot>[0]>
+const write = (entries: readonly object[], force = false, dryRun = false, options: Options = {}) =>
+  writeSnapshot({ database: comebacksDatabase, path, entries, wall, force, dryRun, log, ...options })
 const countIn = (name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8')).length - 1
 
 describe('writing a snapshot', () => {
@@ -71,6 +75,75 @@ describe('writing a snapshot', () => {
     expect(countIn('kcomebacks.json.1')).toBe(10)
   })
 
+  it('leaves other files beside it', async () => {
+    writeFileSync(`${path}.0`, 'mine')
+    for (const count of [10, 11, 12]) await write(some(count))
+    expect(readFileSync(`${path}.0`, 'utf8')).toBe('mine')
+  })
+
+  it('refuses one without entries although there is none yet', async () => {
+    expect(await write([])).toEqual({ written: false, reason: 'the new snapshot is rejected: it has no entries' })
+    expect(readdirSync(folder)).toEqual(['kcomebacks.json.rejected'])
+  })
+
+  it('keeps no copy if only the date changed', async () => {
+    await write(some(10))
+    await write(some(10), false, false, { wall: wall + 86_400_000 })
+    expect(readdirSync(folder)).toEqual(['kcomebacks.json'])
+    expect(JSON.parse(readFileSync(path, 'utf8'))[0]).toEqual({ last_update: '2024-03-01 23:59:59 UTC' })
+    await write([{ ...entry(0), title: 'Another' }, ...some(9, 1)], false, false, { wall: wall + 86_400_000 })
+    expect(readdirSync(folder)).toEqual(['kcomebacks.json', 'kcomebacks.json.1'])
+  })
+
+  it('keeps the current file itself as a previous one', async () => {
+    await write(some(10))
+    const { ino } = statSync(path)
+    await write(some(11))
+    expect(statSync(`${path}.1`).ino).toBe(ino)
+    expect(statSync(path).ino).not.toBe(ino)
+  })
+
+  it('is confirmed before it changes anything, and only then', async () => {
+    await write(some(10))
+    const confirmed: string[][] = []
+    const confirm = async () => void confirmed.push(readdirSync(folder))
+    await write(some(11), false, false, { confirm })
+    expect(confirmed).toEqual([['kcomebacks.json']])
+    await write(some(12), false, true, { confirm })
+    await write(some(1), false, false, { confirm })
+    expect(confirmed).toHaveLength(1)
+    const before = readdirSync(folder)
+    const refuse = () => Promise.reject(new Error('another replica'))
+    await expect(write(some(12), false, false, { confirm: refuse })).rejects.toThrow('another replica')
+    expect(readdirSync(folder)).toEqual(before)
+    expect(countIn('kcomebacks.json')).toBe(11)
+  })
+
+  it('masks the secrets of the script', async () => {
+    await write([{ ...entry(1), title: 'hunter22' }], false, false, { mask: (text) => text.replaceAll('hunter22', '[hidden]') })
+    expect(readFileSync(path, 'utf8')).toContain('"title":"[hidden]"')
+  })
+
+  it('keeps the owner of the file', async () => {
+    await write(some(10))
+    // Only root may.
+    if (process.getuid?.() === 0) chownSync(path, 1234, 4321)
+    const { uid, gid } = statSync(path)
+    await write(some(11))
+    expect(statSync(path)).toMatchObject({ uid, gid })
+  })
+
+  it('fails if the previous files cannot be rotated, and leaves the current one', async () => {
+    await write(some(10))
+    await write(some(11))
+    mkdirSync(join(`${path}.2`, 'used'), { recursive: true })
+    writeFileSync(`${path}.3`, '')
+    const before = readdirSync(folder)
+    await expect(write(some(12))).rejects.toThrow(/ENOTDIR|EISDIR/)
+    expect(readdirSync(folder)).toEqual(before)
+    expect(countIn('kcomebacks.json')).toBe(11)
+  })
+
   it.each([
     ['has less than 80 % of the entries', some(7), 'it has 7 entries, the current one has 10'],
     ['is empty', [], 'it has no entries'],
@@ -81,7 +154,14 @@ describe('writing a snapshot', () => {
     expect(await write(entries)).toEqual({ written: false, reason: `the new snapshot is rejected: ${reason}` })
     expect(readFileSync(path)).toEqual(before)
     expect(countIn('kcomebacks.json.rejected')).toBe(entries.length)
-    expect(lines.join()).toContain(reason)
+    const rest = `kcomebacks: the new snapshot is rejected: ${reason}`
+    const counts = { database: 'kcomebacks', entries: entries.length, before: 10 }
+    const kept = 'it is kept as kcomebacks.json.rejected; '
+    expect(lines.splice(0)).toEqual([JSON.stringify([counts, `${rest}; ${kept}--force publishes it`])])
+    rmSync(`${path}.rejected`)
+    await write(entries, false, true)
+    expect(lines).toEqual([JSON.stringify([counts, `${rest}; --force publishes it`])])
+    expect(readdirSync(folder)).toEqual(['kcomebacks.json'])
 
     expect(await write(entries, true)).toEqual({ written: true })
     expect(countIn('kcomebacks.json')).toBe(entries.length)
@@ -169,5 +249,20 @@ describe('writing a snapshot', () => {
         log,
       }),
     ).rejects.toThrow('ENOENT')
+  })
+})
+
+describe('the path of a snapshot', () => {
+  const values = scriptSettings(loadConfig({ env: {} }))
+  it.each([
+    ['that is not set is in the data folder', undefined, '/data/kcomebacks.json'],
+    ['that is a URL is in the data folder', 'https://example.com/x.json', '/data/kcomebacks.json'],
+    ['that is a path is that', '/else/x.json', '/else/x.json'],
+    ['that is a relative path is in the working folder', 'x.json', resolve('x.json')],
+  ])('%s', (_what, kcomebacksSnapshot, expected) => {
+    const { kcomebacksSnapshot: _, ...others } = values
+    const settings = kcomebacksSnapshot === undefined ? others : { ...others, kcomebacksSnapshot }
+    expect(snapshotPath(comebacksDatabase, settings as typeof values, '/data')).toBe(expected)
+    expect(snapshotPath({ file: 'other.json' }, settings as typeof values, '/data')).toBe('/data/other.json')
   })
 })

@@ -93,7 +93,7 @@ export async function openJournal(path: string, account: string) {
     await rename(path, path.replace(/\.jsonl$/, `.${before}.jsonl`))
     text = ''
   }
-  let isNamed = text !== '' && before === account
+  let isNamed = before === account
   const { ids, failed } = parse(text)
   let torn = text !== '' && !text.endsWith('\n')
   async function add(line: Song): Promise<void> {

@@ -22,10 +22,8 @@ interface WalkOptions {
   readonly onPage: (items: number, known: number) => void
 }
 
-/** How far the walk goes back if songs were unliked since the page before. */
+/** How far the walk goes back first if songs were unliked since the page before. */
 const stepBack = 10
-/** Steps back without finding the page before; the list then changes faster than it can be read. */
-const maxStepsBack = 10
 
 /** The error for a page that lacks songs: older songs would be taken for synced. */
 function findGap(offset: number, { items, total }: LikedPage): UpstreamError | undefined {
@@ -44,31 +42,40 @@ export async function walkLikedSongs({ likedSongs, known, full, resumeAt, onPage
   /** Keys of all items so far. */
   const seen = new Set<string>()
   const songs = () => [...found.values()]
-  let [rest, stepsBack] = [resumeAt, 0]
+  let [rest, step] = [resumeAt, stepBack]
+  /** Whether the walk continues where the one before ended, so that the page before is one of that walk. */
+  let isResumed = false
   for (let offset = 0; ; ) {
     const page = await likedSongs(offset)
     const gap = findGap(offset, page)
     // The songs from here to where the walk before ended are not read either, unless nothing was found that the next run would stop at.
     if (gap !== undefined) return { songs: songs(), incompleteAt: found.size === 0 ? (rest ?? offset) : offset, error: gap }
-    const isConnected = offset === 0 || page.keys.some((key) => seen.has(key)) || page.songs.some(({ id }) => known.has(id))
-    if (!isConnected && page.items > 0 && stepsBack++ < maxStepsBack) {
-      offset = Math.max(0, offset - stepBack)
+    const isConnected =
+      offset === 0 || page.keys.some((key) => seen.has(key)) || (isResumed && known.has(page.songs[0]?.id ?? ''))
+    if (!isConnected) {
+      offset = Math.max(0, Math.min(offset, page.total) - step)
+      // Thousands may have been unliked since the walk before.
+      step *= 2
       continue
     }
-    stepsBack = 0
+    step = stepBack
+    isResumed = false
     const unseen = page.keys.filter((key) => !seen.has(key))
     for (const key of unseen) seen.add(key)
     const fresh = page.songs.filter(({ id }) => full || !known.has(id))
     for (const song of fresh) if (!found.has(song.id)) found.set(song.id, song)
     onPage(unseen.length, page.songs.filter(({ id, key }) => known.has(id) && unseen.includes(key)).length)
     const end = offset + page.items
-    if (page.items === 0 || end >= page.total) return { songs: songs() }
+    if (end >= page.total) return { songs: songs() }
     offset = end - 1
     const isKnown = page.songs.length > 0 && page.songs.every(({ id }) => known.has(id))
     if (!isKnown || full) continue
     if (rest === undefined) return { songs: songs() }
     // What follows was read by the walk before, up to where it ended.
-    if (rest > offset) offset = Math.max(0, Math.min(rest, page.total) - stepBack)
+    if (rest > offset) {
+      offset = Math.max(0, Math.min(rest, page.total) - stepBack)
+      isResumed = true
+    }
     rest = undefined
     // From here on, known songs do not end the walk.
     full = true

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createUpstream, type UpstreamOptions } from '../../../../src/data/scripts/upstream.ts'
+import { systemClock } from '../../../../src/util/clock.ts'
 
 export const secrets = {
   SPOTIFY_CLIENT_ID: 'the-client-id',
@@ -107,3 +109,10 @@ export async function fakeMusic(items: unknown[] = []): Promise<FakeMusic> {
   }
   return music
 }
+
+/** A client of a fake service, which does not retry. */
+export const upstreamAt = (baseUrl = '', options: Partial<UpstreamOptions> = {}) =>
+  createUpstream({
+    ...{ name: 'Fake', baseUrl, signal: new AbortController().signal, clock: systemClock, retries: 0 },
+    ...options,
+  })

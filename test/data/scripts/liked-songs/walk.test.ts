@@ -1,204 +1,268 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import type { ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { loadConfig } from '../../../../src/config/config.ts'
-import { runLikedSongs } from '../../../../src/data/scripts/liked-songs/script.ts'
-import { noCounts, noProgress, scriptSettings } from '../../../../src/data/scripts/script.ts'
-import { systemClock } from '../../../../src/util/clock.ts'
-import { silentLog } from '../../../../src/util/log.ts'
-import { type FakeMusic, fakeMusic, json, song } from './fake-music.ts'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createSpotify } from '../../../../src/data/scripts/liked-songs/spotify.ts'
+import { walkLikedSongs } from '../../../../src/data/scripts/liked-songs/walk.ts'
+import { type FakeMusic, fakeMusic, json, secrets, song, upstreamAt } from './fake-music.ts'
 
 let music: FakeMusic
-let dataDir: string
-const songs = (max: number, least = 1) => Array.from({ length: max - least + 1 }, (_, index) => song(max - index))
-const title = (number: number) => `Artist ${number % 7} - Song ${number} é`
-const titles = (least: number, max: number) => Array.from({ length: max - least + 1 }, (_, index) => title(least + index))
-
-const run = (options: { full?: boolean; dryRun?: boolean } = {}, env = {}) =>
-  runLikedSongs(
-    {
-      values: scriptSettings(loadConfig({ env: { ...music.env, ...env } })),
-      ...{ dataDir, signal: new AbortController().signal, log: silentLog, clock: systemClock, progress: noProgress },
-      ...{ counts: { ...noCounts }, full: false, dryRun: false, force: false },
-      ...options,
-    },
-    { gap: 0, backOff: 1 },
-  )
-
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'tickwarden-walk-'))
   music = await fakeMusic()
 })
-afterEach(async () => {
-  await music.close()
-  await rm(dataDir, { recursive: true })
+afterEach(() => music.close())
+
+const songs = (max: number, least = 1) => Array.from({ length: max - least + 1 }, (_, index) => song(max - index))
+const ids = (max: number, least = 1) => Array.from({ length: max - least + 1 }, (_, index) => `id${max - index}`)
+const local = (number: number) => ({
+  added_at: `2026-01-01T00:00:${number}Z`,
+  track: { name: `local ${number}`, is_local: true },
 })
 
-const offsetsRead = () =>
-  music.requested.flatMap((path) => (path.includes('/me/tracks') ? [Number(/offset=(\d+)/.exec(path)?.[1])] : []))
-
-/** Answers a page from this position on with fewer songs than there are. */
-const shortFrom = (position: number, length: number) => (path: string, response: ServerResponse) => {
-  if (!path.endsWith('/me/tracks')) return false
-  const offset = offsetsRead().at(-1) ?? 0
-  const items = offset >= position ? music.items.slice(offset, offset + length) : music.items.slice(offset, offset + 50)
-  json(response, 200, { items, total: music.items.length })
-  return true
+async function walk({ known = [] as string[], full = false, resumeAt = undefined as number | undefined } = {}) {
+  const spotify = createSpotify(upstreamAt(music.env.SPOTIFY_ACCOUNTS_URL), upstreamAt(music.env.SPOTIFY_API_URL), {
+    clientId: secrets.SPOTIFY_CLIENT_ID,
+    clientSecret: secrets.SPOTIFY_CLIENT_SECRET,
+    refreshToken: secrets.SPOTIFY_REFRESH_TOKEN,
+  })
+  const offsets: number[] = []
+  const pages: (readonly [number, number])[] = []
+  const result = await walkLikedSongs({
+    ...{ known: new Set(known), full, resumeAt },
+    likedSongs: (offset) => {
+      offsets.push(offset)
+      return spotify.likedSongs(offset)
+    },
+    onPage: (...page) => void pages.push(page),
+  })
+  return { ...result, found: result.songs.map(({ id }) => id), offsets, pages }
 }
 
-describe('a walk through the liked songs', () => {
-  it.each([0, 1, 30])('that gets a page of %i songs is partly done, and the next run continues it', async (length) => {
-    music.items = songs(160)
-    music.intercept = shortFrom(40, length)
-    const first = await run()
-    expect(first.outcome).toBe('partly')
-    expect(first.errors[0]).toMatch(/^Spotify returned \d+ of 50 songs from position 49 of 160; the next run continues there$/)
-    expect(music.loved).toEqual(titles(111, 160))
-    expect((await run()).outcome).toBe('failed')
-    music.intercept = () => false
-    music.items = songs(163)
-    expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 113 } })
-    expect([...music.loved].sort()).toEqual(titles(1, 163).sort())
-    music.requested.length = 0
-    expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 0 } })
-    expect(offsetsRead()).toEqual([0])
-  })
-
-  it('whose first page is empty is a failure, not a library without songs', async () => {
-    music.items = songs(60)
-    music.intercept = shortFrom(0, 0)
-    expect(await run()).toMatchObject({ outcome: 'failed', counts: { added: 0 } })
-    music.items = []
-    music.intercept = () => false
-    expect(await run()).toMatchObject({ outcome: 'done' })
-  })
-
-  it('that is incomplete among the new songs continues there, not where the walk before ended', async () => {
-    music.items = songs(260)
-    music.intercept = shortFrom(190, 0)
-    expect(await run()).toMatchObject({ outcome: 'partly' })
-    music.items = songs(380)
-    music.intercept = shortFrom(40, 0)
-    expect(await run()).toMatchObject({ outcome: 'partly' })
-    music.intercept = () => false
-    expect(await run()).toMatchObject({ outcome: 'done' })
-    expect([...new Set(music.loved)].sort()).toEqual(titles(1, 380).sort())
-  })
-
-  it.each([
-    ['to the end', 0],
-    ['up to another short page', 120],
-  ])('that is continued %s, but whose songs are not all loved, is continued from the same position', async (_what, later) => {
-    music.items = songs(260)
-    music.intercept = shortFrom(90, 0)
-    expect(await run()).toMatchObject({ outcome: 'partly' })
-    let left = 20
-    const short = shortFrom(later || 999, 0)
-    music.intercept = (path, response) => {
-      if (!path.startsWith('/lastfm')) return short(path, response)
-      if (left-- > 0) return false
-      json(response, 200, { error: 9 })
-      return true
-    }
-    expect(await run()).toMatchObject({ outcome: 'reauthorise', counts: { added: 20 } })
-    music.intercept = () => false
-    expect(await run()).toMatchObject({ outcome: 'done' })
-    expect([...new Set(music.loved)].sort()).toEqual(titles(1, 260).sort())
-  })
-
-  it.each([1, 5, 12])('finds every song if %i are unliked meanwhile', async (count) => {
-    music.items = songs(120)
-    let isFirst = true
-    music.intercept = (path, response) => {
-      if (!path.endsWith('/me/tracks') || !isFirst) return false
-      isFirst = false
-      json(response, 200, { items: music.items.slice(0, 50), total: 120 })
-      music.items = music.items.slice(count)
-      return true
-    }
-    expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 120 } })
-    expect(music.loved).toEqual(titles(1, 120))
-  })
-})
-
-describe('a reply of Last.fm', () => {
-  it.each<[string, (response: ServerResponse) => void]>([
-    ['204', (response) => void response.writeHead(204).end()],
-    ['null', (response) => json(response, 200, null)],
-    ['a list', (response) => json(response, 200, [])],
-    ['an error as text', (response) => json(response, 200, { error: '9', message: 'Invalid session key' })],
-    ['a failed status', (response) => json(response, 200, { lfm: { status: 'failed' } })],
-    ['a failed status with an error', (response) => json(response, 200, { lfm: { status: 'failed', error: { code: 10 } } })],
-    ['something else', (response) => json(response, 200, { track: {} })],
-  ])('that is %s is no success', async (_what, answer) => {
-    music.items = songs(3)
-    music.intercept = (path, response) => {
-      if (!path.startsWith('/lastfm')) return false
-      answer(response)
-      return true
-    }
-    const { outcome, counts } = await run()
-    expect(['failed', 'reauthorise']).toContain(outcome)
-    expect(counts.added).toBe(0)
-    music.intercept = () => false
-    expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 3 } })
-  })
-
-  it.each([{}, { status: 'ok' }, { lfm: { status: 'ok' } }])('that is %j is a success', async (body) => {
-    music.items = songs(2)
-    music.intercept = (path, response) => {
-      if (!path.startsWith('/lastfm')) return false
-      json(response, 200, body)
-      return true
-    }
-    expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 2 } })
-  })
-})
-
-it('another account starts anew, and the journal of the first one is kept', async () => {
-  music.items = songs(3)
-  await run()
+/** Changes the list after this many pages. */
+function changeAfter(count: number, change: () => void) {
+  let left = count
   music.intercept = (path, response) => {
-    if (!path.startsWith('/lastfm')) return false
-    json(response, 200, {})
+    if (!path.endsWith('/me/tracks') || left-- !== 1) return false
+    const offset = Number(/offset=(\d+)/.exec(music.requested.at(-1) ?? '')?.[1])
+    json(response, 200, { items: music.items.slice(offset, offset + 50), total: music.items.length })
+    change()
     return true
   }
-  expect(await run({}, { LASTFM_SESSION_KEY: 'another-session' })).toMatchObject({ outcome: 'done', counts: { added: 3 } })
-  expect((await readdir(dataDir)).filter((name) => /^likedsongs\..+\.jsonl$/.test(name))).toHaveLength(1)
+}
+
+/** Answers the page of this position with fewer items. */
+function shortAt(position: number, length: number) {
+  music.intercept = (path, response) => {
+    if (!path.endsWith('/me/tracks') || !music.requested.at(-1)?.endsWith(`offset=${position}`)) return false
+    json(response, 200, { items: music.items.slice(position, position + length), total: music.items.length })
+    return true
+  }
+}
+
+it('reads every page, each from the last item of the one before', async () => {
+  music.items = songs(120)
+  const { found, offsets, pages, ...rest } = await walk()
+  expect(found).toEqual(ids(120))
+  expect(offsets).toEqual([0, 49, 98])
+  expect(pages).toEqual([
+    [50, 0],
+    [49, 0],
+    [21, 0],
+  ])
+  expect(rest).toEqual({ songs: expect.anything() })
 })
 
-it.each(['2', 2])('--full loves what is missing from the loved songs of Last.fm, in %j pages', async (totalPages) => {
+it.each([
+  [50, [0]],
+  [51, [0, 49]],
+  [99, [0, 49]],
+  [0, [0]],
+])('ends with a list of %i songs after the pages from %j', async (count, expected) => {
+  music.items = songs(count)
+  const { found, offsets } = await walk()
+  expect(found).toEqual(ids(count))
+  expect(offsets).toEqual(expected)
+})
+
+it('ends at a page whose songs are all known', async () => {
+  music.items = songs(300)
+  const { found, offsets, pages } = await walk({ known: ids(240) })
+  expect(found).toEqual(ids(300, 241))
+  expect(offsets).toEqual([0, 49, 98])
+  expect(pages).toEqual([
+    [50, 0],
+    [49, 39],
+    [49, 49],
+  ])
+})
+
+it('reads all songs with full, known or not', async () => {
+  music.items = songs(120)
+  const { found, pages } = await walk({ known: ids(120), full: true })
+  expect(found).toEqual(ids(120))
+  expect(pages).toEqual([
+    [50, 50],
+    [49, 49],
+    [21, 21],
+  ])
+})
+
+it('does not take a page without songs for one of known songs', async () => {
+  music.items = [...Array.from({ length: 50 }, (_, index) => local(index)), ...songs(30)]
+  const { found, offsets, pages } = await walk()
+  expect(found).toEqual(ids(30))
+  expect(offsets).toEqual([0, 49])
+  expect(pages).toEqual([
+    [50, 0],
+    [30, 0],
+  ])
+})
+
+it('has a song that is listed twice once, as it is listed first', async () => {
+  const again = { added_at: '2025-01-01T00:00:00Z', track: { id: 'id2', name: 'Another title', artists: [{ name: 'A' }] } }
+  music.items = [...songs(3), again]
+  const { songs: found, pages } = await walk()
+  expect(found.map(({ title }) => title)).toEqual(['Song 3 é', 'Song 2 é', 'Song 1 é'])
+  expect(pages).toEqual([[4, 0]])
+})
+
+it.each([0, 10, 49])('ends at a page of %i songs that should have 50, and tells where', async (length) => {
+  music.items = songs(160)
+  shortAt(49, length)
+  const { found, incompleteAt, error, pages } = await walk()
+  expect(found).toEqual(ids(160, 111))
+  expect(incompleteAt).toBe(49)
+  expect(error).toMatchObject({
+    kind: 'malformed',
+    message: `Spotify returned ${length} of 50 songs from position 49 of 160; the next run continues there`,
+  })
+  expect(pages).toEqual([[50, 0]])
+})
+
+it('ends at a last page that lacks songs', async () => {
   music.items = songs(60)
-  await run()
-  music.loved.length = 0
-  music.intercept = (path, response, form) => {
-    const method = form.get('method')
-    if (!path.startsWith('/lastfm') || method === 'track.love') return false
-    if (method === 'user.getInfo') json(response, 200, { user: { name: 'me' } })
-    else {
-      const page = Number(form.get('page'))
-      const track = [...Array(29).keys()].map((index) => {
-        const number = (page - 1) * 29 + index + 1
-        return { name: `song ${number} É`, artist: { name: `ARTIST ${number % 7}` } }
-      })
-      json(response, 200, { lovedtracks: { track, '@attr': { user: form.get('user'), page: String(page), totalPages } } })
-    }
-    return true
-  }
-  expect(await run({ full: true })).toMatchObject({ outcome: 'done', counts: { read: 60, added: 2, unchanged: 58 }, errors: [] })
-  expect(music.loved).toEqual(titles(59, 60))
+  shortAt(49, 10)
+  const { incompleteAt, error } = await walk()
+  expect(incompleteAt).toBe(49)
+  expect(error?.message).toContain('returned 10 of 11 songs')
 })
 
-it('--full reads one page if Last.fm does not say how many there are', async () => {
-  music.items = songs(2)
-  music.intercept = (path, response, form) => {
-    const method = form.get('method')
-    if (!path.startsWith('/lastfm') || method === 'track.love') return false
-    const lovedtracks = { track: [], '@attr': { totalPages: { toString: 1 } } }
-    json(response, 200, method === 'user.getInfo' ? { user: { name: 'me' } } : { lovedtracks })
-    return true
-  }
-  expect(await run({ full: true })).toMatchObject({ outcome: 'done', counts: { added: 2 }, errors: [] })
+it.each([
+  ['the first page', 0, ids(160), undefined, 0],
+  ['the first page, where the walk before ended later', 0, ids(160), 120, 120],
+  ['a page after new songs', 49, ids(100), 120, 49],
+  ['the page that continues the walk before', 110, ids(160, 30), 120, 110],
+])('that gets %s short is continued from the right position', async (_what, position, known, resumeAt, expected) => {
+  music.items = songs(160)
+  shortAt(position, 3)
+  expect(await walk({ known, ...(resumeAt !== undefined && { resumeAt }) })).toMatchObject({ incompleteAt: expected })
+})
+
+it.each([1, 5, 12, 49])('goes back if %i songs of the first page are unliked meanwhile', async (count) => {
+  music.items = songs(220)
+  changeAfter(1, () => {
+    music.items = music.items.slice(count)
+  })
+  const { found, pages } = await walk()
+  expect(found).toEqual(ids(220))
+  expect(pages.reduce((sum, [items]) => sum + items, 0)).toBe(220)
+})
+
+it('goes back ten songs first, then twice as far each time, and ten again the next time', async () => {
+  music.items = songs(600)
+  changeAfter(5, () => {
+    music.items = music.items.slice(80)
+    changeAfter(5, () => {
+      music.items = music.items.slice(30)
+    })
+  })
+  const { found, offsets } = await walk()
+  expect(found).toEqual(ids(600))
+  expect(offsets.slice(0, 12)).toEqual([0, 49, 98, 147, 196, 245, 235, 215, 175, 95, 144, 134])
+})
+
+it('goes back although songs after them are known', async () => {
+  music.items = songs(200)
+  changeAfter(1, () => {
+    music.items = music.items.slice(12)
+  })
+  const { found } = await walk({ known: ids(130) })
+  expect(found).toEqual(ids(200, 131))
+})
+
+it('goes back from after the end of the list, if that became shorter', async () => {
+  music.items = songs(160)
+  changeAfter(3, () => {
+    music.items = music.items.slice(100)
+  })
+  const { found, offsets } = await walk()
+  expect(found).toEqual(ids(160))
+  expect(offsets).toEqual([0, 49, 98, 147, 50, 30])
+})
+
+it('ends if all songs are unliked meanwhile', async () => {
+  music.items = songs(60)
+  changeAfter(1, () => {
+    music.items = []
+  })
+  const { found, offsets } = await walk()
+  expect(found).toEqual(ids(60, 11))
+  expect(offsets).toEqual([0, 49, 0])
+})
+
+it('continues the walk before where it ended, after the new songs', async () => {
+  music.items = songs(400)
+  const { found, offsets } = await walk({ known: ids(395, 201), resumeAt: 195 })
+  expect(offsets).toEqual([0, 49, 185, 234, 283, 332, 381])
+  expect(found.filter((id) => !ids(395, 201).includes(id))).toEqual([...ids(400, 396), ...ids(200)])
+})
+
+it('continues it to the end although songs there are known', async () => {
+  music.items = songs(400)
+  const known = [...ids(400, 301), ...ids(250, 101)]
+  const { found, offsets } = await walk({ known, resumeAt: 100 })
+  expect(offsets).toEqual([0, 90, 139, 188, 237, 286, 335, 384])
+  expect(found.filter((id) => !known.includes(id))).toEqual([...ids(300, 251), ...ids(100)])
+})
+
+it.each([
+  ['on the page that ends the new songs', 30, [0, 49, 98]],
+  ['with its last item', 49, [0, 49, 98]],
+  ['right after it', 50, [0, 40, 89]],
+  ['after the end of the list', 9_999, [0, 110, 100, 80]],
+])('continues one that ended %s', async (_what, resumeAt, offsets) => {
+  music.items = songs(120)
+  const known = resumeAt > 120 ? ids(120, 31) : ids(120, 121 - resumeAt - 20)
+  const result = await walk({ known, resumeAt })
+  expect(result.offsets).toEqual(offsets)
+  expect(result.found).toEqual(expect.arrayContaining(ids(120).filter((id) => !known.includes(id))))
+})
+
+it.each([5, 60, 300])('goes back before where it ended if %i songs were unliked since', async (count) => {
+  const known = ids(700, 301)
+  music.items = songs(700).slice(count)
+  const { found } = await walk({ known, resumeAt: 400 })
+  expect(found.filter((id) => !known.includes(id))).toEqual(ids(300))
+})
+
+it('goes back to the end of what is known although a later song is known', async () => {
+  const known = [...ids(700, 301), 'id230']
+  music.items = songs(700).slice(60)
+  const { found } = await walk({ known, resumeAt: 400 })
+  expect(found.filter((id) => !known.includes(id))).toEqual(ids(300).filter((id) => id !== 'id230'))
+})
+
+it('goes back before where it ended if there are no songs', async () => {
+  music.items = songs(400)
+  music.items.splice(190, 50, ...Array.from({ length: 50 }, (_, index) => local(index)))
+  const { found, offsets } = await walk({ known: ids(400, 201), resumeAt: 200 })
+  expect(offsets.slice(0, 4)).toEqual([0, 190, 180, 229])
+  expect(found).toEqual(expect.arrayContaining(ids(160)))
+})
+
+it('goes back after it was continued too, although songs after them are known', async () => {
+  const known = [...ids(400, 201), ...ids(101, 91)]
+  music.items = songs(400)
+  changeAfter(2, () => {
+    music.items = music.items.slice(60)
+  })
+  const { found } = await walk({ known, resumeAt: 200 })
+  expect(found.filter((id) => !known.includes(id))).toEqual(ids(200).filter((id) => !known.includes(id)))
 })
