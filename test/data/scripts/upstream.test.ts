@@ -211,7 +211,13 @@ describe('a request to an upstream', () => {
     expect(await failure(upstream.request({ path: '/' }))).toMatchObject({ kind: 'aborted' })
 
     const later = new AbortController()
-    const waiting = { ...hastyClock(), after: () => (later.abort(), () => undefined) }
+    const waiting: Clock = {
+      ...hastyClock(),
+      after() {
+        later.abort()
+        return () => {}
+      },
+    }
     const other = await start(json({}, 429, { 'retry-after': '80' }), { signal: later.signal, clock: waiting })
     expect(await failure(other.upstream.request({ path: '/' }))).toMatchObject({
       kind: 'aborted',
