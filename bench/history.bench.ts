@@ -34,7 +34,7 @@ function snapshotOf(server: string): ServerSnapshot {
 /** As much as 400 days of polling leave, made by the database itself. */
 function fill(path: string, names: readonly string[]): void {
   const store = new HistoryStore({ path, days: 400 })
-  store.servers(names, wall)
+  store.servers(names)
   store.close()
   const db = new Database(path)
   db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -200000')

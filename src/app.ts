@@ -155,11 +155,12 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
   })
   app.addHook('onClose', () => maintenance.close())
   const maintenanceOf = (server: string) => maintenance.of(server)
+  let history: History | undefined
   const found = await openFolder({ ...config.history, dataDir: config.data.dataDir }, log)
-  const unlockHistory = found && !found.isReadOnly ? await lockFolder(found.folder, log) : undefined
+  const unlockHistory = found && !found.isReadOnly ? await lockFolder(found.folder, log, () => history?.stopWriting()) : undefined
   // The hooks run in the opposite order of these lines: after the history has been closed.
   app.addHook('onClose', async () => unlockHistory?.())
-  const history = await openHistory({
+  history = await openHistory({
     ...{ fleet, clock, log, days: config.history.historyDays },
     isMaintained: (server) => maintenanceOf(server) !== null,
     ...(found && (found.isReadOnly || unlockHistory) && found),

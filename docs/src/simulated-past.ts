@@ -55,7 +55,7 @@ export function writeSimulatedPast(folder: string, servers: readonly SimulatedSe
     let at = now - stages[0].ago
     const clock = { now: () => at, wall: () => at, after: () => () => {} }
     const recorded = new RecordedServer(clock, Promise.resolve())
-    recorded.resume(store.servers([server.name], at)[0])
+    recorded.resume(store.servers([server.name])[0])
     for (const [index, { step }] of stages.entries()) {
       const end = now - (stages[index + 1]?.ago ?? 0)
       for (; at < end; at += step) recorded.observe(snapshotOf(server, at, now), undefined, at)

@@ -39,6 +39,8 @@ const minute = 60_000
 const serversAtOnce = 200
 /** With more servers a write or query may take over 10 ms (`npm run bench -- history`). */
 const maxLocalServers = 100
+/** Milliseconds after which it is tried again to read what is stored of servers. */
+const loadPauseMs = 5_000
 /** Milliseconds after which incidents that have begun or ended are written: those of all servers together. */
 const incidentSaveMs = 1_000
 
@@ -66,6 +68,7 @@ export class History {
   #overview: { readonly at: number; readonly values: Promise<OverviewValues> } | undefined
   #stop: (() => void)[] = []
   #cancel = () => {}
+  #cancelLoad = () => {}
   #isIncidentSaveDue = false
   #incidentsWrittenAt = Number.NEGATIVE_INFINITY
   #cancelIncidentSave = () => {}
@@ -73,7 +76,7 @@ export class History {
   constructor(options: HistoryOptions, store: StoreClient, isWritable: boolean) {
     this.#options = options
     this.#store = store
-    this.#writer = new BatchWriter(store, isWritable, options.log)
+    this.#writer = new BatchWriter(store, isWritable, options)
   }
 
   /** Resolves when all servers are recorded. */
@@ -105,17 +108,23 @@ export class History {
 
   /** The last 200 sessions, newest first. */
   async sessions(server: string): Promise<readonly Session[]> {
-    return this.#recordsPlayers ? this.#store.sessions(await this.#saved(server)) : []
+    if (!this.#recordsPlayers) return []
+    const sessions = await this.#store.sessions(await this.#saved(server))
+    return this.#knowsPlayers(server) ? sessions : sessions.map((one) => (one.isOnline ? { ...one, isOnline: null } : one))
   }
 
   /** Longest time first. @param range milliseconds up to now */
   async players(server: string, range: number): Promise<readonly PlayerTime[]> {
-    return this.#recordsPlayers ? this.#store.players(await this.#saved(server), range, this.#now()) : []
+    return this.#recordsPlayers
+      ? this.#store.players(await this.#saved(server), range, this.#now(), this.#knowsPlayers(server))
+      : []
   }
 
   /** As `players`, the first `count`, with the time at which each was first seen. */
   async playerHistories(server: string, range: number, count: number): Promise<readonly PlayerHistory[]> {
-    return this.#recordsPlayers ? this.#store.playerHistories(await this.#saved(server), range, count, this.#now()) : []
+    return this.#recordsPlayers
+      ? this.#store.playerHistories(await this.#saved(server), range, count, this.#now(), this.#knowsPlayers(server))
+      : []
   }
 
   /** The incidents, newest first. */
@@ -174,17 +183,27 @@ export class History {
     return this.#bytes
   }
 
+  /** Nothing is written from now on: another process may write to the same file. */
+  stopWriting(): void {
+    this.#writer.stop()
+  }
+
   /** Writes everything that is not in the database yet. */
   async close(): Promise<void> {
     for (const stop of this.#stop) stop()
     this.#cancel()
+    this.#cancelLoad()
     this.#cancelIncidentSave()
-    for (const servers of chunks([...this.#servers.values()])) await this.#save(servers)
+    for (const servers of chunks([...this.#servers.values()])) await this.#writer.write(servers, this.#now(), true)
     await this.#store.close().catch((error) => this.#writer.report(error))
   }
 
   get #recordsPlayers(): boolean {
     return this.#options.recordsPlayers !== false
+  }
+
+  #knowsPlayers(server: string): boolean {
+    return this.#servers.get(server)?.knowsPlayers ?? false
   }
 
   #now(): number {
@@ -213,19 +232,23 @@ export class History {
 
   /** Nothing is recorded of a server before it is known what is stored of it. */
   async #add(names: readonly string[]): Promise<void> {
-    const { clock, fleet } = this.#options
+    const { clock } = this.#options
     let markLoaded = () => {}
     const loaded = new Promise<void>((resolve) => {
       markLoaded = resolve
     })
     const added = names.map((name) => [name, new RecordedServer(clock, loaded)] as const)
     for (const [name, recorded] of added) this.#servers.set(name, recorded)
+    await this.#load(added)
+    markLoaded()
+  }
+
+  /** Reads what is stored of servers, and records them from then on: later if the database cannot be used now. */
+  async #load(added: readonly (readonly [name: string, recorded: RecordedServer])[]): Promise<void> {
+    const { clock, fleet } = this.#options
     try {
       for (const some of chunks(added)) {
-        const stored = await this.#store.servers(
-          some.map(([name]) => name),
-          this.#now(),
-        )
+        const stored = await this.#store.servers(some.map(([name]) => name))
         for (const [index, [name, recorded]] of some.entries()) {
           recorded.resume(stored[index])
           const newest = this.#servers.get(name) === recorded ? fleet.get(name)?.snapshot() : undefined
@@ -234,8 +257,9 @@ export class History {
       }
     } catch (error) {
       this.#writer.report(error)
+      this.#cancelLoad()
+      this.#cancelLoad = clock.after(loadPauseMs, () => void this.#load([...this.#servers].filter(([, { id }]) => id < 0)))
     }
-    markLoaded()
   }
 
   #remove(server: string): void {

@@ -48,12 +48,12 @@ const duration = (ms: number): string => {
   return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} d`
 }
 
-/** An incident that has not ended is known to go on if that was known so many milliseconds ago. */
+/** An incident that has not ended is known to go on if that was known so many milliseconds ago. The clock may have been set back since. */
 const recentMs = 5_000
 
 /** Whether it goes on; null if that is not known. @param now Unix milliseconds */
 export const isOngoing = ({ to, knownAt }: IncidentRecord, now: number): boolean | null =>
-  to !== null ? false : now - knownAt < recentMs ? true : null
+  to !== null ? false : Math.abs(now - knownAt) < recentMs ? true : null
 
 /** `survival was down for 5 min (refused)`. An incident whose end is not known is told as it began. */
 export function describeIncident({ server, kind, from, to, detail }: Incident): string {

@@ -11,7 +11,7 @@ it('notes the incident of a server whose name is like an ID', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-incident-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const store = new HistoryStore({ path: join(folder, fileName), days: 400 })
-  const [server = 0] = store.servers(['7-25565'], 0).map(({ id }) => id)
+  const [server = 0] = store.servers(['7-25565']).map(({ id }) => id)
   const [from, to] = [1_000, 2_000]
   const incident = { server, kind: 'down', from, to, knownAt: to, unknownMs: 0, detail: null } as const
   store.write({ slices: new Float64Array(0), sessions: [], events: [], incidents: [incident] })

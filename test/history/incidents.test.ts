@@ -272,7 +272,7 @@ describe('the recorded incidents', () => {
   it('of a server that never stops flapping are bounded, and found and noted without reading all', () => {
     const store = new HistoryStore({ days: 400 })
     onTestFinished(() => store.close())
-    const [one, two] = store.servers(['one', 'two'], 0).map(({ id }) => id)
+    const [one, two] = store.servers(['one', 'two']).map(({ id }) => id)
     const incident = (server = 0, from = 0, to: number | null = from + 5) =>
       ({ server, kind: 'down', from, to, knownAt: to ?? 400_000, unknownMs: 0, detail: null }) as const
     const incidents = [incident(two, 7, null), ...Array.from({ length: 12_000 }, (_, index) => incident(one, 10 * index))]

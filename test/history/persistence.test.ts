@@ -86,6 +86,9 @@ describe('the history after a restart', () => {
     await history.close()
     stop()
     await open({ Server: { status: status(1), rcon: rcon('Bob') }, down: {} })
+    // Before the first list of the players.
+    expect((await history.sessions('Server')).find(({ name }) => name === 'Bob')?.isOnline).toBeNull()
+    await fleet.pollAll()
     expect([
       await history.range('Server', hour),
       await history.uptime('Server', 3),

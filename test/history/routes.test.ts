@@ -321,7 +321,7 @@ describe('/players', () => {
     await poll(service, 60_000, 'Alice')
     await poll(service, 60_000)
     await poll(service, 60_000, 'Alice')
-    await service.clock.advance(30_000)
+    await poll(service, 30_000, 'Alice')
     const now = service.clock.wall()
     const early = { player: { ID: '', NAME: 'Early' }, seconds: 0, sessions: 1, lastSeen: now - 210_000, online: false }
     expect(await read(service)).toEqual({

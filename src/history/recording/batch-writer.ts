@@ -1,3 +1,4 @@
+import type { Clock } from '../../util/clock.ts'
 import type { Log } from '../../util/log.ts'
 import { reasonOf } from '../store/file-error.ts'
 import type { Batch } from '../store/store.ts'
@@ -6,28 +7,48 @@ import type { RecordedServer } from './recorded-server.ts'
 
 /** Numbers that are kept while they cannot be written: 32 MB. */
 const maxUnwritten = 4_000_000
+/** Milliseconds after a failure before which nothing is tried again. */
+const pauseMs = 1_000
 
 /** Writes what is recorded of servers, in its order. What cannot be written is kept, and written with the next batch. */
 export class BatchWriter {
   readonly #store: Pick<StoreClient, 'write'>
-  readonly #isWritable: boolean
+  #isWritable: boolean
   readonly #log: Log
+  readonly #clock: Pick<Clock, 'now'>
+  /** Monotonic milliseconds. */
+  #failedAt = Number.NEGATIVE_INFINITY
   /** What could not be written, oldest first. */
   #unwritten: Batch[] = []
   #isFailing = false
 
   /** @param isWritable false: everything is dropped */
-  constructor(store: Pick<StoreClient, 'write'>, isWritable: boolean, log: Log) {
+  constructor(
+    store: Pick<StoreClient, 'write'>,
+    isWritable: boolean,
+    { log, clock }: { readonly log: Log; readonly clock: Pick<Clock, 'now'> },
+  ) {
     this.#store = store
     this.#isWritable = isWritable
     this.#log = log
+    this.#clock = clock
   }
 
-  /** Never rejects. @param now Unix milliseconds */
-  async write(servers: readonly RecordedServer[], now: number): Promise<void> {
+  /** From now on everything is dropped. */
+  stop(): void {
+    this.#isWritable = false
+    this.#unwritten = []
+  }
+
+  /** Never rejects. @param now Unix milliseconds; @param isLast true: it is tried even if that has just failed */
+  async write(servers: readonly RecordedServer[], now: number, isLast = false): Promise<void> {
     const batch = takeBatch(servers, now)
-    if (batch === undefined || !this.#isWritable) return
-    const batches = [...this.#unwritten, batch]
+    const batches = batch === undefined ? this.#unwritten : [...this.#unwritten, batch]
+    if (batches.length === 0 || !this.#isWritable) return
+    if (!isLast && this.#clock.now() - this.#failedAt < pauseMs) {
+      this.#unwritten = keepNewest(batches)
+      return
+    }
     this.#unwritten = []
     for (const [index, next] of batches.entries()) {
       try {
@@ -36,6 +57,7 @@ export class BatchWriter {
         this.#isFailing = false
       } catch (error) {
         this.report(error)
+        this.#failedAt = this.#clock.now()
         this.#unwritten = keepNewest([...batches.slice(index), ...this.#unwritten])
         return
       }

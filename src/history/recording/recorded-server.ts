@@ -35,6 +35,11 @@ export class RecordedServer {
     return this.#sessions.hasChanges
   }
 
+  /** Whether it is known now who is online. */
+  get knowsPlayers(): boolean {
+    return this.#sessions.isKnown
+  }
+
   /** Whether an incident has begun or ended since the last write. */
   get hasIncidentNews(): boolean {
     return this.#incidents.hasNews
@@ -47,9 +52,9 @@ export class RecordedServer {
 
   /** From now on snapshots are recorded. */
   resume(stored: StoredServer | undefined): void {
-    if (stored === undefined) return
+    if (stored === undefined || this.#id >= 0) return
     this.#id = stored.id
-    this.#sessions.resume(stored.online, stored.lastAt ?? Number.NEGATIVE_INFINITY)
+    this.#sessions.resume(stored.online, stored.onlineAt)
     this.#states.resume(stored.state, stored.version)
     this.#incidents.resume(stored.incident)
     this.#isRecording = true
@@ -61,13 +66,15 @@ export class RecordedServer {
     this.#recorder.observe(snapshot)
     this.#states.observe(snapshot, now)
     this.#incidents.observe(snapshot, now)
-    if (players !== undefined) this.#sessions.observe(players, now, snapshot.at)
+    if (players === undefined) this.#sessions.markUnknown()
+    else this.#sessions.observe(players, now, snapshot.at)
   }
 
   /** The state is unknown from now until the next snapshot. @param now Unix milliseconds */
   markUnknown(now: number): void {
     this.#recorder.markUnknown()
     this.#incidents.markUnknown(now)
+    this.#sessions.markUnknown()
   }
 
   /** The next list of players is that of another server. @param now Unix milliseconds */

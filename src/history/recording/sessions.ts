@@ -9,18 +9,26 @@ export interface Session {
   readonly from?: number
   /** Unix milliseconds; absent while the player is online, and if the player left while the server was not watched. */
   readonly to?: number
-  readonly isOnline: boolean
-}
-
-/** A session that started or ended, at an unknown time if `at` is null. Unix milliseconds. */
-export interface SessionChange {
-  readonly kind: 'join' | 'leave'
-  readonly name: string
-  readonly id: string | null
-  readonly at: number | null
-  /** When it was noticed. */
+  /** Null if the player was online and the list of players is not known now. */
+  readonly isOnline: boolean | null
+  /** Unix milliseconds of the last change; while the player is online, of the last list with the player. */
   readonly changedAt: number
 }
+
+/**
+ * A session that started or ended, at an unknown time if `at` is null, or the sessions of all who are online, which go on. Unix
+ * milliseconds.
+ */
+export type SessionChange =
+  | {
+      readonly kind: 'join' | 'leave'
+      readonly name: string
+      readonly id: string | null
+      readonly at: number | null
+      /** When it was noticed. */
+      readonly changedAt: number
+    }
+  | { readonly kind: 'stay'; readonly changedAt: number }
 
 /** Maximum length of a name. A player name has at most 16 characters. */
 const maxName = 32
@@ -33,14 +41,22 @@ export class SessionTracker {
   #online: Set<string> | undefined
   /** The last list: the array of the last snapshot, which takes no extra memory. */
   #previous: readonly Player[] | undefined
-  /** Unix milliseconds of the last list of an earlier process. */
+  /** Unix milliseconds of the last list, at first that of an earlier process. */
   #lastAt = Number.NEGATIVE_INFINITY
   /** Monotonic milliseconds of the last list. */
   #lastNow: number | undefined
+  #isKnown = false
+  /** Unix milliseconds up to which it has been told that those who are online stay. */
+  #toldAt = Number.NEGATIVE_INFINITY
   #changes: SessionChange[] = []
 
   get hasChanges(): boolean {
     return this.#changes.length > 0
+  }
+
+  /** Whether it is known now who is online. */
+  get isKnown(): boolean {
+    return this.#isKnown
   }
 
   /** Continues from what an earlier process recorded up to `at`, Unix milliseconds. */
@@ -57,7 +73,14 @@ export class SessionTracker {
     // Most polls find the same list.
     if (!isContinued || players !== this.#previous) this.#compare(players, at, isContinued)
     this.#previous = players
+    this.#lastAt = at
     this.#lastNow = now
+    this.#isKnown = true
+  }
+
+  /** There is no list from now on. */
+  markUnknown(): void {
+    this.#isKnown = false
   }
 
   /** Ends all sessions at an unknown time: the next list is that of another server. */
@@ -67,13 +90,16 @@ export class SessionTracker {
     this.#previous = undefined
     this.#lastAt = Number.NEGATIVE_INFINITY
     this.#lastNow = undefined
+    this.#isKnown = false
   }
 
   /** Returns the changes since the last call. */
   take(): readonly SessionChange[] {
     const taken = this.#changes
     if (taken.length > 0) this.#changes = []
-    return taken
+    if (this.#online === undefined || this.#lastNow === undefined || this.#lastAt === this.#toldAt) return taken
+    this.#toldAt = this.#lastAt
+    return [...taken, { kind: 'stay', changedAt: this.#lastAt }]
   }
 
   /** Records who joined and left since the last list. */
@@ -89,8 +115,8 @@ export class SessionTracker {
   }
 }
 
-/** @param row player, uuid, joined_at, left_at, online */
-export function toSession([name, id, from, to, isOnline]: readonly (number | string | null)[]): Session {
+/** @param row player, uuid, joined_at, left_at, online, changed_at */
+export function toSession([name, id, from, to, isOnline, changedAt]: readonly (number | string | null)[]): Session {
   return {
     name: String(name),
     ...(typeof id === 'string' && { id }),
@@ -98,5 +124,6 @@ export function toSession([name, id, from, to, isOnline]: readonly (number | str
     // The clock may have been set back in between.
     ...(typeof to === 'number' && { to: Math.max(to, Number(from)) }),
     isOnline: isOnline === 1,
+    changedAt: Number(changedAt),
   }
 }

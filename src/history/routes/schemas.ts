@@ -82,6 +82,10 @@ export const UptimeReply = Type.Object(
   },
 )
 
+const onlineOrNull = Type.Union([Type.Boolean(), Type.Null()], {
+  description: 'Whether the player is online; null if the player was and there is no list of the players now',
+})
+
 export const PlayersReply = Type.Object(
   {
     server: Type.String(),
@@ -91,7 +95,7 @@ export const PlayersReply = Type.Object(
         seconds: Type.Integer({ description: 'Time played in the range, of the sessions of which start and end are known' }),
         sessions: Type.Integer({ description: 'Number of sessions in the range' }),
         lastSeen: Type.Integer({ description: 'Unix milliseconds; now while the player is online' }),
-        online: Type.Boolean(),
+        online: onlineOrNull,
       }),
       { description: 'Longest time first; requires a source that provides the full player list' },
     ),
@@ -122,7 +126,7 @@ export const SessionsReply = Type.Object(
         to: momentOrNull(
           'Unix milliseconds; null while the player is online, and if the player left while the server was not watched',
         ),
-        online: Type.Boolean(),
+        online: onlineOrNull,
       }),
       { description: 'Newest first; requires a source that provides the full player list' },
     ),

@@ -4,7 +4,6 @@ import { joinSlices, layout, ofSeries, sliceSize } from '../values/slices.ts'
 import type { Connection, Row } from './connection.ts'
 import { bucketColumns, upsertBuckets } from './schema.ts'
 
-const minute = 60_000
 const rowsAtOnce = 64
 
 /** The tables of values by time, one for each level, and what `servers` keeps of them: when they begin, and the record of players. */
@@ -98,18 +97,6 @@ export class Buckets {
         FROM starts CROSS JOIN ${level.table} AS bucket ON bucket.time = starts.time AND bucket.server = ?`,
       ...[from, to, server],
     )
-  }
-
-  /** Unix milliseconds up to which a server was recorded in the last ten minutes; null otherwise. */
-  lastAt(server: number, now: number): number | null {
-    const { table, step } = levels[0]
-    const to = Math.ceil(now / step) * step
-    const found = this.#connection.first(
-      `WITH RECURSIVE starts (time) AS (SELECT ? UNION ALL SELECT time - ${step} FROM starts WHERE time > ?)
-        SELECT bucket.time FROM starts CROSS JOIN ${table} AS bucket ON bucket.time = starts.time AND bucket.server = ? LIMIT 1`,
-      ...[to, to - 10 * minute, server],
-    )
-    return found === undefined ? null : Math.min(now, Number(found[0]) + step)
   }
 
   /** Deletes the oldest values of each level, if they are no longer kept. @param keptMs milliseconds for which days are kept */

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import Database from 'libsql'
 import { HistoryFileError, reasonOf } from './file-error.ts'
 import { applicationId, migrations, schema, schemaVersion } from './schema.ts'
@@ -9,6 +10,8 @@ export interface DatabaseOptions {
   readonly isReadOnly?: boolean
   /** True: the file is lost if the process is killed. */
   readonly isTemporary?: boolean
+  /** Milliseconds for which a call waits while another program has locked the file; default 1,000. */
+  readonly busyMs?: number
 }
 
 /** Memory for pages of the file. */
@@ -20,13 +23,19 @@ const maxChecked = 10_000
  * Opens the database, which gets its tables if it is new.
  * @throws HistoryFileError if the file cannot be used; it is then unchanged
  */
-export function openDatabase({ path, isReadOnly = false, isTemporary = false }: DatabaseOptions): Database.Database {
+export function openDatabase({
+  path,
+  isReadOnly = false,
+  isTemporary = false,
+  busyMs = 1_000,
+}: DatabaseOptions): Database.Database {
   if (path === undefined) {
     const db = new Database(':memory:')
     db.exec(schema)
     return db
   }
   try {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new HistoryFileError('it is a folder')
     const db = isReadOnly ? openReadOnly(path) : new Database(path)
     try {
       db.exec(`PRAGMA busy_timeout = 1000; PRAGMA cache_size = -${cacheBytes / 1024}`)
@@ -34,9 +43,13 @@ export function openDatabase({ path, isReadOnly = false, isTemporary = false }: 
       if (isReadOnly) return db
       if (isTemporary) db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF')
       // The journal is flushed to disk only when it is copied into the file: after a loss of power the last minutes may be missing.
-      else db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+      else {
+        useJournal(db)
+        db.exec('PRAGMA synchronous = NORMAL')
+      }
       if (isNew) db.exec(`BEGIN; ${schema} COMMIT`)
       else migrate(db)
+      db.exec(`PRAGMA busy_timeout = ${busyMs}`)
       return db
     } catch (error) {
       db.close()
@@ -45,6 +58,15 @@ export function openDatabase({ path, isReadOnly = false, isTemporary = false }: 
   } catch (error) {
     if (error instanceof HistoryFileError) throw error
     throw new HistoryFileError(reasonOf(error))
+  }
+}
+
+/** A journal lets other programs read while this one writes. It cannot be turned on while one of them reads: then it is at the next start. */
+function useJournal(db: Database.Database): void {
+  try {
+    db.exec('PRAGMA journal_mode = WAL')
+  } catch (error) {
+    if ((error as { readonly code?: string }).code !== 'SQLITE_BUSY') throw error
   }
 }
 

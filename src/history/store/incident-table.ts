@@ -7,7 +7,6 @@ import {
   incidentId,
   maxNotes,
 } from '../incidents.ts'
-import { dayMs } from '../values/levels.ts'
 import type { Connection, Row } from './connection.ts'
 
 const incidentColumns = 'from_at, kind, to_at, known_at, unknown_ms, detail'
@@ -98,12 +97,15 @@ export class IncidentTable {
     return { ...incident, id: incidentId(Number(server), incident.from), server: String(name), notes }
   }
 
-  /** Deletes those of before a time, of about a day. */
+  /** Deletes up to a thousand that ended before a time. */
   prune(before: number): void {
+    const old =
+      'SELECT server, from_at FROM incidents WHERE from_at < ?1 AND ifnull(to_at, known_at) < ?1 ORDER BY from_at LIMIT 1000'
+    this.#connection.run(`DELETE FROM incidents WHERE (server, from_at) IN (${old})`, before)
     this.#connection.run(
-      'DELETE FROM incidents WHERE from_at < min(?, (SELECT min(from_at) FROM incidents) + ?)',
-      ...[before, dayMs],
+      `DELETE FROM incident_notes WHERE from_at < ?
+        AND NOT EXISTS (SELECT 1 FROM incidents AS of WHERE of.server = incident_notes.server AND of.from_at = incident_notes.from_at)`,
+      before,
     )
-    this.#connection.run('DELETE FROM incident_notes WHERE from_at < ?', before)
   }
 }

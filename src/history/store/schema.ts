@@ -91,7 +91,7 @@ CREATE TABLE sessions (
   joined_at INTEGER,                -- NULL if the player joined before the server was watched
   left_at INTEGER,                  -- NULL while online, and if the player left while the server was not watched
   online INTEGER NOT NULL,          -- 1 until the player leaves
-  changed_at INTEGER NOT NULL       -- when this was last written
+  changed_at INTEGER NOT NULL       -- when the player joined or left; while online, of the last list with the player
 );
 CREATE INDEX sessions_of_server ON sessions (server, changed_at);
 CREATE INDEX sessions_online ON sessions (server) WHERE online = 1;
@@ -126,7 +126,7 @@ export function upsertBuckets(level: Level, names: readonly SeriesName[], rows: 
   const peakAt = `players_max_at = CASE WHEN ifnull(players_max, -1) < excluded.players_max
     THEN excluded.players_max_at ELSE players_max_at END`
   const values = ofSeries.flatMap(([known, mean, min, max]) => [
-    `${known} = ifnull(${known}, 0) + excluded.${known}`,
+    `${known} = min(ifnull(${known}, 0) + excluded.${known}, ${level.step})`,
     `${mean} = ifnull((${mean} * ${known} + excluded.${mean} * excluded.${known}) / (${known} + excluded.${known}), excluded.${mean})`,
     `${min} = min(ifnull(${min}, excluded.${min}), excluded.${min})`,
     `${max} = max(ifnull(${max}, excluded.${max}), excluded.${max})`,

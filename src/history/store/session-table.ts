@@ -11,32 +11,36 @@ export class SessionTable {
   }
 
   write(change: SessionChange & { readonly server: number }): void {
-    const { server, kind, name, at, changedAt } = change
-    if (kind === 'join')
+    const { server, kind, changedAt } = change
+    if (kind === 'stay')
+      this.#connection.run('UPDATE sessions SET changed_at = ? WHERE server = ? AND online = 1', changedAt, server)
+    else if (kind === 'join')
       this.#connection.run(
         'INSERT INTO sessions (server, player, uuid, joined_at, online, changed_at) VALUES (?, ?, ?, ?, 1, ?)',
-        ...[server, name, change.id, at, changedAt],
+        ...[server, change.name, change.id, change.at, changedAt],
       )
     else
       this.#connection.run(
         'UPDATE sessions SET left_at = ?, online = 0, changed_at = ? WHERE server = ? AND player = ? AND online = 1',
-        ...[at, changedAt, server, name],
+        ...[change.at, changedAt, server, change.name],
       )
   }
 
   /** Adds one that has a start and an end already. */
-  add(server: number, { name, id, from, to, isOnline }: Session, now: number): void {
+  add(server: number, { name, id, from, to, isOnline, changedAt }: Session): void {
     this.#connection.run(
       'INSERT INTO sessions (server, player, uuid, joined_at, left_at, online, changed_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
-      ...[server, name, id ?? null, from ?? null, to ?? null, isOnline ? 1 : 0, to ?? from ?? now],
+      ...[server, name, id ?? null, from ?? null, to ?? null, isOnline ? 1 : 0, changedAt],
     )
   }
 
-  /** Names of the players that are online. */
-  online(server: number): readonly string[] {
-    return this.#connection
-      .all('SELECT player FROM sessions WHERE server = ? AND online = 1', server)
-      .map(([player]) => String(player))
+  /** Names of the players that were online when they were last listed, and when that was, Unix milliseconds. */
+  online(server: number): { readonly online: readonly string[]; readonly onlineAt: number } {
+    const rows = this.#connection.all('SELECT player, changed_at FROM sessions WHERE server = ? AND online = 1', server)
+    return {
+      online: rows.map(([player]) => String(player)),
+      onlineAt: rows.reduce((last, [, changedAt]) => Math.max(last, Number(changedAt)), Number.NEGATIVE_INFINITY),
+    }
   }
 
   /** The last sessions, newest first. */
@@ -44,15 +48,14 @@ export class SessionTable {
     return this.#select('server = ? ORDER BY id DESC LIMIT 200', server)
   }
 
-  /** @param range milliseconds up to now */
-  players(server: number, range: number, now: number): readonly PlayerTime[] {
-    const found = this.#select('server = ? AND (changed_at >= ? OR online = 1) ORDER BY id DESC', server, now - range)
-    return readPlayers(found, range, now)
+  /** @param range milliseconds up to now; @param isKnown whether it is known now who is online */
+  players(server: number, range: number, now: number, isKnown: boolean): readonly PlayerTime[] {
+    return readPlayers(this.#select('server = ? AND changed_at >= ? ORDER BY id DESC', server, now - range), range, now, isKnown)
   }
 
   /** As `players`, the first `count`. */
-  playerHistories(server: number, range: number, count: number, now: number): readonly PlayerHistory[] {
-    return this.players(server, range, now)
+  playerHistories(server: number, range: number, count: number, now: number, isKnown: boolean): readonly PlayerHistory[] {
+    return this.players(server, range, now, isKnown)
       .slice(0, count)
       .map((played) => {
         const { ID, NAME } = played.player
@@ -71,17 +74,16 @@ export class SessionTable {
     return this.#connection.first('SELECT 1 FROM sessions WHERE uuid = ?', uuid) !== undefined
   }
 
-  /** Deletes a thousand that nothing has changed since a time. Older ones have smaller numbers. */
+  /** Deletes up to a thousand that nothing has changed since a time. */
   prune(before: number): void {
-    this.#connection.run(
-      'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions ORDER BY id LIMIT 1000) AND changed_at < ? AND online = 0',
-      before,
-    )
+    const old =
+      'SELECT sessions.id FROM servers CROSS JOIN sessions ON sessions.server = servers.id AND changed_at < ? LIMIT 1000'
+    this.#connection.run(`DELETE FROM sessions WHERE id IN (${old})`, before)
   }
 
   #select(condition: string, ...values: readonly (number | string)[]): readonly Session[] {
     return this.#connection
-      .all(`SELECT player, uuid, joined_at, left_at, online FROM sessions WHERE ${condition}`, ...values)
+      .all(`SELECT player, uuid, joined_at, left_at, online, changed_at FROM sessions WHERE ${condition}`, ...values)
       .map(toSession)
   }
 }

@@ -30,13 +30,16 @@ const clientOf = (send: (method: keyof HistoryStore, args: readonly unknown[]) =
       method === 'then' ? undefined : (...args: unknown[]) => send(method as keyof HistoryStore, args),
   })
 
+/** Nothing else happens on this thread while a call waits. */
+const localBusyMs = 20
+
 /**
  * Opens the database on this thread: for a few servers each call takes less than a millisecond, and a thread takes 10 MB.
  * @throws HistoryFileError
  */
 export async function openLocalStore(options: StoreOptions): Promise<StoreClient> {
   const { HistoryStore } = await import('./store.ts')
-  const store = new HistoryStore(options)
+  const store = new HistoryStore({ ...options, busyMs: localBusyMs })
   return clientOf(async (method, args) => (store[method] as (...args: readonly unknown[]) => unknown)(...args))
 }
 

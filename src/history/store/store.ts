@@ -37,10 +37,9 @@ export interface Batch {
 /** What is recorded of a server when it is first watched. */
 export interface StoredServer {
   readonly id: number
-  /** Names of the players that are online. */
+  /** Names of the players that were online when they were last listed, and when that was, Unix milliseconds. */
   readonly online: readonly string[]
-  /** Unix milliseconds up to which it was recorded in the last ten minutes; null otherwise. */
-  readonly lastAt: number | null
+  readonly onlineAt: number
   /** Null before the first event. */
   readonly state: 'up' | 'down' | 'hung' | null
   readonly version: string | null
@@ -65,10 +64,10 @@ export class HistoryStore {
   readonly #incidents: IncidentTable
   readonly #overview = new Overview(
     ({ table }, time) =>
-      this.#connection.all(`SELECT server, known_ms, up_ms, players_mean FROM ${table} WHERE time = ?`, time) as readonly (
-        | number
-        | null
-      )[][],
+      this.#connection.all(
+        `SELECT server, known_ms, up_ms, players_mean, players_known_ms FROM ${table} WHERE time = ?`,
+        time,
+      ) as readonly (number | null)[][],
   )
 
   constructor(options: StoreOptions) {
@@ -80,7 +79,7 @@ export class HistoryStore {
   }
 
   /** Adds the servers that are new. */
-  servers(names: readonly string[], now: number): readonly StoredServer[] {
+  servers(names: readonly string[]): readonly StoredServer[] {
     const { isReadOnly } = this.#options
     return this.#inTransaction(() =>
       names.map((name) => {
@@ -93,8 +92,7 @@ export class HistoryStore {
           )?.[0] ?? null
         return {
           id,
-          online: this.#sessions.online(id),
-          lastAt: this.#buckets.lastAt(id, now),
+          ...this.#sessions.online(id),
           state: last(`'up', 'down', 'hung'`, 'kind') as StoredServer['state'],
           version: last(`'version'`, 'detail') as string | null,
           incident: isReadOnly ? undefined : this.#incidents.open(id),
@@ -107,6 +105,7 @@ export class HistoryStore {
   write({ slices, sessions, events, incidents }: Batch): void {
     this.#inTransaction(() => {
       this.#buckets.write(slices)
+      for (let at = layout.start; at < slices.length; at += sliceSize) this.#overview.forget(slices[at] ?? 0)
       for (const change of sessions) this.#sessions.write(change)
       for (const { time, server, kind, detail } of events)
         this.#connection.run(
@@ -137,14 +136,14 @@ export class HistoryStore {
     return this.#sessions.last(server)
   }
 
-  /** @param range milliseconds up to now */
-  players(server: number, range: number, now: number): readonly PlayerTime[] {
-    return this.#sessions.players(server, range, now)
+  /** @param range milliseconds up to now; @param isKnown whether it is known now who is online */
+  players(server: number, range: number, now: number, isKnown: boolean): readonly PlayerTime[] {
+    return this.#sessions.players(server, range, now, isKnown)
   }
 
   /** As `players`, the first `count`. */
-  playerHistories(server: number, range: number, count: number, now: number): readonly PlayerHistory[] {
-    return this.#sessions.playerHistories(server, range, count, now)
+  playerHistories(server: number, range: number, count: number, now: number, isKnown: boolean): readonly PlayerHistory[] {
+    return this.#sessions.playerHistories(server, range, count, now, isKnown)
   }
 
   /** Whether any server has a session of the player. @param uuid with dashes */
@@ -218,13 +217,18 @@ export class HistoryStore {
     if (old === undefined) return false
     this.#inTransaction(() => {
       this.#connection.run('INSERT INTO imported (file) VALUES (?)', file)
-      const id = this.servers([old.server], now)[0]?.id ?? -1
+      const id = this.servers([old.server])[0]?.id ?? -1
       const own = (slices: Float64Array) => slices.map((value, index) => (index % sliceSize === layout.server ? id : value))
       for (const [level, slices] of old.levels) this.#buckets.writeLevel(level, own(slices))
       if (old.since !== undefined) this.#buckets.beginsAt(id, old.since)
       if (old.record !== undefined) this.#buckets.addRecord(id, old.record.players, old.record.at)
       this.#buckets.write(own(old.slices))
-      for (const session of old.sessions) this.#sessions.add(id, session, now)
+      // Those who were online are known to have been up to the newest values.
+      const values = [...old.levels.map(([, slices]) => slices), old.slices]
+      const starts = values.flatMap((slices) => [...slices.filter((_, index) => index % sliceSize === layout.start)])
+      const lastAt = starts.reduce((last, start) => Math.max(last, start), 0)
+      for (const session of old.sessions)
+        this.#sessions.add(id, { ...session, changedAt: session.isOnline ? lastAt : (session.to ?? session.from ?? now) })
     })
     return true
   }

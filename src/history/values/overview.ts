@@ -49,11 +49,13 @@ export interface PlayerCounts<S = string> {
   readonly servers: readonly { readonly server: S; readonly players: readonly (number | null)[] }[]
 }
 
-/** The rows of a level that begin at a time: number of the server, `known_ms`, `up_ms` and `players_mean`. */
+/** The rows of a level that begin at a time: number of the server, `known_ms`, `up_ms`, `players_mean` and `players_known_ms`. */
 type ReadRows = (level: Level, time: number) => readonly (readonly (number | null)[])[]
 
-/** Of each server, by its number in the database, and in this order. */
-const bucketValues = { known: 0, up: 1, players: 2, size: 3 } as const
+/** Of each server, by its number in the database, and in this order: milliseconds, but for the mean number of players. */
+const bucketValues = { known: 0, up: 1, players: 2, playersKnown: 3 } as const
+/** Only the first two of them are read of a day. */
+const valuesOf = { recent: 4, day: 2 } as const
 
 /** Buckets that are read again each time, because they may still change. */
 const maxOpen = 2
@@ -77,11 +79,11 @@ export class Overview {
     const values = new Float32Array((servers + 1) * size).fill(Number.NaN)
     for (let server = 0; server <= servers; server++) {
       const own = values.subarray(server * size, (server + 1) * size)
-      joinUp(recent, server, own.subarray(at.up, at.players))
+      joinUp(recent, server * valuesOf.recent, own.subarray(at.up, at.players))
       joinPlayers(recent, server, own.subarray(at.players, at.daysUp))
-      joinUp(days, server, own.subarray(at.daysUp, at.daysKnown))
+      joinUp(days, server * valuesOf.day, own.subarray(at.daysUp, at.daysKnown))
       let day = at.daysKnown
-      for (const bucket of days) own[day++] = (bucket[server * bucketValues.size] ?? 0) / dayMs
+      for (const bucket of days) own[day++] = (bucket[server * valuesOf.day + bucketValues.known] ?? 0) / dayMs
       own[since] = this.#knownFrom(server, now) - (to - dayMs)
     }
     return { from: to - dayMs, to, today, values }
@@ -113,10 +115,16 @@ export class Overview {
     }
   }
 
+  /** Values of this time are written: late, if the database was locked before. */
+  forget(time: number): void {
+    for (const [buckets, { step }] of [[this.#recent, levels[2]] as const, [this.#days, levels[3]] as const])
+      buckets.delete(Math.floor(time / step) * step)
+  }
+
   /** When the state was first known in the last 24 hours: to the end of the first ten minutes with any values. NaN if it was not. */
   #knownFrom(server: number, now: number): number {
     for (const [time, bucket] of this.#recent) {
-      const known = bucket[server * bucketValues.size + bucketValues.known] ?? 0
+      const known = bucket[server * valuesOf.recent + bucketValues.known] ?? 0
       if (known > 0) return Math.min(time + levels[2].step, now) - known
     }
     return Number.NaN
@@ -142,12 +150,11 @@ export class Overview {
   }
 
   #bucket(level: Level, time: number, servers: number): Float32Array {
-    const bucket = new Float32Array((servers + 1) * bucketValues.size)
-    for (const [server, known, up, players] of this.#read(level, time)) {
-      const first = (server ?? 0) * bucketValues.size
-      bucket[first + bucketValues.known] = known ?? 0
-      bucket[first + bucketValues.up] = up ?? 0
-      bucket[first + bucketValues.players] = players ?? Number.NaN
+    const size = level === levels[3] ? valuesOf.day : valuesOf.recent
+    const bucket = new Float32Array((servers + 1) * size)
+    for (const [server, known, up, players, playersKnown] of this.#read(level, time)) {
+      const values = [known ?? 0, up ?? 0, players ?? Number.NaN, playersKnown ?? 0]
+      bucket.set(size === values.length ? values : values.slice(0, size), (server ?? 0) * size)
     }
     return bucket
   }
@@ -155,27 +162,27 @@ export class Overview {
 
 /** The mean number of players of a server; NaN where unknown. */
 const playersIn = (bucket: Float32Array, server: number): number =>
-  bucket[server * bucketValues.size + bucketValues.known]
-    ? (bucket[server * bucketValues.size + bucketValues.players] ?? Number.NaN)
+  bucket[server * valuesOf.recent + bucketValues.known]
+    ? (bucket[server * valuesOf.recent + bucketValues.players] ?? Number.NaN)
     : Number.NaN
 
 /** A mean with one decimal. */
 const round = (players: number): number => Math.round(players * 10) / 10
 
-/** Of as many buckets each, the part of the known time in which the server was up. */
-function joinUp(buckets: readonly Float32Array[], server: number, parts: Float32Array): void {
+/** Of as many buckets each, the part of the known time in which the server was up. @param first position of its first value in each */
+function joinUp(buckets: readonly Float32Array[], first: number, parts: Float32Array): void {
   const count = buckets.length / parts.length
   for (let part = 0; part < parts.length; part++) {
     let [known, up] = [0, 0]
     for (let index = part * count; index < (part + 1) * count; index++) {
-      known += buckets[index]?.[server * bucketValues.size + bucketValues.known] ?? 0
-      up += buckets[index]?.[server * bucketValues.size + bucketValues.up] ?? 0
+      known += buckets[index]?.[first + bucketValues.known] ?? 0
+      up += buckets[index]?.[first + bucketValues.up] ?? 0
     }
     parts[part] = known === 0 ? Number.NaN : up / known
   }
 }
 
-/** Of as many buckets each, the mean of the known numbers of players. */
+/** Of as many buckets each, the mean number of players in the time in which it was known. */
 function joinPlayers(buckets: readonly Float32Array[], server: number, parts: Float32Array): void {
   const count = buckets.length / parts.length
   for (let part = 0; part < parts.length; part++) {
@@ -184,8 +191,9 @@ function joinPlayers(buckets: readonly Float32Array[], server: number, parts: Fl
       const bucket = buckets[index]
       const players = bucket === undefined ? Number.NaN : playersIn(bucket, server)
       if (Number.isNaN(players)) continue
-      known++
-      sum += players
+      const weight = bucket?.[server * valuesOf.recent + bucketValues.playersKnown] ?? 0
+      known += weight
+      sum += players * weight
     }
     parts[part] = known === 0 ? Number.NaN : sum / known
   }

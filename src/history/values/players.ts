@@ -11,7 +11,8 @@ export interface PlayerTime {
   readonly sessions: number
   /** Unix milliseconds. */
   readonly lastSeen: number
-  readonly online: boolean
+  /** Null if that is not known now. */
+  readonly online: boolean | null
 }
 
 /** A player of the range, as the page shows it. */
@@ -25,12 +26,13 @@ export interface PlayerHistory extends PlayerTime {
  * end is known.
  * @param sessions newest first
  * @param range milliseconds up to `now`
+ * @param isKnown whether it is known now who is online; otherwise sessions are counted up to when that was known
  */
-export function readPlayers(sessions: readonly Session[], range: number, now: number): readonly PlayerTime[] {
+export function readPlayers(sessions: readonly Session[], range: number, now: number, isKnown: boolean): readonly PlayerTime[] {
   const start = now - range
   const found = new Map<string, PlayerTime>()
-  for (const { name, id, from, to, isOnline } of sessions) {
-    const end = isOnline ? now : to
+  for (const { name, id, from, to, isOnline, changedAt } of sessions) {
+    const end = isOnline ? (isKnown ? now : changedAt) : to
     const seen = end ?? from
     if (seen === undefined || seen < start) continue
     const key = id ?? name
@@ -41,7 +43,7 @@ export function readPlayers(sessions: readonly Session[], range: number, now: nu
       seconds: (before?.seconds ?? 0) + playedMs / 1000,
       sessions: (before?.sessions ?? 0) + 1,
       lastSeen: Math.max(before?.lastSeen ?? 0, seen),
-      online: (before?.online ?? false) || isOnline,
+      online: isOnline ? isKnown || null : before === undefined ? false : before.online,
     })
   }
   return [...found.values()]

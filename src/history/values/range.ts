@@ -63,20 +63,24 @@ export function readRange(read: ReadBuckets, { names, range, points }: RangeQuer
   const buckets = read(level, from, to)
   const valuesOf = (name: SeriesName): SeriesValues => {
     const column = bucketColumns(level).indexOf(`${seriesOf[name].column}_mean`)
-    const steps: { count: number; sum: number; min: number; max: number }[] = Array.from({ length: (to - from) / step }, () => ({
-      ...{ count: 0, sum: 0, min: Infinity, max: -Infinity },
-    }))
+    const steps: { knownMs: number; sum: number; min: number; max: number }[] = Array.from(
+      { length: (to - from) / step },
+      () => ({
+        ...{ knownMs: 0, sum: 0, min: Infinity, max: -Infinity },
+      }),
+    )
     for (const bucket of buckets) {
       const [mean, min, max] = [bucket[column], bucket[column + 1], bucket[column + 2]]
       const values = steps[Math.floor((Number(bucket[0]) - from) / step)]
       if (values === undefined || typeof mean !== 'number') continue
-      values.count++
-      values.sum += mean
+      const knownMs = Number(bucket[column - 1])
+      values.knownMs += knownMs
+      values.sum += mean * knownMs
       values.min = Math.min(values.min, Number(min))
       values.max = Math.max(values.max, Number(max))
     }
-    const known = (read: (of: (typeof steps)[number]) => number) => steps.map((of) => (of.count === 0 ? null : round(read(of))))
-    return { min: known(({ min }) => min), mean: known(({ sum, count }) => sum / count), max: known(({ max }) => max) }
+    const known = (read: (of: (typeof steps)[number]) => number) => steps.map((of) => (of.knownMs === 0 ? null : round(read(of))))
+    return { min: known(({ min }) => min), mean: known(({ sum, knownMs }) => sum / knownMs), max: known(({ max }) => max) }
   }
   return { from, to, step, series: Object.fromEntries(names.map((name) => [name, valuesOf(name)])) }
 }

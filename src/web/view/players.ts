@@ -84,7 +84,7 @@ export function viewRecent({ sessions }: ServerDetails, context: ViewContext): V
   const { texts } = context
   // The last one to leave first; of some only the start is known.
   const ended = (sessions ?? [])
-    .filter(({ isOnline }) => !isOnline)
+    .filter(({ isOnline }) => isOnline === false)
     .toSorted((a, b) => (b.to ?? b.from ?? 0) - (a.to ?? a.from ?? 0))
   if (ended.length === 0) return undefined
   return h(

@@ -108,7 +108,8 @@ export interface Session {
   /** Unix milliseconds; null if the server was not watched when the player joined or left. */
   readonly from: number | null
   readonly to: number | null
-  readonly isOnline: boolean
+  /** Null if that is not known now. */
+  readonly isOnline: boolean | null
 }
 
 /** What one player played on the server in the last seven days. */
@@ -119,7 +120,7 @@ export interface Regular {
   /** Unix milliseconds; `firstSeen` is null if the player was there before the server was watched. */
   readonly firstSeen: number | null
   readonly lastSeen: number
-  readonly online: boolean
+  readonly online: boolean | null
 }
 
 /** A time in which something was wrong with a server. All times are Unix milliseconds. */

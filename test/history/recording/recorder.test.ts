@@ -17,7 +17,7 @@ function record() {
   const slices = new Slices()
   const recorder = new Recorder(slices, clock)
   const store = new HistoryStore({ days: 4_000 })
-  const { id = -1 } = store.servers(['Server'], start)[0] ?? {}
+  const { id = -1 } = store.servers(['Server'])[0] ?? {}
   const write = () => {
     const taken = new Float64Array(slices.length)
     slices.moveTo(taken, 0, id)

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -15,23 +15,46 @@ function newFolder(): string {
 it('is held by one process at a time; the other one logs that', async () => {
   const folder = newFolder()
   const log = collectLog()
-  const release = await lockFolder(folder, log)
-  expect(await lockFolder(folder, log)).toBeUndefined()
+  const release = await lockFolder(folder, log, () => {})
+  expect(await lockFolder(folder, log, () => {})).toBeUndefined()
   expect(log.lines).toEqual([
     `warn: ${folder} is used by another process, so this one keeps the history in memory only; set HISTORY_DIR to another folder`,
   ])
   await release?.()
-  const again = await lockFolder(folder, log)
+  const again = await lockFolder(folder, log, () => {})
   expect(again).toBeDefined()
   await again?.()
   expect(readdirSync(folder)).toEqual([])
+})
+
+it('is that of the file, also under another name', async () => {
+  const [folder, other] = [newFolder(), newFolder()]
+  symlinkSync(join(folder, 'history.db'), join(other, 'history.db'))
+  writeFileSync(join(folder, 'history.db'), '')
+  const release = await lockFolder(folder, collectLog(), () => {})
+  expect(await lockFolder(other, collectLog(), () => {})).toBeUndefined()
+  await release?.()
+})
+
+it('tells when another process has taken it', async () => {
+  const folder = newFolder()
+  const log = collectLog()
+  let isLost = false
+  const release = await lockFolder(folder, log, () => {
+    isLost = true
+  })
+  // As after a time in which this process was suspended.
+  utimesSync(join(folder, 'history.db.lock'), 1, 1)
+  await expect.poll(() => isLost).toBe(true)
+  expect(log.lines).toEqual([expect.stringContaining('so this one writes no more')])
+  await release?.()
 })
 
 it('of a process that was killed is taken over', async () => {
   const folder = newFolder()
   mkdirSync(join(folder, '.lock'))
   const log = collectLog()
-  const release = await lockFolder(folder, log)
+  const release = await lockFolder(folder, log, () => {})
   expect(release).toBeDefined()
   expect(log.lines).toEqual([])
   await release?.()
