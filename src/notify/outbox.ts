@@ -40,12 +40,6 @@ export interface Outbox {
   close(): Promise<void>
 }
 
-interface Contents {
-  readonly told: Readonly<Record<string, Told>>
-  readonly queue: readonly Notification[]
-  readonly value?: string
-}
-
 export interface FileOutboxOptions {
   /** Absent: in memory only. */
   readonly folder?: string | undefined
@@ -181,10 +175,7 @@ export class FileOutbox implements Outbox {
     await Promise.resolve()
     while (this.#isDirty && path !== undefined) {
       this.#isDirty = false
-      const contents: Contents = {
-        ...{ told: Object.fromEntries(this.#told), queue: this.#queue },
-        ...(this.#value !== undefined && { value: this.#value }),
-      }
+      const contents = { told: Object.fromEntries(this.#told), queue: this.#queue, value: this.#value }
       try {
         await writeAtomic(path, JSON.stringify(contents), { mode: 0o600 })
         if (this.#isFailing) log.info({ file: path }, 'the notifications can be stored again')

@@ -1,5 +1,4 @@
 import { lookup } from 'node:dns/promises'
-import { isIP } from 'node:net'
 import { backoffMs, withJitter } from '../util/backoff.ts'
 import type { Clock } from '../util/clock.ts'
 import { HttpClient, type HttpError, type HttpReply, type HttpRequest } from '../util/http-client.ts'
@@ -28,8 +27,8 @@ export const createChannelClient = (allowPrivate: boolean): HttpClient =>
 function pauseOf({ headers, body, status }: HttpReply, type: ChannelType, now: number): number | undefined {
   const isLimited = status === 429
   const isUsedUp = headers['x-ratelimit-remaining'] === '0'
-  const after = headers['retry-after']
-  const date = after === undefined ? Number.NaN : /^\d+(\.\d+)?$/.test(after) ? Number(after) * 1_000 : Date.parse(after) - now
+  const after = headers['retry-after'] ?? ''
+  const date = Number.isNaN(Number(after)) ? Date.parse(after) - now : Number(after) * 1_000
   const { 'x-ratelimit-reset-after': resetAfter, 'x-ratelimit-reset': resetAt } = headers
   const resetMs = resetAfter === undefined ? Number(resetAt ?? Number.NaN) * 1_000 - now : Number(resetAfter) * 1_000
   const reset = isLimited || isUsedUp ? resetMs : Number.NaN
@@ -70,17 +69,14 @@ export function createContext(
         return reply
       }
       const isTemporary = status === 408 || status === 429 || status >= 500
-      const hint = status >= 300 && status < 400 ? ', a redirect, which is not followed: set its URL to where it leads' : ''
+      const hint = status < 400 ? ', a redirect, which is not followed: set its URL to where it leads' : ''
       throw new DeliveryError(`it answers ${status}${hint}`, { isTemporary, retryAfterMs, status })
     },
     async resolve(host) {
       if (allowPrivate) return host
-      const found =
-        isIP(host) > 0
-          ? [{ address: host }]
-          : await lookup(host, { all: true }).catch((error: NodeJS.ErrnoException) => {
-              throw new DeliveryError(`the name cannot be resolved (${error.code})`)
-            })
+      const found = await lookup(host, { all: true }).catch((error: NodeJS.ErrnoException) => {
+        throw new DeliveryError(`the name cannot be resolved (${error.code})`)
+      })
       if (!found.every(({ address }) => isPublicAddress(address))) throw notAllowed()
       return found[0]?.address ?? host
     },
@@ -112,8 +108,8 @@ export class Sender {
   readonly counts: ChannelCounts = { sent: 0, failed: 0, dropped: 0 }
   /** Why the last attempt failed; undefined if it did not. */
   problem: string | undefined
+  readonly context: ChannelContext
   readonly #options: SenderOptions
-  readonly #context: ChannelContext
   #running: Promise<void> | undefined
   #isDue = false
   #isClosed = false
@@ -125,13 +121,9 @@ export class Sender {
   constructor(options: SenderOptions) {
     this.#options = options
     const { settings, client, allowPrivate, clock } = options
-    this.#context = createContext({ type: settings.type, client, allowPrivate, now: () => clock.wall() }, (ms) => {
+    this.context = createContext({ type: settings.type, client, allowPrivate, now: () => clock.wall() }, (ms) => {
       this.#pausedUntil = clock.now() + ms
     })
-  }
-
-  get context(): ChannelContext {
-    return this.#context
   }
 
   /** Sends what waits. To be called after notifications have been added. */
@@ -171,7 +163,7 @@ export class Sender {
     await this.#wait(this.#pausedUntil - clock.now())
     if (this.#isClosed) return false
     const waiting = await outbox.oldest(joins ? maxRead : 1)
-    if (waiting[0]?.id !== first.id) return waiting.length > 0
+    if (waiting[0]?.id !== first.id) return true
     const end = waiting.findIndex(({ queuedAt }) => Math.abs(queuedAt - first.queuedAt) > joinWithinMs)
     const all = end === -1 ? waiting : waiting.slice(0, end)
     const notifications = all.slice(0, maxShown)
@@ -179,7 +171,7 @@ export class Sender {
       await settings.type.send(
         { notifications, more: all.length - notifications.length, at: clock.wall(), publicUrl },
         settings.values,
-        this.#context,
+        this.context,
       )
       this.#failures = 0
       this.problem = undefined

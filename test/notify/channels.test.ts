@@ -145,62 +145,6 @@ for (const type of channelTypes.filter(({ type }) => type !== 'email')) {
   })
 }
 
-test('any 2xx is a success, whatever its body', async () => {
-  const receiver = await startReceiver()
-  receiver.answers.push(
-    (response) => void response.writeHead(200).end('x'.repeat(1_000_000)),
-    (response) => {
-      response.writeHead(202, { 'content-length': '100' }).write('x')
-      setTimeout(() => response.destroy(), 1)
-    },
-  )
-  const [type] = channelTypes
-  if (type === undefined) throw new Error('no channel')
-  const client = createChannelClient(true)
-  onTestFinished(() => client.close())
-  const context = createContext({ type, client, allowPrivate: true, now: Date.now })
-  for (let attempt = 0; attempt < 2; attempt++)
-    await type.send({ notifications: [notification('x')], more: 0, at: 0 }, { url: receiver.url }, context)
-})
-
-test('redirects, 4xx and private addresses end at once', async () => {
-  const receiver = await startReceiver()
-  receiver.answers.push((response) => void response.writeHead(401).end())
-  const [type] = channelTypes
-  if (type === undefined) throw new Error('no channel')
-  const client = createChannelClient(true)
-  onTestFinished(() => client.close())
-  const context = createContext({ type, client, allowPrivate: false, now: Date.now })
-  const send = () => type.send({ notifications: [notification('x')], more: 0, at: Date.now() }, { url: receiver.url }, context)
-  await expect(send()).rejects.toMatchObject({ isTemporary: false, status: 401, message: 'it answers 401' })
-  receiver.answers.push((response) => void response.writeHead(307, { location: '/elsewhere' }).end())
-  const redirect = 'it answers 307, a redirect, which is not followed: set its URL to where it leads'
-  await expect(send()).rejects.toMatchObject({ isTemporary: false, status: 307, message: redirect })
-  receiver.answers.push((response) => void response.destroy())
-  await expect(send()).rejects.toMatchObject({ isTemporary: true, message: 'it cannot be reached (the connection was closed)' })
-  await send()
-  const guarded = createChannelClient(false)
-  onTestFinished(() => guarded.close())
-  for (const host of [
-    'localhost',
-    '127.0.0.1',
-    '[::1]',
-    '0.0.0.0',
-    '10.1.2.3',
-    '169.254.169.254',
-    '[fd00::1]',
-    '[::ffff:10.0.0.1]',
-    '2130706433',
-  ]) {
-    const blocked = createContext({ type, client: guarded, allowPrivate: false, now: Date.now })
-    const url = `http://${host}:${new URL(receiver.url).port}/`
-    await expect(type.send({ notifications: [notification('x')], more: 0, at: 0 }, { url }, blocked)).rejects.toMatchObject({
-      isTemporary: false,
-    })
-  }
-  expect(receiver.requests).toHaveLength(4)
-})
-
 type Stage = 'connect' | 'ehlo' | 'mail' | 'rcpt' | 'data' | 'body'
 
 /**
