@@ -132,7 +132,9 @@ function groupServers(servers: readonly Shown[]): ReadonlyMap<string, readonly S
   const groups = new Map<string, Shown[]>()
   for (const server of servers) {
     const title = server.group ?? 'Servers'
-    groups.set(title, [...(groups.get(title) ?? []), server])
+    const members = groups.get(title)
+    if (members === undefined) groups.set(title, [server])
+    else members.push(server)
   }
   return groups
 }

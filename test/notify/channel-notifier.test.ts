@@ -1,0 +1,474 @@
+import { expect, it, onTestFinished } from 'vitest'
+import type { DiscoveryView } from '../../src/discovery/status.ts'
+import { SourceError } from '../../src/game/errors.ts'
+import type { NotifierOptions } from '../../src/notify/channel-notifier.ts'
+import type { Notification } from '../../src/notify/notification.ts'
+import { Notifier } from '../../src/notify/notifier.ts'
+import type { Outbox } from '../../src/notify/outbox.ts'
+import type { Told } from '../../src/notify/rules.ts'
+import type { ChannelSettings, NotifySettings } from '../../src/notify/settings.ts'
+import { fakeFleet, type Script } from '../helpers/fake-fleet.ts'
+import { collectLog } from '../helpers/log-lines.ts'
+import { manualClock } from '../helpers/manual-clock.ts'
+import { testNotification } from '../helpers/notifications.ts'
+
+// What is told to one channel, up to its outbox.
+
+const up: Script = { status: { playersOnline: 3, playersMax: 20, version: '1.21.11' } }
+const down: Script = { status: new SourceError('refused', 'connection refused') }
+
+/** What is stored, and what is sent of it. */
+class FakeOutbox implements Outbox {
+  readonly commits: { readonly server: string; readonly before?: Told; readonly told?: Told; readonly events: string[] }[] = []
+  readonly added: Notification[] = []
+  readonly known = new Map<string, Told>()
+  isFailing = false
+  isTaken = false
+  reads = 0
+  isClosed = false
+
+  async told(server: string) {
+    this.reads++
+    if (this.isFailing) throw new Error('cannot be read')
+    return this.known.get(server)
+  }
+  async commit(server: string, before: Told | undefined, told: Told | undefined, notifications: readonly Notification[]) {
+    if (this.isFailing) throw new Error('cannot be written')
+    if (this.isTaken) return false
+    this.commits.push({
+      server,
+      ...(before && { before }),
+      ...(told && { told }),
+      events: notifications.map(({ event }) => event),
+    })
+    if (told === undefined) this.known.delete(server)
+    else this.known.set(server, told)
+    this.added.push(...notifications)
+    return true
+  }
+  isSender = async () => true
+  oldest = async (count: number) => this.added.slice(this.sent, this.sent + count)
+  async remove(notifications: readonly Notification[]) {
+    this.sent += notifications.length
+  }
+  sent = 0
+  get length() {
+    return this.added.length - this.sent
+  }
+  value = async () => undefined
+  setValue = async () => {}
+  async close() {
+    this.isClosed = true
+  }
+}
+
+interface Options extends Partial<Omit<NotifierOptions, 'settings'>> {
+  readonly channel?: Partial<ChannelSettings>
+  readonly all?: Partial<NotifySettings>
+  readonly scripts?: Record<string, Script>
+}
+
+async function start({ channel = {}, all = {}, scripts = { survival: { ...up } }, ...options }: Options = {}) {
+  const clock = manualClock()
+  const fleet = fakeFleet(scripts, clock)
+  const outbox = new FakeOutbox()
+  const sent: string[] = []
+  const settings: ChannelSettings = {
+    name: 'ops',
+    type: {
+      ...{ type: 'test', joins: false, keys: {} },
+      async send({ notifications }) {
+        sent.push(...notifications.map(({ text }) => text))
+      },
+    },
+    ...{ values: {}, events: ['down', 'up', 'trouble'], servers: [], groups: [], after: 1, for: 0, repeat: 0, minPause: 0 },
+    ...{ templates: {}, statusMessage: false, ...channel },
+  }
+  let describeDropped: ((count: number) => Notification) | undefined
+  const notifier = await Notifier.open({
+    settings: {
+      ...{
+        channels: [settings],
+        allowPrivate: true,
+        restartGrace: 0,
+        laggingBelow: 0.9,
+        laggingFor: 60_000,
+        troubleAfter: 60_000,
+      },
+      ...all,
+    },
+    ...{ fleet, clock, log: collectLog(), maintenanceOf: () => null },
+    async openOutbox(_, describe) {
+      describeDropped = describe
+      return outbox
+    },
+    ...options,
+  })
+  let isClosed = false
+  const close = async () => {
+    if (!isClosed) await notifier.close()
+    isClosed = true
+    fleet.close()
+  }
+  onTestFinished(close)
+  const settle = async () => {
+    for (let turn = 0; turn < 30; turn++) await Promise.resolve()
+  }
+  const poll = async (count = 1) => {
+    for (let index = 0; index < count; index++) {
+      await clock.advance(5_000)
+      await fleet.pollAll()
+      await settle()
+    }
+  }
+  return {
+    notifier,
+    clock,
+    fleet,
+    outbox,
+    sent,
+    poll,
+    settle,
+    close,
+    describeDropped: (count: number) => describeDropped?.(count),
+  }
+}
+
+const eventsOf = (outbox: FakeOutbox) => outbox.added.map(({ event, server }) => `${server} ${event}`)
+
+it('tells of an outage and its end, and stores what was told with each', async () => {
+  const { fleet, outbox, sent, poll, notifier } = await start()
+  await poll(2)
+  expect(outbox.added).toEqual([])
+  fleet.scripts.survival = down
+  await poll(2)
+  fleet.scripts.survival = up
+  await poll(2)
+  expect(eventsOf(outbox)).toEqual(['survival down', 'survival up'])
+  expect(outbox.added[0]).toMatchObject({ group: null, error: 'refused', state: { up: false } })
+  expect(sent).toEqual([expect.stringContaining('survival is down'), expect.stringContaining('survival is up')])
+  const [, first, second] = outbox.commits.filter(({ told }) => told !== undefined)
+  expect(second?.before).toEqual(first?.told)
+  expect(notifier.metrics()).toEqual([{ channel: 'ops', sent: 2, failed: 0, dropped: 0, waiting: 0 }])
+})
+
+it('goes on with what was told before a restart', async () => {
+  const first = await start()
+  await first.poll(2)
+  first.fleet.scripts.survival = down
+  await first.poll(2)
+  const told = first.outbox.known.get('survival')
+  const second = await start({ scripts: { survival: down } })
+  if (told !== undefined) second.outbox.known.set('survival', told)
+  await second.poll(3)
+  expect(second.outbox.added).toEqual([])
+  second.fleet.scripts.survival = up
+  await second.poll(2)
+  expect(eventsOf(second.outbox)).toEqual(['survival up'])
+})
+
+it('is told only of its servers and groups', async () => {
+  const scripts = { 'eu-1': up, 'eu-2': up, 'us-1': up }
+  const { fleet, outbox, poll } = await start({ channel: { servers: ['eu-*'] }, scripts })
+  await poll(2)
+  for (const server of Object.keys(scripts)) fleet.scripts[server] = down
+  await poll(2)
+  expect(eventsOf(outbox)).toEqual(['eu-1 down', 'eu-2 down'])
+  const grouped = await start({ channel: { groups: ['games'] }, scripts })
+  await grouped.poll(2)
+  for (const server of Object.keys(scripts)) grouped.fleet.scripts[server] = down
+  await grouped.poll(2)
+  expect(grouped.outbox.reads).toBe(0)
+})
+
+it('is told of the servers of its groups', async () => {
+  const { fleet, outbox, poll } = await start({ channel: { groups: ['ga*'] }, scripts: { one: up, two: up, three: up } })
+  fleet.update([
+    { name: 'one', group: 'games', sources: {} },
+    { name: 'two', group: 'other', sources: {} },
+    { name: 'three', sources: {} },
+  ])
+  await poll(2)
+  for (const server of ['one', 'two', 'three']) fleet.scripts[server] = down
+  await poll(2)
+  expect(outbox.added.map(({ server, event, group }) => [server, event, group])).toEqual([['one', 'down', 'games']])
+})
+
+it('sends at once what was stored', async () => {
+  const { fleet, sent, poll, settle, clock } = await start()
+  await poll(2)
+  fleet.scripts.survival = down
+  // The next time at which senders look for what others have added is later.
+  await clock.advance(100)
+  await fleet.pollAll()
+  await settle()
+  expect(sent).toHaveLength(1)
+})
+
+it('asks once at a time what was told, and stores one change after the other', async () => {
+  const { fleet, outbox, poll, settle } = await start()
+  let answer = () => {}
+  const told = outbox.told.bind(outbox)
+  outbox.told = async (server) => {
+    await new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    return told(server)
+  }
+  await poll(3)
+  expect([outbox.reads, outbox.commits]).toEqual([0, []])
+  answer()
+  await settle()
+  await poll(1)
+  expect(outbox.reads).toBe(1)
+  const commit = outbox.commit.bind(outbox)
+  outbox.commit = async (...args) => {
+    await new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    return commit(...args)
+  }
+  fleet.scripts.survival = down
+  await poll(3)
+  fleet.scripts.survival = up
+  await poll(2)
+  answer()
+  await settle()
+  expect(eventsOf(outbox)).toEqual(['survival down'])
+  await poll(1)
+  answer()
+  await settle()
+  expect(eventsOf(outbox)).toEqual(['survival down', 'survival up'])
+})
+
+it('tells of an outage later that could not be stored', async () => {
+  const { fleet, outbox, poll } = await start()
+  await poll(2)
+  outbox.isFailing = true
+  fleet.scripts.survival = down
+  await poll(2)
+  outbox.isFailing = false
+  await poll(3)
+  expect(eventsOf(outbox)).toEqual(['survival down'])
+})
+
+it('stores nothing of a server that is not known yet', async () => {
+  const { outbox, poll } = await start({ scripts: { survival: {} } })
+  await poll(3)
+  expect(outbox.commits).toEqual([])
+})
+
+it('is told nothing without events', async () => {
+  const { fleet, outbox, poll } = await start({ channel: { events: [] } })
+  await poll(2)
+  fleet.scripts.survival = down
+  await poll(2)
+  expect([outbox.reads, outbox.commits]).toEqual([0, []])
+})
+
+it('tells nothing during maintenance, nor of what began in it', async () => {
+  let isMaintained = true
+  const { fleet, outbox, poll } = await start({ maintenanceOf: () => (isMaintained ? { reason: '', until: 0 } : null) })
+  await poll(2)
+  fleet.scripts.survival = down
+  await poll(2)
+  expect(outbox.commits).toEqual([])
+  isMaintained = false
+  await poll(2)
+  fleet.scripts.survival = up
+  await poll(2)
+  expect(eventsOf(outbox).filter((event) => event.endsWith('up')).length).toBeLessThanOrEqual(1)
+})
+
+it('leaves a server to the replica that polls it, and reads what that one told', async () => {
+  let isHere = false
+  const { fleet, outbox, poll } = await start({ isPolledHere: () => isHere })
+  await poll(2)
+  fleet.scripts.survival = down
+  await poll(2)
+  expect([outbox.reads, outbox.commits]).toEqual([0, []])
+  isHere = true
+  await poll(2)
+  expect(outbox.reads).toBe(1)
+  isHere = false
+  await poll(1)
+  isHere = true
+  await poll(1)
+  expect(outbox.reads).toBe(2)
+})
+
+it('reads again what was told if another replica was first', async () => {
+  const { fleet, outbox, poll } = await start()
+  await poll(2)
+  outbox.isTaken = true
+  fleet.scripts.survival = down
+  await poll(2)
+  expect(outbox.added).toEqual([])
+  const reads = outbox.reads
+  outbox.isTaken = false
+  await poll(2)
+  expect(outbox.reads).toBeGreaterThan(reads)
+  expect(eventsOf(outbox)).toEqual(['survival down'])
+})
+
+it('tries again at the next poll if the outbox cannot be read', async () => {
+  const { fleet, outbox, poll } = await start()
+  outbox.isFailing = true
+  await poll(2)
+  expect(outbox.reads).toBe(2)
+  outbox.isFailing = false
+  await poll(1)
+  fleet.scripts.survival = down
+  await poll(2)
+  expect(eventsOf(outbox)).toEqual(['survival down'])
+})
+
+it('forgets a server that was removed', async () => {
+  const { fleet, outbox, poll, settle } = await start({ scripts: { survival: up, creative: up } })
+  await poll(2)
+  fleet.update([{ name: 'creative', sources: {} }])
+  await settle()
+  expect(outbox.commits.at(-1)).toEqual({ server: 'survival', events: [] })
+  expect(outbox.known.has('creative')).toBe(true)
+})
+
+it.each<[string, Script]>([
+  ['asleep', { status: new SourceError('asleep', 'a proxy answers') }],
+  [
+    'upgrading its world',
+    { status: new SourceError('refused', 'no'), management: { worldUpgrade: { state: 'running', progress: 0.5 } as never } },
+  ],
+])('is no outage while a server is %s', async (_, script) => {
+  const { fleet, outbox, poll } = await start()
+  await poll(2)
+  fleet.scripts.survival = script
+  await poll(4)
+  expect(outbox.added).toEqual([])
+})
+
+it('counts polls, not snapshots, before it tells', async () => {
+  const { fleet, outbox, poll, clock, settle } = await start({ channel: { after: 4 } })
+  await poll(5)
+  fleet.scripts.survival = down
+  await poll(3)
+  // Values that expire are published too.
+  await clock.advance(14_000)
+  await settle()
+  expect(outbox.added).toEqual([])
+  await poll(1)
+  expect(eventsOf(outbox)).toEqual(['survival down'])
+})
+
+it('does not tell of failing sources while the server is down', async () => {
+  const { fleet, outbox, poll } = await start({ scripts: { survival: { ...up, rcon: { tickRate: 20 } } } })
+  await poll(2)
+  fleet.scripts.survival = { ...down, rcon: new SourceError('refused', 'no') }
+  await poll(20)
+  expect(eventsOf(outbox)).toEqual(['survival down'])
+})
+
+it('tells of a source that fails while the server is up', async () => {
+  const { fleet, outbox, poll } = await start({ scripts: { survival: { ...up, rcon: { tickRate: 20 } } } })
+  await poll(2)
+  fleet.scripts.survival = { ...up, rcon: new SourceError('refused', 'no') }
+  await poll(20)
+  expect(outbox.added).toMatchObject([
+    { event: 'trouble', server: 'survival', error: expect.stringContaining('source rcon fails') },
+  ])
+})
+
+it('tells once of a list of servers that cannot be read, and again after it could', async () => {
+  let state: 'ok' | 'failed' = 'failed'
+  const discovery = {
+    status: () => [
+      { provider: 'http_sd', name: 'games', state, error: 'refused' },
+      { provider: 'file_sd', name: 'other', state: 'ok' },
+    ],
+  } as unknown as DiscoveryView
+  const { clock, outbox, poll, settle, close } = await start({ discovery })
+  const begun = clock.wall()
+  await poll(11)
+  expect(outbox.added).toEqual([])
+  await poll(20)
+  expect(outbox.added).toMatchObject([
+    {
+      ...{ event: 'trouble', server: null, group: null, duration: null, state: null, at: begun },
+      error: 'the list of servers http_sd games cannot be read: refused',
+    },
+  ])
+  state = 'ok'
+  await poll(2)
+  state = 'failed'
+  await poll(14)
+  expect(outbox.added).toHaveLength(2)
+  await close()
+  await clock.advance(600_000)
+  await settle()
+  expect([outbox.isClosed, outbox.added.length]).toEqual([true, 2])
+})
+
+it('tells no trouble to a channel that does not want it, or in quiet hours', async () => {
+  const discovery = {
+    status: () => [{ provider: 'http_sd', name: 'games', state: 'failed', error: 'refused' }],
+  } as unknown as DiscoveryView
+  const other = await start({ discovery, channel: { events: ['down'] } })
+  await other.poll(20)
+  expect(other.outbox.added).toEqual([])
+  const quietHours = { from: 0, to: 0, timezone: 'UTC', except: [] }
+  const quiet = await start({ discovery, all: { quietHours: { ...quietHours, to: 24 * 60 - 1 } } })
+  await quiet.poll(20)
+  expect(quiet.outbox.added).toEqual([])
+  const except = await start({ discovery, all: { quietHours: { ...quietHours, to: 24 * 60 - 1, except: ['trouble'] } } })
+  await except.poll(20)
+  expect(except.outbox.added).toHaveLength(1)
+})
+
+it('asks for the record of the server', async () => {
+  const asked: string[] = []
+  const { fleet, outbox, poll } = await start({
+    channel: { events: ['record'] },
+    recordOf(server) {
+      asked.push(server)
+      return 5
+    },
+  })
+  await poll(2)
+  fleet.scripts.survival = { status: { playersOnline: 9, playersMax: 20, version: '1.21.11' } }
+  await poll(2)
+  expect(asked).toContain('survival')
+  expect(eventsOf(outbox)).toEqual(['survival record'])
+})
+
+it('counts what was dropped, and says so', async () => {
+  const { describeDropped, notifier, clock } = await start()
+  expect(describeDropped(7)).toMatchObject({
+    ...{ event: 'trouble', server: null, at: clock.wall() },
+    error: '7 more notifications were dropped because the channel failed',
+  })
+  expect(notifier.metrics()).toMatchObject([{ dropped: 7 }])
+})
+
+it('sends what another replica has added', async () => {
+  const { outbox, sent, clock, settle } = await start()
+  outbox.added.push(testNotification({ text: 'of another one' }))
+  await clock.advance(2_000)
+  await settle()
+  await clock.advance(2_000)
+  await settle()
+  expect(sent).toEqual(['of another one'])
+})
+
+it('has the problem of the last attempt in its metrics', async () => {
+  const { outbox, clock, settle, notifier } = await start({
+    channel: {
+      type: {
+        ...{ type: 'test', joins: false, keys: {} },
+        send: () => Promise.reject(new Error('no route')),
+      },
+    },
+  })
+  outbox.added.push(testNotification())
+  await clock.advance(2_000)
+  await settle()
+  expect(notifier.metrics()).toEqual([{ channel: 'ops', sent: 0, failed: 0, dropped: 0, waiting: 1, problem: 'no route' }])
+})
