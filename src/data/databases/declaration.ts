@@ -53,7 +53,7 @@ const anyText = matching('a text', () => true)
 const someText = matching('a text', (text) => text !== '')
 const databaseName = matching('a name of letters, digits, - and _', (text) => /^[A-Za-z][A-Za-z0-9_-]{0,49}$/.test(text))
 const filePath = matching('the path of a file', (text) => text !== '' && !text.includes('://'))
-const snapshotUrl = matching('an https:// URL', (text) => text.includes('://') && fileOrUrl.parse(text) !== undefined)
+const snapshotUrl = matching('an https:// URL', (text) => /^https?:\/\//i.test(text) && fileOrUrl.parse(text) !== undefined)
 
 function parseDefault(kind: DeclaredKind, tree: Tree, reader: TreeReader): unknown {
   if (tree === null) return undefined
