@@ -11,6 +11,8 @@ import { fakeFleet, type Script } from '../helpers/fake-fleet.ts'
 import { collectLog } from '../helpers/log-lines.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 import { testNotification } from '../helpers/notifications.ts'
+import { startReceiver } from '../helpers/notify-receiver.ts'
+import { until } from '../helpers/until.ts'
 
 // What is told to one channel, up to its outbox.
 
@@ -396,6 +398,7 @@ it('tells once of a list of servers that cannot be read, and again after it coul
       error: 'the list of servers http_sd games cannot be read: refused',
     },
   ])
+  expect(outbox.commits.map(({ server }) => server)).toContain('')
   state = 'ok'
   await poll(2)
   state = 'failed'
@@ -437,6 +440,20 @@ it('asks for the record of the server', async () => {
   await poll(2)
   expect(asked).toContain('survival')
   expect(eventsOf(outbox)).toEqual(['survival record'])
+})
+
+it('has a message with the state of its servers', async () => {
+  const receiver = await startReceiver()
+  const { poll, clock, settle } = await start({
+    channel: { statusMessage: true, servers: ['survival'], values: { url: receiver.url } },
+    scripts: { survival: up, other: up },
+  })
+  await poll(1)
+  await clock.advance(1_000)
+  await settle()
+  await until(() => receiver.requests.length === 1)
+  const { embeds } = receiver.requests[0]!.json
+  expect(embeds).toMatchObject([{ title: '🟢 survival', description: 'Players: 3 / 20' }])
 })
 
 it('counts what was dropped, and says so', async () => {
