@@ -8,11 +8,7 @@ function toError(error: unknown): NonNullable<StoreResult['error']> {
   return { name, message, ...(code !== undefined && { code }) }
 }
 
-/** Numbers are handed over instead of copied. */
-function post(result: StoreResult): void {
-  const { values } = (result.value ?? {}) as { readonly values?: unknown }
-  parentPort?.postMessage(result, values instanceof Float32Array ? [values.buffer as ArrayBuffer] : [])
-}
+const post = (result: StoreResult) => parentPort?.postMessage(result)
 
 try {
   const store = new HistoryStore(workerData as StoreOptions)

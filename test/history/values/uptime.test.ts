@@ -23,7 +23,7 @@ function record(...parts: readonly (readonly [up: boolean, minutes: number])[]) 
     store.write({ slices: taken, sessions: [], events: [], incidents: [] })
   }
   for (const [up, minutes] of parts) add(up, minutes)
-  return { read: (now: number) => overviewOf(store.overview(now), id) }
+  return { read: (now: number) => overviewOf(store.overview(now), id), store, id }
 }
 
 it('is unknown for parts without data, also of a server without any', () => {
@@ -33,6 +33,14 @@ it('is unknown for parts without data, also of a server without any', () => {
   expect([up, players]).toEqual([overviewParts.up, overviewParts.players].map((length) => Array.from({ length }, () => null)))
   expect(days).toHaveLength(overviewParts.days)
   expect(days.at(-1)).toEqual({ date: '2023-11-15', up: null, known: 0 })
+})
+
+it('leaves the values as they are until the second call after', () => {
+  const { store, id } = record([true, 40])
+  const first = store.overview(start + 29 * minute)
+  const read = overviewOf(first, id)
+  store.overview(start + day / 2)
+  expect(overviewOf(first, id)).toEqual(read)
 })
 
 it('ends with the current ten minutes', () => {
