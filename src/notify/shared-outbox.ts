@@ -34,9 +34,14 @@ export class SharedOutbox implements Outbox {
   }
 
   async told(server: string): Promise<Told | undefined> {
-    const text = await this.#options.queue.value(server)
-    const told = text === undefined ? undefined : parseJson(text)
-    return isRecord(told) ? (told as Told) : undefined
+    const { queue } = this.#options
+    const text = await queue.value(server)
+    if (text === undefined) return undefined
+    const told = parseStored(text)
+    if (isRecord(told)) return told as Told
+    // Another program wrote it. While it is there, nothing could be stored of the server, and so nothing told.
+    await queue.commit({ field: server, before: text, after: '', items: [], maxItems: maxQueued })
+    return undefined
   }
 
   async commit(
@@ -58,7 +63,10 @@ export class SharedOutbox implements Outbox {
     this.#length = await queue.length()
     if (this.#length === 0) return []
     if (!(await this.isSender())) return []
-    const items = (await queue.oldest(count)).map((text) => [text, parseItem(text)] as const)
+    const items = (await queue.oldest(count)).map((text) => {
+      const item = parseStored(text)
+      return [text, isNotification(item) ? item : undefined] as const
+    })
     await queue.remove(items.flatMap(([text, item]) => (item === undefined ? [text] : [])))
     this.#read = new Map(items.flatMap(([text, item]) => (item === undefined ? [] : [[item.id, text]])))
     return items.flatMap(([, item]) => item ?? [])
@@ -88,10 +96,10 @@ export class SharedOutbox implements Outbox {
   }
 }
 
-function parseItem(text: string): Notification | undefined {
+/** Undefined if it is not JSON. */
+function parseStored(text: string): unknown {
   try {
-    const item = parseJson(text)
-    return isNotification(item) ? item : undefined
+    return parseJson(text)
   } catch {
     return undefined
   }

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
 import { secretsOfConfig } from '../../src/config/secrets.ts'
+import { eventNames } from '../../src/notify/notification.ts'
 import { createQuietCheck } from '../../src/notify/quiet-hours.ts'
+import { secretsOfNotify } from '../../src/notify/settings.ts'
 import { configProblems } from '../helpers/config-problems.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'notify-settings-'))
@@ -21,6 +23,9 @@ function problemsOf(text: string): readonly string[] {
   return configProblems({ env: {}, file }).map((problem) => problem.replaceAll(file, 'f'))
 }
 const channel = (settings: string) => problemsOf(`notify: { channels: [{ name: ops, ${settings} }] }`)
+/** Valid settings as read. */
+const read = (settings: string) => loadConfig({ env: {}, file: write(`${servers}notify: ${settings}`) }).notify
+const readChannel = (settings: string) => read(`{ channels: [{ name: ops, ${settings} }] }`)?.channels[0]
 const hook = 'type: webhook, url: "https://example.org/hook"'
 
 describe('notify', () => {
@@ -106,6 +111,149 @@ describe('notify', () => {
     ],
   ])('names the mistake in %s', (settings, problem) => {
     expect(channel(settings)).toEqual([problem])
+  })
+
+  it.each([
+    ['after: 1', { after: 1 }],
+    ['after: 10', { after: 10 }],
+    ['after: 99', { after: 99 }],
+    ['after: 100', { after: 100 }],
+    ['for: 0s, repeat: 7d, minPause: 90s', { for: 0, repeat: 604_800_000, minPause: 90_000 }],
+    ['events: [up, restart, up]', undefined],
+    ['events: [up, join, up]', { events: ['up', 'join'] }],
+    ['servers: [a, "b*"], groups: [eu]', { servers: ['a', 'b*'], groups: ['eu'] }],
+    ['template: "{server}"', { templates: Object.fromEntries([...eventNames, 'restart'].map((event) => [event, '{server}'])) }],
+    [
+      'template: { down: "{server}!", restart: "{server} restarted" }',
+      { templates: { down: '{server}!', restart: '{server} restarted' } },
+    ],
+  ])('reads %s', (settings, expected) => {
+    if (expected === undefined) expect(channel(`${hook}, ${settings}`)).toHaveLength(1)
+    else expect(readChannel(`${hook}, ${settings}`)).toMatchObject(expected)
+  })
+
+  it('tells of no events on a channel that only has a status message', () => {
+    expect(readChannel('type: discord, url: "https://example.org/hook", statusMessage: true')).toMatchObject({
+      statusMessage: true,
+      events: [],
+    })
+    expect(readChannel('type: discord, url: "https://example.org/hook"')).toMatchObject({
+      statusMessage: false,
+      events: ['down', 'up', 'hung'],
+    })
+    const both = readChannel('type: discord, url: "https://example.org/hook", statusMessage: true, events: [down]')
+    expect(both).toMatchObject({ statusMessage: true, events: ['down'] })
+  })
+
+  it('reads what all channels share', () => {
+    expect(read('{}')).toEqual({
+      ...{
+        channels: [],
+        allowPrivate: false,
+        restartGrace: 120_000,
+        laggingBelow: 0.9,
+        laggingFor: 60_000,
+        troubleAfter: 600_000,
+      },
+    })
+    expect(
+      read(
+        '{ allowPrivate: true, restartGrace: 0s, laggingBelow: 0.5, laggingFor: 2m, troubleAfter: 1h, publicUrl: "https://example.org/mc" }',
+      ),
+    ).toEqual({
+      ...{ channels: [], allowPrivate: true, restartGrace: 0, laggingBelow: 0.5, laggingFor: 120_000, troubleAfter: 3_600_000 },
+      publicUrl: 'https://example.org/mc/',
+    })
+    expect(read('{ publicUrl: "https://example.org/" }')?.publicUrl).toBe('https://example.org/')
+    expect(read('{ quietHours: { from: "00:00", to: "7:30" } }')?.quietHours).toEqual({
+      from: 0,
+      to: 450,
+      timezone: 'UTC',
+      except: [],
+    })
+  })
+
+  it.each(['0.01', '0.5', '.25', '0.123456', '1', '1.0'])('accepts laggingBelow: %s', (value) => {
+    expect(read(`{ laggingBelow: "${value}" }`)?.laggingBelow).toBe(Number(value))
+  })
+
+  it.each(['0', '0.009', '1.1', '10', '0.1234567', 'x0.5', '0.5x', '11.0', '1.00'])('refuses laggingBelow: %s', (value) => {
+    expect(problemsOf(`notify: { laggingBelow: "${value}" }`)).toEqual([
+      `f: notify.laggingBelow: it is "${value}"; expected a number from 0.01 to 1, such as 0.9`,
+    ])
+  })
+
+  it.each(['101', '1000', '00', '05', 'x5', '5x'])('refuses after: %s', (value) => {
+    expect(channel(`${hook}, after: "${value}"`)).toEqual([
+      `f: notify.channels[0].after: it is "${value}"; expected an integer from 1 to 100`,
+    ])
+  })
+
+  it('takes up to 50 channels, with names of up to 40 characters', () => {
+    const list = (count: number) =>
+      `notify: { channels: [${Array.from({ length: count }, (_, index) => `{ name: c${index}, ${hook} }`).join(', ')}] }`
+    expect(problemsOf(list(50))).toEqual([])
+    expect(problemsOf(list(51))).toEqual(['f: notify.channels: expected a list of at most 50 channels'])
+    expect(problemsOf('notify: { channels: { name: a } }')).toEqual([
+      'f: notify.channels: expected a list of at most 50 channels',
+    ])
+    const named = (name: string) => problemsOf(`notify: { channels: [{ name: "${name}", ${hook} }] }`)
+    expect(named('a.b-C_4'.padEnd(40, 'x'))).toEqual([])
+    for (const name of ['x'.repeat(41), 'a b', '../a', ''])
+      expect(named(name)).toEqual([expect.stringContaining('expected 1 to 40 letters, digits and - . _')])
+    expect(problemsOf(`notify: { channels: [{ ${hook} }] }`)).toEqual([
+      expect.stringContaining('channels[0].name: it is missing'),
+    ])
+  })
+
+  it('names every mistake of a channel', () => {
+    expect(problemsOf('notify: { channels: [webhook] }')).toEqual([
+      'f: notify.channels[0]: expected a channel, such as { type: webhook, name: ops, url: "https://example.org/hook" }',
+    ])
+    // Nothing is said of the other settings of a type that is not known.
+    expect(channel('type: webhok, url: x, chat: y')).toHaveLength(1)
+    expect(channel(`${hook}, template: { down: "" , up: 3, hung: "{a} {b}", "${'long'.repeat(30)}": x }`)).toEqual([
+      expect.stringContaining('expected a text, or a text for each event, such as { down: "{server} is down" }'),
+      expect.stringContaining('{a} is not a variable'),
+      expect.stringContaining('{b} is not a variable'),
+      expect.stringContaining(`template: "${'long'.repeat(15)}" is not an event; expected some of down, up`),
+    ])
+    expect(channel(`${hook}, template: "  "`)).toEqual([expect.stringContaining('template: expected a text')])
+    expect(channel(`${hook}, template: "{sever}"`)).toHaveLength(1)
+    expect(channel(`${hook}, events: ["${'long'.repeat(30)}"]`)).toEqual([
+      expect.stringContaining(`events: "${'long'.repeat(15)}" is not an event`),
+    ])
+    expect(channel('type: discord, url: "https://example.org/hook", statusMessage: true, events: []')).toEqual([])
+  })
+
+  it('names mistakes of quiet hours', () => {
+    const quiet = (settings: string) => problemsOf(`notify: { quietHours: ${settings} }`)
+    expect(quiet('"23:00"')).toEqual([
+      'f: notify.quietHours: expected the hours, such as { from: "23:00", to: "07:00", timezone: Europe/Berlin }',
+    ])
+    expect(quiet('{ from: "23:00", to: "23:00" }')).toEqual([
+      'f: notify.quietHours.to: it is the same as from; expected another time',
+    ])
+    expect(quiet('{ to: "07:00" }')).toEqual([
+      'f: notify.quietHours.from: it is missing or not a single value; expected a time such as "23:00"',
+    ])
+    expect(quiet('{ from: "23:00" }')).toEqual([expect.stringContaining('quietHours.to: it is missing')])
+    expect(quiet('{ from: "24:00", to: "07:00", unitl: "08:00" }')).toEqual([
+      'f: notify.quietHours.unitl: unknown setting; expected one of from, to, timezone, except',
+      'f: notify.quietHours.from: it is "24:00"; expected a time such as "23:00"',
+    ])
+    expect(quiet('{}')).toHaveLength(2)
+  })
+
+  it('has no secrets but those of its channels', () => {
+    const secretsOf = (settings: string) => {
+      const notify = read(`{ channels: [{ name: ops, ${settings} }] }`)
+      return notify && secretsOfNotify(notify)
+    }
+    expect(secretsOf('type: webhook, url: "https://example.org/hook?key=abc", secret: signing')).toEqual(['?key=abc', 'signing'])
+    expect(secretsOf('type: webhook, url: "https://example.org/longer-path"')).toEqual(['/longer-path'])
+    expect(secretsOf('type: webhook, url: "https://user:pass%20word@example.org/"')).toEqual(['pass word'])
+    expect(secretsOf('type: ntfy, url: "https://ntfy.sh/topic"')).toEqual([])
   })
 
   it('names mistakes outside of channels', () => {

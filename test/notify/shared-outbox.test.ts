@@ -7,11 +7,14 @@ import { createSharedQueue } from '../../src/cluster/shared-queue.ts'
 import { createSharedValues } from '../../src/cluster/shared-values.ts'
 import { SourceError } from '../../src/game/errors.ts'
 import { openNotifier } from '../../src/notify/open.ts'
+import { maxQueued } from '../../src/notify/outbox.ts'
 import { readNotify } from '../../src/notify/settings.ts'
+import { SharedOutbox } from '../../src/notify/shared-outbox.ts'
 import { systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { parseTree } from '../../src/util/yaml.ts'
 import { fakeFleet } from '../helpers/fake-fleet.ts'
+import { testNotification } from '../helpers/notifications.ts'
 import { startReceiver } from '../helpers/notify-receiver.ts'
 import { startRedis } from '../helpers/redis-server.ts'
 import { hasTool } from '../helpers/require-tool.ts'
@@ -94,4 +97,101 @@ test.skipIf(!hasRedis)('of several replicas one tells each change, and another c
   // On a busy machine the lock of the sender may expire while it sends: the next one repeats the notification under the same id.
   const byId = new Map(receiver.accepted.map(({ json }) => [json.id, json.event]))
   expect([...byId.values()]).toEqual(['down', 'up', 'down', 'up', 'down', 'up', 'down'])
+})
+
+/** The outboxes of a channel on two replicas. */
+async function openOutboxes() {
+  const redis = await startRedis()
+  const address = parseStateAddress(redis.url)
+  if (address === undefined) throw new Error('not valid')
+  const dropped: number[] = []
+  const keys = createStateKeys('test')
+  const open = async () => {
+    const times = { timeoutMs: 10_000, maxBlockMs: 500, maxRetryMs: 100 }
+    const connection = new StateConnection({ ...{ address, clock: systemClock, log: silentLog }, ...times })
+    onTestFinished(() => connection.close())
+    await until(() => connection.isConnected)
+    const locks = new Locks({ connection, keys, clock: systemClock, expiryMs: 60_000 })
+    const outbox = new SharedOutbox({
+      channel: 'ops',
+      queue: createSharedQueue(connection, keys, 'notify:ops'),
+      values: createSharedValues(connection, keys.values('notify')),
+      takeLock: () => locks.take('notify:ops'),
+      onDropped: (count) => dropped.push(count),
+    })
+    return outbox
+  }
+  const [one, two] = [await open(), await open()]
+  return { one, two, redis, dropped }
+}
+const [values, queue, told] = ['{test}:queue-values:notify:ops', '{test}:queue:notify:ops', { down: 1 }]
+
+test.skipIf(!hasRedis)('what one replica was first to store is known to the others', async () => {
+  const { one, two } = await openOutboxes()
+  const [first, second] = [testNotification(), testNotification()]
+  expect([await one.told('a'), one.length, await one.value()]).toEqual([undefined, 0, undefined])
+  expect(await one.commit('a', undefined, told, [first])).toBe(true)
+  expect(await two.commit('a', undefined, { down: 2 }, [second])).toBe(false)
+  expect(await two.told('a')).toEqual(told)
+  expect(await two.commit('a', told, undefined, [])).toBe(true)
+  expect(await one.told('a')).toBeUndefined()
+  await one.setValue('message')
+  expect([await one.value(), await two.value()]).toEqual(['message', 'message'])
+})
+
+test.skipIf(!hasRedis)('one replica sends until it ends, then another one', async () => {
+  const { one, two, redis } = await openOutboxes()
+  const notifications = [testNotification(), testNotification(), testNotification()]
+  await one.commit('a', undefined, told, notifications)
+  expect(await two.oldest(2)).toEqual(notifications.slice(0, 2))
+  expect([await two.isSender(), await one.isSender()]).toEqual([true, false])
+  expect(await one.oldest(2)).toEqual([])
+  expect([one.length, two.length]).toEqual([3, 3])
+  // It was not among those that were read.
+  await two.remove([...notifications.slice(1, 2), testNotification()])
+  expect(redis.cli('llen', queue)).toBe('2')
+  expect(await two.oldest(9)).toEqual([notifications[0], notifications[2]])
+  expect(two.length).toBe(2)
+  await two.remove(notifications.slice(0, 1))
+  expect(two.length).toBe(1)
+  await two.close()
+  expect(await one.oldest(9)).toEqual([notifications[2]])
+  await one.remove(notifications.slice(2))
+  expect([one.length, await one.oldest(9)]).toEqual([0, []])
+  await one.close()
+})
+
+test.skipIf(!hasRedis)('a replica that has lost its lock takes it again before it sends', async () => {
+  const { one, two, redis } = await openOutboxes()
+  await one.commit('a', undefined, told, [testNotification()])
+  expect(await one.oldest(1)).toHaveLength(1)
+  redis.cli('flushall')
+  await one.commit('a', undefined, told, [testNotification()])
+  expect(await two.oldest(1)).toHaveLength(1)
+  expect(await one.oldest(1)).toEqual([])
+  await two.close()
+  expect(await one.oldest(1)).toHaveLength(1)
+})
+
+test.skipIf(!hasRedis)('says how many notifications there was no room for', async () => {
+  const { one, dropped } = await openOutboxes()
+  const notifications = Array.from({ length: maxQueued }, () => testNotification())
+  await one.commit('a', undefined, told, notifications)
+  expect(dropped).toEqual([])
+  await one.commit('a', told, { down: 2 }, [testNotification(), testNotification()])
+  expect(dropped).toEqual([2])
+})
+
+test.skipIf(!hasRedis)('leaves out what is not valid, and removes it', async () => {
+  const { one, redis } = await openOutboxes()
+  for (const text of ['{', '[]', '{"id":1}', '{"id":"x","event":"down","text":"y"}']) redis.cli('rpush', queue, text)
+  const notification = testNotification()
+  await one.commit('a', undefined, told, [notification])
+  expect(await one.oldest(9)).toEqual([notification])
+  expect(redis.cli('llen', queue)).toBe('1')
+  for (const text of ['{', '[]', '7']) {
+    redis.cli('hset', values, 'a', text)
+    expect(await one.told('a')).toBeUndefined()
+    expect(await one.commit('a', undefined, told, [])).toBe(true)
+  }
 })
