@@ -109,7 +109,7 @@ export class Notifier {
     const state = isDownOnPurpose ? { ...known, up: null } : known
     const seen: Observation = {
       ...{ server, group: group ?? null, at: wallOf(snapshot, clock), now: snapshot.at, isPoll, state },
-      error: state.up === false ? downReason(snapshot) : null,
+      error: downReason(snapshot),
       ...{ tickRatio: tickRatioOf(snapshot), trouble: troubleOf(snapshot), record: () => recordOf?.(server) },
     }
     for (const channel of channels) channel.observe(seen)
@@ -144,9 +144,9 @@ export class Notifier {
 
 const noServer = { event: 'trouble', server: null, group: null, duration: null, state: null } as const
 
-function troubleOf({ sources, up }: ServerSnapshot): string | null {
-  const failing = up === true ? sources.filter(({ state }) => state === 'failed') : []
+function troubleOf({ sources }: ServerSnapshot): string | null {
+  const failing = sources.filter(({ state }) => state === 'failed')
   return failing.length === 0
     ? null
-    : `${failing.map(({ source, error }) => `source ${source} fails (${error?.code ?? 'failed'})`).join(', ')}`
+    : failing.map(({ source, error }) => `source ${source} fails (${error?.code ?? 'failed'})`).join(', ')
 }

@@ -14,11 +14,11 @@ export interface Observation {
   /** Whether a poll has ended since the last observation. */
   readonly isPoll: boolean
   readonly state: LiveState
-  /** Why it is down. */
+  /** Why it is down, if it is. */
   readonly error: string | null
   /** Tick rate relative to the target; undefined if unknown or if the server does not tick on purpose. */
   readonly tickRatio: number | undefined
-  /** Why a source fails although the server is up; null if none does. */
+  /** Why a source fails; null if none does. */
   readonly trouble: string | null
   /** Returns the record number of players before; undefined if none is known, null while it is being read. */
   readonly record: () => number | null | undefined

@@ -1,6 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest'
 import type { DiscoveryView } from '../../src/discovery/status.ts'
 import { SourceError } from '../../src/game/errors.ts'
+import type { Fleet } from '../../src/game/fleet.ts'
+import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import type { NotifierOptions } from '../../src/notify/channel-notifier.ts'
 import type { Notification } from '../../src/notify/notification.ts'
 import { Notifier } from '../../src/notify/notifier.ts'
@@ -151,7 +153,7 @@ it('tells of an outage and its end, and stores what was told with each', async (
   expect(sent).toEqual([expect.stringContaining('survival is down'), expect.stringContaining('survival is up')])
   const [, first, second] = outbox.commits.filter(({ told }) => told !== undefined)
   expect(second?.before).toEqual(first?.told)
-  expect(notifier.metrics()).toEqual([{ channel: 'ops', sent: 2, failed: 0, dropped: 0, waiting: 0 }])
+  expect(notifier.metrics()).toStrictEqual([{ channel: 'ops', sent: 2, failed: 0, dropped: 0, waiting: 0 }])
 })
 
 it('goes on with what was told before a restart', async () => {
@@ -334,18 +336,40 @@ it('forgets a server that was removed', async () => {
   expect(outbox.known.has('creative')).toBe(true)
 })
 
-it.each<[string, Script]>([
-  ['asleep', { status: new SourceError('asleep', 'a proxy answers') }],
-  [
-    'upgrading its world',
-    { status: new SourceError('refused', 'no'), management: { worldUpgrade: { state: 'running', progress: 0.5 } as never } },
-  ],
-])('is no outage while a server is %s', async (_, script) => {
+it('is no outage while a server is asleep', async () => {
   const { fleet, outbox, poll } = await start()
   await poll(2)
-  fleet.scripts.survival = script
+  fleet.scripts.survival = { status: new SourceError('asleep', 'a proxy answers') }
   await poll(4)
   expect(outbox.added).toEqual([])
+})
+
+it.each([
+  ['running', []],
+  ['failed', ['survival down']],
+] as const)('is an outage while the server is down unless the upgrade of its world is running: %s', async (state, events) => {
+  const clock = manualClock()
+  const fleet = fakeFleet({ survival: { ...up } }, clock)
+  const worldUpgrade = { value: { state, progress: 0.5 }, source: 'management' } as const
+  const { outbox, settle } = await start({
+    ...{ clock },
+    // Its state is pushed while the server starts, before it can be reached.
+    fleet: {
+      ...{ settingsOf: fleet.settingsOf, onChange: fleet.onChange },
+      subscribe: (listener: (snapshot: ServerSnapshot) => void) =>
+        fleet.subscribe((snapshot) =>
+          listener(snapshot.up === false ? { ...snapshot, fields: { ...snapshot.fields, worldUpgrade } } : snapshot),
+        ),
+    } as Fleet,
+  })
+  for (const script of [up, down, down]) {
+    await clock.advance(5_000)
+    fleet.scripts.survival = script
+    await fleet.pollAll()
+    await settle()
+  }
+  fleet.close()
+  expect(eventsOf(outbox)).toEqual(events)
 })
 
 it('counts polls, not snapshots, before it tells', async () => {
@@ -370,13 +394,16 @@ it('does not tell of failing sources while the server is down', async () => {
 })
 
 it('tells of a source that fails while the server is up', async () => {
-  const { fleet, outbox, poll } = await start({ scripts: { survival: { ...up, rcon: { tickRate: 20 } } } })
+  const working: Script = { ...up, rcon: { tickRate: 20 }, query: {} }
+  const { fleet, outbox, poll } = await start({ scripts: { survival: { ...working }, creative: { ...working } } })
   await poll(2)
   fleet.scripts.survival = { ...up, rcon: new SourceError('refused', 'no') }
   await poll(20)
-  expect(outbox.added).toMatchObject([
-    { event: 'trouble', server: 'survival', error: expect.stringContaining('source rcon fails') },
-  ])
+  expect(outbox.added).toMatchObject([{ event: 'trouble', server: 'survival', error: 'source rcon fails (refused)' }])
+  const timeout = new SourceError('timeout', 'no')
+  fleet.scripts.creative = { ...up, rcon: timeout, query: new SourceError('refused', 'no') }
+  await poll(20)
+  expect(outbox.added[1]).toMatchObject({ error: 'source rcon fails (timeout), source query fails (refused)' })
 })
 
 it('tells once of a list of servers that cannot be read, and again after it could', async () => {
@@ -391,6 +418,8 @@ it('tells once of a list of servers that cannot be read, and again after it coul
   const begun = clock.wall()
   await poll(11)
   expect(outbox.added).toEqual([])
+  await poll(1)
+  expect(outbox.added).toHaveLength(1)
   await poll(20)
   expect(outbox.added).toMatchObject([
     {
@@ -404,6 +433,10 @@ it('tells once of a list of servers that cannot be read, and again after it coul
   state = 'failed'
   await poll(14)
   expect(outbox.added).toHaveLength(2)
+  state = 'ok'
+  await poll(2)
+  state = 'failed'
+  await poll(2)
   await close()
   await clock.advance(600_000)
   await settle()
@@ -442,6 +475,12 @@ it('asks for the record of the server', async () => {
   expect(eventsOf(outbox)).toEqual(['survival record'])
 })
 
+it('tells of no record without a history', async () => {
+  const { outbox, poll } = await start({ channel: { events: ['record', 'down'] } })
+  await poll(3)
+  expect(outbox.commits).toMatchObject([{ server: 'survival', events: [] }])
+})
+
 it('has a message with the state of its servers', async () => {
   const receiver = await startReceiver()
   const { poll, clock, settle } = await start({
@@ -473,6 +512,31 @@ it('sends what another replica has added', async () => {
   await clock.advance(2_000)
   await settle()
   expect(sent).toEqual(['of another one'])
+})
+
+it('waits a second for what is being sent when it closes', async () => {
+  let answer = () => {}
+  const type = {
+    ...{ type: 'test', joins: false, keys: {} },
+    send: () =>
+      new Promise<void>((resolve) => {
+        answer = resolve
+      }),
+  }
+  for (const isAnswered of [true, false]) {
+    const { outbox, clock, settle, close } = await start({ channel: { type } })
+    outbox.added.push(testNotification())
+    await clock.advance(2_000)
+    await settle()
+    const closed = close()
+    await clock.advance(999)
+    await settle()
+    expect(outbox.isClosed).toBe(false)
+    if (isAnswered) answer()
+    else await clock.advance(1)
+    await closed
+    expect([outbox.isClosed, outbox.length]).toEqual([true, isAnswered ? 0 : 1])
+  }
 })
 
 it('has the problem of the last attempt in its metrics', async () => {

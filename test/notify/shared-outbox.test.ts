@@ -161,6 +161,14 @@ test.skipIf(!hasRedis)('one replica sends until it ends, then another one', asyn
   await one.close()
 })
 
+test.skipIf(!hasRedis)('a replica with nothing to send leaves the lock to the others', async () => {
+  const { one, two } = await openOutboxes()
+  expect(await one.oldest(1)).toEqual([])
+  expect([await two.isSender(), await one.isSender()]).toEqual([true, false])
+  await one.close()
+  expect(await two.isSender()).toBe(true)
+})
+
 test.skipIf(!hasRedis)('a replica that has lost its lock takes it again before it sends', async () => {
   const { one, two, redis } = await openOutboxes()
   await one.commit('a', undefined, told, [testNotification()])
