@@ -14,7 +14,8 @@ import { createQuietCheck } from './quiet-hours.ts'
 import { applyRule, createMemory, forgetPending, type Memory, type Observation, type Rule, type Told } from './rules.ts'
 import { Sender } from './sender.ts'
 import type { ChannelSettings, NotifySettings } from './settings.ts'
-import { type ServerDetails, StatusMessage } from './status-message.ts'
+import type { ServerDetails } from './status-embeds.ts'
+import { StatusMessage } from './status-message.ts'
 
 export interface NotifierOptions {
   readonly settings: NotifySettings
