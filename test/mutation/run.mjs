@@ -23,7 +23,8 @@ const testsOf = {
     ...['connect-backoff', 'deadline', 'freshness', 'index', 'player-counter', 'poll-requests', 'poll-signal'],
     ...['reachability', 'running-polls', 'schedule', 'tick-rate', 'wheel'],
   ].map((name) => `game/watcher/${name}`),
-  'notify/rules': ['notify/notifier'],
+  'notify/channels': ['notify/messages'],
+  'notify/notifier': ['notify/channel-notifier'],
 }
 
 const [part, ...given] = process.argv.slice(2)
