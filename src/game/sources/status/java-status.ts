@@ -61,8 +61,6 @@ export class JavaReader implements StatusReader {
   readonly #replies: ReplyReader
   #helloServer: HostPort
   #hello: string
-  /** The last address that was connected to, and how the system writes it. */
-  #peer: { readonly address: string; readonly remote: string | undefined } | undefined
   /** Undefined for most servers, to save memory. */
   #peculiarities: Peculiarities | undefined
 
@@ -155,7 +153,7 @@ export class JavaReader implements StatusReader {
     return toSourceError(error, formatHostPort(server))
   }
 
-  async #ping(
+  #ping(
     server: HostPort,
     addresses: Addresses,
     signal: AbortSignalLike,
@@ -163,8 +161,10 @@ export class JavaReader implements StatusReader {
     protocol: number,
   ): Promise<JavaPing<StatusReply>> {
     const { host, port } = server
-    const address = addresses.length === 1 ? addresses[0]?.address : undefined
-    const reply = await pingJava({
+    const [first] = addresses
+    // A proxy may connect to another address, and the system writes some IPv6 addresses in another way.
+    const isPeer = first?.family === 4 && addresses.length === 1 && !this.#network.tcpOnly
+    return pingJava({
       socket: this.#network.connect(addresses, port, connectOptions),
       hello: protocol === anyProtocol ? this.#hello : encodeHello(this.#hostname ?? host, port, protocol),
       decoder: this.#replies,
@@ -172,11 +172,9 @@ export class JavaReader implements StatusReader {
       clock: this.#clock,
       phases,
       signal,
-      address: this.#peer?.address === address ? this.#peer?.remote : undefined,
+      address: isPeer ? first.address : undefined,
       ping: this.#peculiarities === undefined || this.#clock.now() >= this.#peculiarities.pingAgainAt,
     })
-    if (address !== undefined && this.#peer?.address !== address) this.#peer = { address, remote: reply.address }
-    return reply
   }
 
   #toFields({ port }: HostPort, { reply, address, latency, hasPong }: JavaPing<StatusReply>, protocol: number): Partial<Fields> {
