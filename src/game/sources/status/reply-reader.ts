@@ -4,9 +4,7 @@ import type { Frame } from '../../protocol/status/frames.ts'
 import { decodeStatus, packetIds } from '../../protocol/status/status.ts'
 import { parseStatusReply, type StatusReply } from '../../protocol/status/status-reply.ts'
 import { type Measure, unmeasured } from '../source.ts'
-import { createIconPool } from './icon-pool.ts'
-
-const icons = createIconPool()
+import { shareIcon } from './icon-pool.ts'
 
 /** Replies to probes by digest, limited by the bytes that were received: the reader of a probe reads only one reply. */
 const probed = new LRUCache<string, StatusReply>({ maxSize: 1_048_576, maxEntrySize: 32_768 })
@@ -47,6 +45,6 @@ export class ReplyReader {
     const previous = this.#reply?.favicon
     const reply = parseStatusReply(decodeStatus(frame), previous)
     if (reply.favicon === undefined || reply.favicon === previous) return reply
-    return Object.assign({}, reply, { favicon: icons.share(reply.favicon, previous) })
+    return Object.assign({}, reply, { favicon: shareIcon(reply.favicon, previous) })
   }
 }
