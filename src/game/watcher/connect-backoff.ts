@@ -9,29 +9,6 @@ const pauses = { firstMs: 1_000, maxMs: 30_000 }
 /** A rejected password rarely starts working, servers log every attempt, and some ban the client. */
 const authPauseMs = 300_000
 
-/** One session's view of the backoff. */
-interface SharedBackoff extends ConnectBackoff {
-  readonly isReleased: boolean
-  /** Ends the pause, because the server is reachable again. The pause after a rejected secret remains. */
-  endPause(): void
-}
-
-/** The backoffs of the persistent connections of one server. */
-export interface ServerBackoffs {
-  acquire(source: SourceName, target: string, secret: string): ConnectBackoff
-  /** Ends the pauses, because the server is reachable again. Those after a rejected secret remain. */
-  endPauses(): void
-}
-
-/** The backoff of persistent connections, shared by all sessions with the same target and secret. */
-export interface ConnectBackoffs {
-  /**
-   * Returns the shared backoff for one session. The state is dropped when the last session is released.
-   * @param isProbe for the session of a probe: its timeout may be short, so a timeout is not counted as a failure
-   */
-  acquire(source: SourceName, target: string, secret: string, isProbe?: boolean): SharedBackoff
-}
-
 interface Shared {
   sessions: number
   failures: number
@@ -43,11 +20,18 @@ interface Shared {
   attempt: Promise<unknown> | undefined
 }
 
-export function createConnectBackoffs(clock: Clock, random: () => number): ConnectBackoffs {
+export type ConnectBackoffs = ReturnType<typeof createConnectBackoffs>
+
+/** The backoff of persistent connections, shared by all sessions with the same target and secret. */
+export function createConnectBackoffs(clock: Clock, random: () => number) {
   const all = new Map<string, Shared>()
 
   return {
-    acquire(source, target, secret, isProbe = false) {
+    /**
+     * Returns the shared backoff for one session. The state is dropped when the last session is released.
+     * @param isProbe for the session of a probe: its timeout may be short, so a timeout is not counted as a failure
+     */
+    acquire(source: SourceName, target: string, secret: string, isProbe = false): SessionBackoff {
       const key = JSON.stringify([source, target, secret])
       const shared = all.get(key) ?? { sessions: 0, failures: 0, failure: undefined, isAccepted: false, attempt: undefined }
       all.set(key, shared)
@@ -69,7 +53,7 @@ interface SessionBackoffOptions {
   readonly shared: Shared
 }
 
-class SessionBackoff implements SharedBackoff {
+class SessionBackoff implements ConnectBackoff {
   readonly #options: SessionBackoffOptions
   #isReleased = false
 
@@ -126,6 +110,7 @@ class SessionBackoff implements SharedBackoff {
     shared.failure = undefined
   }
 
+  /** Ends the pause, because the server is reachable again. The pause after a rejected secret remains. */
   endPause(): void {
     if (this.#options.shared.failure?.error.code !== 'auth') this.succeeded()
   }
@@ -145,19 +130,25 @@ class SessionBackoff implements SharedBackoff {
   }
 }
 
-const noSessions: readonly SharedBackoff[] = []
+const noSessions: readonly SessionBackoff[] = []
 
-/** @param isProbe as for `acquire` of `all` */
-export function createServerBackoffs(all: ConnectBackoffs, isProbe: boolean): ServerBackoffs {
+export type ServerBackoffs = ReturnType<typeof createServerBackoffs>
+
+/**
+ * The backoffs of the persistent connections of one server.
+ * @param isProbe as for `acquire` of `all`
+ */
+export function createServerBackoffs(all: ConnectBackoffs, isProbe: boolean) {
   /** Few, and most servers have none: an array takes less memory than a Set. */
   let sessions = noSessions
   return {
-    acquire(source, target, secret) {
+    acquire(source: SourceName, target: string, secret: string): ConnectBackoff {
       const backoff = all.acquire(source, target, secret, isProbe)
       sessions = sessions.filter(({ isReleased }) => !isReleased).concat(backoff)
       return backoff
     },
-    endPauses() {
+    /** Ends the pauses, because the server is reachable again. Those after a rejected secret remain. */
+    endPauses(): void {
       for (const backoff of sessions) if (!backoff.isReleased) backoff.endPause()
     },
   }
