@@ -23,22 +23,10 @@ export type RowRead =
   | { readonly problem: string; readonly above: Above; readonly cancelled?: Named }
 
 /** In the order that an entry has them. */
-const types: readonly string[] = [
-  ...[
-    'anniversary',
-    'debut',
-    'comeback',
-    'pre-release',
-    'collab',
-    'album',
-    'single',
-    'full-length',
-    'mini',
-    'repackage',
-    'remix',
-  ],
-  ...['solo', 'japanese', 'chinese', 'english', 'digital', 'remake', 'mixtape', 'unit debut', 'live', 'cover', 'holiday'],
-]
+const types = (
+  'anniversary, debut, comeback, pre-release, collab, album, single, full-length, mini, repackage, remix, ' +
+  'solo, japanese, chinese, english, digital, remake, mixtape, unit debut, live, cover, holiday'
+).split(', ')
 
 /** Text in the Album Type column for types that are written differently there. */
 const writtenAs: Readonly<Record<string, string>> = { 'full-length': 'full-length album', mini: 'mini album' }

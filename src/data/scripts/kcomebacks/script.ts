@@ -39,16 +39,6 @@ function namesElsewhere(key: string, pages: Pages, stored: Months): ReadonlySet<
   return new Set([...others.values()].flatMap((entries) => entries.map(nameOf)))
 }
 
-/** @returns whether a month is accepted by `--force`: the given one, or without one the only one that has lost entries */
-function findForced(pages: Pages, stored: Months, force: boolean | string): (key: string) => boolean {
-  if (force === false) return () => false
-  if (force !== true) return (key) => key === force
-  const lossy = [...pages].filter(
-    ([key, now]) => objectionTo(now, stored.get(key) ?? [], namesElsewhere(key, pages, stored)) !== undefined,
-  )
-  return () => lossy.length === 1
-}
-
 /** Music comebacks from the wiki of r/kpop. Rows that cannot be parsed are reported and do not fail the run. */
 export async function runKcomebacks(context: RunContext): Promise<RunResult> {
   const wiki = openWiki(context)
@@ -137,27 +127,29 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
     progress.step(key)
   }
 
-  const isForced = findForced(pages, stored.months, force)
+  // Once all pages are read, because entries may have moved to a month that was read later.
+  const lossy = doubtful.flatMap(([month, now]) => {
+    const objection = objectionTo(now, entriesOf(month.key), namesElsewhere(month.key, pages, stored.months))
+    if (objection === undefined) accept(month.key, now)
+    return objection === undefined ? [] : [{ month, now, objection }]
+  })
+  const isOnly = lossy.length === 1
   /** Whether the whole may shrink, because a page that has lost entries was accepted. */
   let mayShrink = force === true || force === 'snapshot'
-  for (const [month, now] of doubtful) {
-    const { key } = month
-    const old = entriesOf(key)
-    const objection = objectionTo(now, old, namesElsewhere(key, pages, stored.months))
-    if (objection !== undefined) {
-      const { digest } = now.state
-      const last = refused.get(key)
-      const times = last?.digest === digest ? last.times + 1 : 1
-      if (times < believedTimes && !isForced(key)) {
-        unread++
-        refused.set(key, { digest, times })
-        const accepts = doubtful.length === 1 ? '--force' : `--force=${key}`
-        fail(`${month.page}: ${objection}; ${accepts} accepts it; its stored entries (${old.length}) are kept`)
-        continue
-      }
-      mayShrink = true
-      log.warn({ month: key, times }, `kcomebacks: ${month.page}: ${objection}; it replaces the stored entries`)
+  for (const { month, now, objection } of lossy) {
+    const { key, page } = month
+    const { digest } = now.state
+    const last = refused.get(key)
+    const times = last?.digest === digest ? last.times + 1 : 1
+    if (times < believedTimes && force !== key && !(force === true && isOnly)) {
+      unread++
+      refused.set(key, { digest, times })
+      const accepts = isOnly ? '--force' : `--force=${key}`
+      fail(`${page}: ${objection}; ${accepts} accepts it; its stored entries (${entriesOf(key).length}) are kept`)
+      continue
     }
+    mayShrink = true
+    log.warn({ month: key, times }, `kcomebacks: ${page}: ${objection}; it replaces the stored entries`)
     accept(key, now)
   }
 

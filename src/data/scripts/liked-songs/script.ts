@@ -42,9 +42,9 @@ export async function runLikedSongs(
     errors,
     ...(retryAt !== undefined && { retryAt }),
   })
-  const { retryAt: blocked, resumeAt } = await readSyncState(dataDir)
-  /** Where the next run continues if this one ends now. */
-  let nextResume = resumeAt
+  const { retryAt: blocked, isIncomplete: wasIncomplete } = await readSyncState(dataDir)
+  /** Whether the next run has to read the whole list if this one ends now. */
+  let isIncomplete = wasIncomplete
   if (blocked > clock.wall()) {
     errors.push(`rate limited until ${new Date(blocked).toISOString()}: no request was sent`)
     return result('rate_limited', blocked)
@@ -136,7 +136,7 @@ export async function runLikedSongs(
     const retries = [...journal.failed.values()].filter((song) => full || isDue(song, clock.wall()))
     const loved = full ? await readLoved() : undefined
     const walk = await walkLikedSongs({
-      ...{ likedSongs: spotify.likedSongs, known: journal.ids, full, resumeAt },
+      ...{ likedSongs: spotify.likedSongs, known: journal.ids, isWhole: full || wasIncomplete },
       onPage(items, known) {
         counts.read += items
         if (loved === undefined) counts.unchanged += known
@@ -146,14 +146,12 @@ export async function runLikedSongs(
       loved === undefined ? !journal.ids.has(song.id) : !loved.has(songKey(song.artists[0] ?? '', song.title))
     const songs = walk.songs.filter((song) => missing(song) && !(full && journal.failed.has(song.id)))
     if (loved !== undefined) counts.unchanged += walk.songs.length - songs.length
-    const storeResume = async (next: number | undefined) => {
-      if (!dryRun && next !== nextResume) await storeSyncState(dataDir, 0, next)
-      nextResume = next
+    const storeIncomplete = async (now: boolean) => {
+      if (!dryRun && now !== isIncomplete) await storeSyncState(dataDir, { retryAt: 0, isIncomplete: now })
+      isIncomplete = now
     }
-    // Before a song is recorded as synced, because the next run would end its walk there. Until every song is, the next run has to
-    // read again what this one continued to.
-    const open = [resumeAt, walk.incompleteAt].filter((position) => position !== undefined)
-    await storeResume(open.length === 0 ? undefined : Math.min(...open))
+    // Before a song is recorded as synced, because the next walk would end there, and until every song of this one is.
+    if (walk.error !== undefined) await storeIncomplete(true)
     if (walk.error !== undefined) {
       isPartly = true
       errors.push(walk.error.message)
@@ -173,7 +171,7 @@ export async function runLikedSongs(
       }
       progress.step(nameOf(song))
     }
-    await storeResume(walk.incompleteAt)
+    await storeIncomplete(walk.error !== undefined)
     if (walk.error !== undefined && songs.length + retries.length === 0) return result('failed')
     return result(isPartly ? 'partly' : 'done')
   } catch (error) {
@@ -189,7 +187,7 @@ export async function runLikedSongs(
     if (error instanceof UpstreamError && error.retryAt !== undefined) {
       const { retryAt } = error
       errors[0] = `${error.message}; rate limited until ${new Date(retryAt).toISOString()}`
-      if (!dryRun) await storeSyncState(dataDir, retryAt, nextResume)
+      if (!dryRun) await storeSyncState(dataDir, { retryAt, isIncomplete })
       return result('rate_limited', retryAt)
     }
     return result(counts.added > 0 && !dryRun ? 'partly' : 'failed')

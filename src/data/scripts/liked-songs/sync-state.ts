@@ -10,17 +10,16 @@ const fileOf = (dataDir: string): string => join(dataDir, 'likedsongs.state.json
 const SyncState = Type.Object({
   /** End of a rate limit, Unix milliseconds; 0 if there is none. */
   retryAt: Type.Number(),
-  /** Where a walk through the liked songs ended early. */
-  resumeAt: Type.Optional(Type.Integer()),
+  /** Songs older than those of the journal may be missing: the next run reads the whole list. */
+  isIncomplete: Type.Boolean(),
 })
 type SyncState = Static<typeof SyncState>
 
 export async function readSyncState(dataDir: string): Promise<SyncState> {
   const file = fileOf(dataDir)
   const state = await readStateFile(file, SyncState, 65_536).catch(() => undefined)
-  if (state === undefined) return { retryAt: 0 }
+  if (state === undefined) return { retryAt: 0, isIncomplete: false }
   return { ...state, retryAt: clampRetryAt(state.retryAt, (await stat(file)).mtimeMs) }
 }
 
-export const storeSyncState = (dataDir: string, retryAt: number, resumeAt: number | undefined): Promise<void> =>
-  writeStateFile(fileOf(dataDir), { retryAt, resumeAt })
+export const storeSyncState = (dataDir: string, state: SyncState): Promise<void> => writeStateFile(fileOf(dataDir), state)

@@ -3,11 +3,9 @@ import { type LikedPage, type LikedSong, pageSize, type Spotify } from './spotif
 
 /** The liked songs that a walk through the pages has found. */
 interface Walk {
-  /** Songs that are not in the journal (with `full`, all), newest first. */
+  /** Newest first, each once. */
   readonly songs: readonly LikedSong[]
-  /** Where the next run continues, because this walk did not reach the end. */
-  readonly incompleteAt?: number
-  /** Why it did not. */
+  /** Why it did not reach the end. The next run has to read the whole list. */
   readonly error?: UpstreamError
 }
 
@@ -15,15 +13,14 @@ interface WalkOptions {
   readonly likedSongs: Spotify['likedSongs']
   /** Ids of the songs of the journal. */
   readonly known: ReadonlySet<string>
-  readonly full: boolean
-  /** Where an incomplete walk is continued, after the new songs. */
-  readonly resumeAt: number | undefined
+  /** Read to the end of the list. Otherwise the walk ends at a page whose songs are all in the journal. */
+  readonly isWhole: boolean
   /** Called for each page with the number of items not seen before, and how many of them are in the journal. */
   readonly onPage: (items: number, known: number) => void
 }
 
-/** How far the walk goes back first if songs were unliked since the page before. */
-const stepBack = 10
+/** After so many times from the start, the list is changing all the time. */
+const maxRestarts = 3
 
 /** The error for a page that lacks songs: older songs would be taken for synced. */
 function findGap(offset: number, { items, total }: LikedPage): UpstreamError | undefined {
@@ -34,50 +31,33 @@ function findGap(offset: number, { items, total }: LikedPage): UpstreamError | u
 }
 
 /**
- * Reads pages until all songs of one are in the journal, or to the end. Pages overlap by one, so that a song that is unliked
- * during the walk, which moves the others up, does not hide another.
+ * Reads the pages, which overlap by one: without the last item of the page before, songs were unliked meanwhile. Those after them
+ * have moved up, and the walk starts again, so that none is missed.
  */
-export async function walkLikedSongs({ likedSongs, known, full, resumeAt, onPage }: WalkOptions): Promise<Walk> {
+export async function walkLikedSongs({ likedSongs, known, isWhole, onPage }: WalkOptions): Promise<Walk> {
   const found = new Map<string, LikedSong>()
   /** Keys of all items so far. */
   const seen = new Set<string>()
-  const songs = () => [...found.values()]
-  let [rest, step] = [resumeAt, stepBack]
-  /** Whether the walk continues where the one before ended, so that the page before is one of that walk. */
-  let isResumed = false
-  for (let offset = 0; ; ) {
+  const end = (error?: UpstreamError): Walk => ({ songs: [...found.values()], ...(error && { error }) })
+  for (let [offset, restarts] = [0, 0]; ; ) {
     const page = await likedSongs(offset)
     const gap = findGap(offset, page)
-    // The songs from here to where the walk before ended are not read either, unless nothing was found that the next run would stop at.
-    if (gap !== undefined) return { songs: songs(), incompleteAt: found.size === 0 ? (rest ?? offset) : offset, error: gap }
-    const isConnected =
-      offset === 0 || page.keys.some((key) => seen.has(key)) || (isResumed && known.has(page.songs[0]?.id ?? ''))
-    if (!isConnected) {
-      offset = Math.max(0, Math.min(offset, page.total) - step)
-      // Thousands may have been unliked since the walk before.
-      step *= 2
+    if (gap !== undefined) return end(gap)
+    if (offset > 0 && !page.keys.some((key) => seen.has(key))) {
+      if (++restarts > maxRestarts) {
+        const message = `the liked songs of Spotify changed ${restarts} times while they were read; the next run reads them again`
+        return end(new UpstreamError('malformed', message))
+      }
+      offset = 0
       continue
     }
-    step = stepBack
-    isResumed = false
     const unseen = page.keys.filter((key) => !seen.has(key))
     for (const key of unseen) seen.add(key)
-    const fresh = page.songs.filter(({ id }) => full || !known.has(id))
-    for (const song of fresh) if (!found.has(song.id)) found.set(song.id, song)
+    for (const song of page.songs) if (!found.has(song.id)) found.set(song.id, song)
     onPage(unseen.length, page.songs.filter(({ id, key }) => known.has(id) && unseen.includes(key)).length)
-    const end = offset + page.items
-    if (end >= page.total) return { songs: songs() }
-    offset = end - 1
     const isKnown = page.songs.length > 0 && page.songs.every(({ id }) => known.has(id))
-    if (!isKnown || full) continue
-    if (rest === undefined) return { songs: songs() }
-    // What follows was read by the walk before, up to where it ended.
-    if (rest > offset) {
-      offset = Math.max(0, Math.min(rest, page.total) - stepBack)
-      isResumed = true
-    }
-    rest = undefined
-    // From here on, known songs do not end the walk.
-    full = true
+    const next = offset + page.items
+    if (next >= page.total || (isKnown && !isWhole)) return end()
+    offset = next - 1
   }
 }

@@ -64,7 +64,7 @@ export const repositoryPath = (name: string): string => `/repos/${name.split('/'
 /** Client of GitHub's REST API. Requests for unchanged resources (304) do not count towards the rate limit. */
 export function createGithub(
   { values, signal, clock, log, progress }: RunContext,
-  cache: ReplyCache,
+  cache: Pick<ReplyCache, 'get' | 'set'>,
   options: GithubOptions = {},
 ) {
   const { githubApiUrl: baseUrl, githubToken: token } = values
@@ -105,10 +105,7 @@ export function createGithub(
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
         ...(cached && { 'if-none-match': cached.etag }),
       })
-      if (status === 304 && cached !== undefined) {
-        cache.set(path, cached)
-        return cached.body
-      }
+      if (status === 304 && cached !== undefined) return cached.body
       if (typeof json !== 'object') throw new UpstreamError('malformed', `${place} returned a reply that is not valid JSON`)
       if (headers.etag !== undefined) cache.set(path, { etag: headers.etag, body: json })
       return json

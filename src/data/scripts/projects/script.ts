@@ -9,7 +9,7 @@ import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { createGithub, type GithubOptions, type Repository, repositoryPath } from './github.ts'
 import { type ListedProject, ProjectListError, projectListPath, readProjectList } from './project-list.ts'
 import { inOrder, isSame, keyOf, type PublishedProject, publish } from './publish.ts'
-import { openReplyCache } from './reply-cache.ts'
+import { type ReplyCache, readReplies, writeReplies } from './reply-cache.ts'
 
 /** After this many consecutive unreachable repositories, GitHub is treated as down and the rest is skipped. */
 const maxConsecutiveFailures = 2
@@ -40,52 +40,54 @@ export async function runProjects(context: RunContext, options: GithubOptions = 
   const { values, dataDir, signal, log, clock, progress, counts, dryRun, force, full } = context
   const listed = await readList(context)
   if ('outcome' in listed) return listed
-  const cache = await openReplyCache(join(dataDir, 'projects.cache.json'), values.githubApiUrl, full)
+  const cacheFile = join(dataDir, 'projects.cache.json')
+  const cache: ReplyCache = full ? new Map() : await readReplies(cacheFile, values.githubApiUrl)
   const github = createGithub(context, cache, options)
   const path = snapshotPath(projectsDatabase, values, dataDir)
   const before = await readPublished(path, projectsDatabase, log)
   const previous = new Map(before?.entries.map((entry) => [keyOf(entry), entry]))
   const errors: string[] = []
   const notes: string[] = []
-  const report = (error: string) => {
-    errors.push(error)
-    log.warn(`projects: ${error}`)
+  const report = (text: string, list = errors) => {
+    list.push(text)
+    log.warn(`projects: ${text}`)
   }
-  const published: PublishedProject[] = []
-  /** Repositories that could not be read or were skipped. */
-  const unread: string[] = []
   const skipped: string[] = []
   let limited: UpstreamError | undefined
   let unreachableInARow = 0
+
+  /** @returns undefined if it cannot be read */
+  async function read(repository: string): Promise<Repository | undefined> {
+    if (limited !== undefined || unreachableInARow >= maxConsecutiveFailures) {
+      skipped.push(repository)
+      return undefined
+    }
+    try {
+      const found = await github.repository(repository)
+      unreachableInARow = 0
+      for (const note of found.notes) report(`${repository}: ${note}`, notes)
+      return found
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof UpstreamError)) throw error
+      if (error.kind === 'rate_limited') limited = error
+      unreachableInARow = isTransient(error) ? unreachableInARow + 1 : 0
+      report(`${repository}: ${error.message}; its previous values are kept`)
+      return undefined
+    }
+  }
+
+  const published: PublishedProject[] = []
   progress.total(listed.length)
   for (const project of listed) {
     const { gh_api: repository } = project
     const old = previous.get(keyOf(project))
-    let current: Repository | undefined
-    if (repository !== '' && (limited !== undefined || unreachableInARow >= maxConsecutiveFailures)) skipped.push(repository)
-    else if (repository !== '') {
-      try {
-        current = await github.repository(repository)
-        unreachableInARow = 0
-        for (const note of current.notes) {
-          notes.push(`${repository}: ${note}`)
-          log.warn(`projects: ${notes.at(-1)}`)
-        }
-      } catch (error) {
-        signal.throwIfAborted()
-        if (!(error instanceof UpstreamError)) throw error
-        if (error.kind === 'rate_limited') limited = error
-        unreachableInARow = isTransient(error) ? unreachableInARow + 1 : 0
-        report(`${repository}: ${error.message}; its previous values are kept`)
-      }
-    }
+    const current = repository === '' ? undefined : await read(repository)
     const entry = publish(project, current, old)
     published.push(entry)
     counts.read++
-    if (repository !== '' && current === undefined) {
-      counts.rejected++
-      unread.push(repository)
-    } else if (old === undefined) counts.added++
+    if (repository !== '' && current === undefined) counts.rejected++
+    else if (old === undefined) counts.added++
     else if (isSame(old, entry)) counts.unchanged++
     else counts.changed++
     progress.step(repository || project.title)
@@ -101,22 +103,24 @@ export async function runProjects(context: RunContext, options: GithubOptions = 
     errors: [...errors, ...notes],
     ...(outcome === 'rate_limited' && limited?.retryAt !== undefined && { retryAt: limited.retryAt }),
   })
-  const repositories = listed.filter(({ gh_api }) => gh_api !== '').length
-  if (repositories > 0 && unread.length === repositories) {
+  const repositories = listed.flatMap(({ gh_api }) => (gh_api === '' ? [] : [repositoryPath(gh_api)]))
+  if (repositories.length > 0 && counts.rejected === repositories.length) {
     // Nothing was read: a new snapshot would only make old data seem fresh.
     return result(limited === undefined ? 'failed' : 'rate_limited')
   }
   const entries = inOrder(published)
   const written = await writeSnapshot({
     ...{ database: projectsDatabase, path, entries, wall: clock.wall() },
-    ...{ force: force !== false, dryRun, log, mask: maskOfSettings(context.values), confirm: context.confirm },
+    ...{ force: force !== false, dryRun, log, mask: maskOfSettings(values), confirm: context.confirm },
   })
   if (!written.written) {
     errors.unshift(written.reason)
     return result('failed')
   }
-  const unreadPaths = unread.map(repositoryPath)
-  if (!dryRun) await cache.save((path) => unreadPaths.some((base) => path === base || path.startsWith(`${base}/`)))
+  if (!dryRun) {
+    const isListed = (cached: string) => repositories.some((base) => cached === base || cached.startsWith(`${base}/`))
+    await writeReplies(cacheFile, values.githubApiUrl, new Map([...cache].filter(([cached]) => isListed(cached))))
+  }
   if (limited !== undefined) return result('rate_limited')
   return result(errors.length > 0 ? 'partly' : 'done')
 }

@@ -17,10 +17,10 @@ const writtenAt = (text: string) => writeFile(file, text).then(() => utimes(file
 const day = 86_400_000
 
 it('is what was stored', async () => {
-  await storeSyncState(dataDir, 5, 90)
-  expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ retryAt: 5, resumeAt: 90 })
-  await storeSyncState(dataDir, 5, undefined)
-  expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ retryAt: 5 })
+  for (const isIncomplete of [true, false]) {
+    await storeSyncState(dataDir, { retryAt: 5, isIncomplete })
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ retryAt: 5, isIncomplete })
+  }
 })
 
 it.each([
@@ -28,23 +28,23 @@ it.each([
   ['in a week, which is limited to a day after it was stored', wall + 7 * day, wall + day],
   ['before it was stored', 0, wall],
 ])('has a rate limit that ends %s', async (_what, retryAt, expected) => {
-  await writtenAt(JSON.stringify({ retryAt, resumeAt: 7 }))
-  expect(await readSyncState(dataDir)).toEqual({ retryAt: expected, resumeAt: 7 })
+  await writtenAt(JSON.stringify({ retryAt, isIncomplete: true }))
+  expect(await readSyncState(dataDir)).toEqual({ retryAt: expected, isIncomplete: true })
 })
 
-it.each(['', '{', '{}', '{"retryAt":"5"}', '{"retryAt":5,"resumeAt":1.5}', '[]'])('is none if the file has %j', async (text) => {
+it.each(['', '{', '{}', '{"retryAt":"5"}', '{"retryAt":5,"isIncomplete":1}', '[]'])('is none if the file has %j', async (text) => {
   await writtenAt(text)
-  expect(await readSyncState(dataDir)).toEqual({ retryAt: 0 })
+  expect(await readSyncState(dataDir)).toEqual({ retryAt: 0, isIncomplete: false })
 })
 
 it('is none without a file, and with one that cannot be read', async () => {
-  expect(await readSyncState(dataDir)).toEqual({ retryAt: 0 })
+  expect(await readSyncState(dataDir)).toEqual({ retryAt: 0, isIncomplete: false })
   await mkdir(file)
-  expect(await readSyncState(dataDir)).toEqual({ retryAt: 0 })
+  expect(await readSyncState(dataDir)).toEqual({ retryAt: 0, isIncomplete: false })
 })
 
 it('is none if the file is too large', async () => {
   await writtenAt('')
   await truncate(file, 65_537)
-  expect(await readSyncState(dataDir)).toEqual({ retryAt: 0 })
+  expect(await readSyncState(dataDir)).toEqual({ retryAt: 0, isIncomplete: false })
 })

@@ -2,11 +2,11 @@ import { mkdir, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { openReplyCache } from '../../../../src/data/scripts/projects/reply-cache.ts'
+import { readReplies, writeReplies } from '../../../../src/data/scripts/projects/reply-cache.ts'
 
 const origin = 'https://api.example.org'
-const [a, b, c] = ['a', 'b', 'c'].map((name) => ({ etag: `"${name}"`, body: { name } })) as [Reply, Reply, Reply]
-type Reply = Parameters<Awaited<ReturnType<typeof openReplyCache>>['set']>[1]
+const a = { etag: '"a"', body: { name: 'a' } }
+const b = { etag: 'W/"b"', body: null }
 
 let folder: string
 let file: string
@@ -16,34 +16,17 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-const open = (isFull = false) => openReplyCache(file, origin, isFull)
 const store = (content: unknown) => writeFile(file, typeof content === 'string' ? content : JSON.stringify(content))
-const stored = async () => JSON.parse(await readFile(file, 'utf8')) as unknown
-const neither = () => false
+const read = async () => Object.fromEntries(await readReplies(file, origin))
 
-it('has the replies of the previous run', async () => {
-  await store({ origin, replies: { '/a': a, '/b': { ...b, body: null } } })
-  const cache = await open()
-  expect([cache.get('/a'), cache.get('/b'), cache.get('/c')]).toEqual([a, { ...b, body: null }, undefined])
-})
-
-it('has none of them for a full run, which keeps those that it cannot read', async () => {
-  await store({ origin, replies: { '/a': a, '/b': b } })
-  const cache = await open(true)
-  expect(cache.get('/a')).toBeUndefined()
-  await cache.save((path) => path === '/b')
-  expect(await stored()).toEqual({ origin, replies: { '/b': b } })
-})
-
-it('keeps the replies of this run, and the previous ones of what could not be read', async () => {
-  await store({ origin, replies: { '/a': a, '/b': b, '/c': c } })
-  const cache = await open()
-  cache.set('/a', c)
-  expect(cache.get('/a')).toEqual(a)
-  cache.set('/new', b)
-  await cache.save((path) => path === '/a' || path === '/b')
-  expect(await stored()).toEqual({ origin, replies: { '/a': c, '/b': b, '/new': b } })
-  expect((await open()).get('/a')).toEqual(c)
+it('has the replies that were written', async () => {
+  const replies = new Map<string, { etag: string; body: unknown }>([
+    ['/a', a],
+    ['/b', b],
+  ])
+  await writeReplies(file, origin, replies)
+  expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ origin, replies: Object.fromEntries(replies) })
+  expect(await readReplies(file, origin)).toEqual(replies)
 })
 
 it.each([
@@ -51,30 +34,24 @@ it.each([
   ['of no API', { replies: { '/a': a } }],
   ['without replies', { origin }],
   ['that is not JSON', '{'],
-])('starts from nothing with a file %s', async (_what, content) => {
+])('has none of a file %s', async (_what, content) => {
   await store(content)
-  const cache = await open()
-  expect(cache.get('/a')).toBeUndefined()
-  await cache.save(() => true)
-  expect(await stored()).toEqual({ origin, replies: {} })
+  expect(await read()).toEqual({})
 })
 
-it('starts from nothing without a file, or with one that is too large or cannot be read', async () => {
-  expect((await open()).get('/a')).toBeUndefined()
+it('has none without a file, or with one that is too large or cannot be read', async () => {
+  expect(await read()).toEqual({})
   await store({ origin, replies: { '/a': a } })
+  expect(await read()).toEqual({ '/a': a })
   await truncate(file, 64 * 1024 * 1024 + 1)
-  expect((await open()).get('/a')).toBeUndefined()
+  expect(await read()).toEqual({})
   await rm(file)
   await mkdir(file)
-  expect((await open()).get('/a')).toBeUndefined()
+  expect(await read()).toEqual({})
 })
 
 it('leaves out a damaged reply, and keeps the others', async () => {
   const damaged = { '/1': null, '/2': 5, '/3': {}, '/4': { etag: 7, body: {} }, '/5': { etag: '"a"' } }
   await store({ origin, replies: { ...damaged, '/a': a } })
-  const cache = await open()
-  for (const path of Object.keys(damaged)) expect(cache.get(path)).toBeUndefined()
-  expect(cache.get('/a')).toEqual(a)
-  await cache.save(neither)
-  expect(await stored()).toEqual({ origin, replies: {} })
+  expect(await read()).toEqual({ '/a': a })
 })
