@@ -730,7 +730,6 @@ export const exempt: Readonly<Record<string, string>> = {
   'src/data/scripts/kcomebacks/stored.ts readStates': ownFile,
   'src/data/scripts/liked-songs/authorisation.ts readAuthorisation': ownFile,
   'src/data/scripts/liked-songs/journal.ts readSetAside': ownFile,
-  'src/data/scripts/liked-songs/sync-state.ts readSyncState': ownFile,
   'src/data/scripts/liked-songs/lastfm.ts readLovedSongs': calls,
   'src/data/scripts/published.ts parseSnapshot': calls,
   'src/data/scripts/published.ts readPublished': calls,

@@ -23,6 +23,17 @@ export interface FailedSong extends Song {
   readonly tried: number
 }
 
+/** What a run leaves for the next one. */
+export interface SyncState {
+  /** End of a rate limit, Unix milliseconds; 0 if there is none. */
+  readonly retryAt: number
+  /** Songs older than those of the journal may be missing: the next run reads the whole list. */
+  readonly isIncomplete: boolean
+}
+
+const isState = (value: unknown): value is SyncState =>
+  isRecord(value) && typeof value.retryAt === 'number' && typeof value.isIncomplete === 'boolean'
+
 export const journalPath = (dataDir: string): string => join(dataDir, 'likedsongs.jsonl')
 
 export const nameOf = ({ artist, title }: Song): string => `${artist} - ${title}`
@@ -54,8 +65,11 @@ function parseLine(line: string): unknown {
 function parse(text: string) {
   const ids = new Set<string>()
   const failed = new Map<string, FailedSong>()
+  let state: SyncState = { retryAt: 0, isIncomplete: false }
   for (const value of text.split('\n').map(parseLine)) {
-    if (!isRecord(value) || typeof value.id !== 'string') continue
+    if (!isRecord(value)) continue
+    if (isState(value.state)) state = value.state
+    if (typeof value.id !== 'string') continue
     const { id, title, artist, error, reason, failures, tried } = value
     const isFailed = error !== undefined || reason !== undefined
     if (isFailed && (typeof title !== 'string' || typeof artist !== 'string')) continue
@@ -70,7 +84,7 @@ function parse(text: string) {
       tried: typeof tried === 'number' ? tried : 0,
     })
   }
-  return { ids, failed }
+  return { ids, failed, state }
 }
 
 /** The songs that are tried again only weekly. */
@@ -83,35 +97,37 @@ const accountOf = (text: string): string | undefined => /^\{"account":"([\w-]+)"
 
 /**
  * Opens the journal of an account: the songs processed so far, one JSON line each, flushed to the disk before the next song. After
- * a kill, the next run continues where the last one stopped and repeats at most one song. That of another account is kept under its name, and a new one is started.
+ * a kill, the next run continues where the last one stopped and repeats at most one song. That of another account is kept under its
+ * name when the first line is added to a new one.
  * @param account letters, digits, - and _
  */
 export async function openJournal(path: string, account: string) {
-  let text = (await readTextIfExists(path, maxBytes)) ?? ''
+  const text = (await readTextIfExists(path, maxBytes)) ?? ''
   const before = accountOf(text)
-  if (before !== undefined && before !== account) {
-    await rename(path, path.replace(/\.jsonl$/, `.${before}.jsonl`))
-    text = ''
+  const isOther = before !== undefined && before !== account
+  const { ids, failed, state } = parse(isOther ? '' : text)
+  let start = before === account ? '' : `${JSON.stringify({ account })}\n`
+  if (text !== '' && !text.endsWith('\n') && !isOther) start = `\n${start}`
+  async function add(line: object): Promise<void> {
+    if (isOther && start !== '') await rename(path, path.replace(/\.jsonl$/, `.${before}.jsonl`))
+    await appendFile(path, `${start}${JSON.stringify(line)}\n`, { mode: 0o600, flush: true })
+    start = ''
   }
-  let isNamed = before === account
-  const { ids, failed } = parse(text)
-  let torn = text !== '' && !text.endsWith('\n')
-  async function add(line: Song): Promise<void> {
-    const head = isNamed ? '' : `${JSON.stringify({ account })}\n`
-    await appendFile(path, `${torn ? '\n' : ''}${head}${JSON.stringify(line)}\n`, { mode: 0o600, flush: true })
-    isNamed = true
-    torn = false
-    ids.add(line.id)
-    failed.delete(line.id)
+  async function addSong(song: Song): Promise<void> {
+    await add(song)
+    ids.add(song.id)
+    failed.delete(song.id)
   }
   return {
+    state,
     /** Ids of all songs that were tried, loved or not. */
     ids: ids as ReadonlySet<string>,
     /** Oldest failure first. */
     failed: failed as ReadonlyMap<string, FailedSong>,
-    addLoved: ({ id, title, artist }: Song) => add({ id, title, artist }),
+    setState: (next: SyncState) => add({ state: next }),
+    addLoved: ({ id, title, artist }: Song) => addSong({ id, title, artist }),
     async addFailed(song: FailedSong) {
-      await add(song)
+      await addSong(song)
       failed.set(song.id, song)
     },
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Outcome, RunContext, RunResult } from '../script.ts'
 import { createUpstream, type UpstreamOptions } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
-import { pause } from '../waits.ts'
+import { maxWaitMs, pause } from '../waits.ts'
 import { readAuthorisation, storeNewToken } from './authorisation.ts'
 import { describeSetAside, type FailedSong, isDue, isSetAside, journalPath, nameOf, openJournal, type Song } from './journal.ts'
 import {
@@ -15,7 +15,6 @@ import {
   songKey,
 } from './lastfm.ts'
 import { createSpotify, type LikedSong, SpotifyAuthorisationError } from './spotify.ts'
-import { readSyncState, storeSyncState } from './sync-state.ts'
 import { walkLikedSongs } from './walk.ts'
 
 /** After this many consecutive rejections of new songs, the run ends: the cause is the service, not the songs. */
@@ -42,18 +41,21 @@ export async function runLikedSongs(
     errors,
     ...(retryAt !== undefined && { retryAt }),
   })
-  const { retryAt: blocked, isIncomplete: wasIncomplete } = await readSyncState(dataDir)
-  /** Whether the next run has to read the whole list if this one ends now. */
-  let isIncomplete = wasIncomplete
-  if (blocked > clock.wall()) {
+  const { lastfmApiKey: apiKey = '', lastfmApiSecret: apiSecret = '', lastfmSessionKey: sessionKey = '' } = values
+  const keys = { apiKey, apiSecret, sessionKey }
+  const account = createHash('sha256').update(sessionKey).digest('base64url').slice(0, 16)
+  const journal = await openJournal(journalPath(dataDir), account)
+  const { retryAt: blocked, isIncomplete: wasIncomplete } = journal.state
+  // A later time than any upstream may set is not valid: the clock was wrong.
+  if (blocked > clock.wall() && blocked <= clock.wall() + maxWaitMs) {
     errors.push(`rate limited until ${new Date(blocked).toISOString()}: no request was sent`)
     return result('rate_limited', blocked)
   }
+  /** Whether the next run has to read the whole list if this one ends now. */
+  let isIncomplete = wasIncomplete
 
   const upstream = (name: string, baseUrl: string, more: Partial<UpstreamOptions> = {}) =>
     createUpstream({ name, baseUrl, signal, clock, log, onWait: progress.wait, ...more })
-  const { lastfmApiKey: apiKey = '', lastfmApiSecret: apiSecret = '', lastfmSessionKey: sessionKey = '' } = values
-  const keys = { apiKey, apiSecret, sessionKey }
   const {
     spotifyClientId: clientId = '',
     spotifyClientSecret: clientSecret = '',
@@ -72,8 +74,6 @@ export async function runLikedSongs(
     ...{ isRateLimited: isLastfmRateLimited, limitPause: 5 * backOff },
     ...{ isTemporary: isLastfmTransient, retryPauseMs: backOff },
   })
-  const account = createHash('sha256').update(keys.sessionKey).digest('base64url').slice(0, 16)
-  const journal = await openJournal(journalPath(dataDir), account)
 
   /**
    * @returns why Last.fm rejected this song; undefined on success
@@ -147,7 +147,7 @@ export async function runLikedSongs(
     const songs = walk.songs.filter((song) => missing(song) && !(full && journal.failed.has(song.id)))
     if (loved !== undefined) counts.unchanged += walk.songs.length - songs.length
     const storeIncomplete = async (now: boolean) => {
-      if (!dryRun && now !== isIncomplete) await storeSyncState(dataDir, { retryAt: 0, isIncomplete: now })
+      if (!dryRun && now !== isIncomplete) await journal.setState({ retryAt: 0, isIncomplete: now })
       isIncomplete = now
     }
     // Before a song is recorded as synced, because the next walk would end there, and until every song of this one is.
@@ -187,7 +187,7 @@ export async function runLikedSongs(
     if (error instanceof UpstreamError && error.retryAt !== undefined) {
       const { retryAt } = error
       errors[0] = `${error.message}; rate limited until ${new Date(retryAt).toISOString()}`
-      if (!dryRun) await storeSyncState(dataDir, { retryAt, isIncomplete })
+      if (!dryRun) await journal.setState({ retryAt, isIncomplete })
       return result('rate_limited', retryAt)
     }
     return result(counts.added > 0 && !dryRun ? 'partly' : 'failed')

@@ -63,7 +63,7 @@ export const repositoryPath = (name: string): string => `/repos/${name.split('/'
 
 /** Client of GitHub's REST API. Requests for unchanged resources (304) do not count towards the rate limit. */
 export function createGithub(
-  { values, signal, clock, log, progress }: RunContext,
+  { values, signal, clock, log, progress, full }: RunContext,
   cache: Pick<ReplyCache, 'get' | 'set'>,
   options: GithubOptions = {},
 ) {
@@ -98,7 +98,7 @@ export function createGithub(
   /** The parsed reply; undefined for a status in `absent`. */
   async function read(path: string, absent: readonly number[] = []): Promise<unknown> {
     const place = `GitHub: GET ${path}`
-    const cached = cache.get(path)
+    const cached = full ? undefined : cache.get(path)
     try {
       const { status, json, headers } = await get(path, {
         accept: 'application/vnd.github+json',

@@ -9,7 +9,7 @@ import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { createGithub, type GithubOptions, type Repository, repositoryPath } from './github.ts'
 import { type ListedProject, ProjectListError, projectListPath, readProjectList } from './project-list.ts'
 import { inOrder, isSame, keyOf, type PublishedProject, publish } from './publish.ts'
-import { type ReplyCache, readReplies, writeReplies } from './reply-cache.ts'
+import { readReplies, writeReplies } from './reply-cache.ts'
 
 /** After this many consecutive unreachable repositories, GitHub is treated as down and the rest is skipped. */
 const maxConsecutiveFailures = 2
@@ -37,11 +37,11 @@ async function readList({ values, dataDir, log }: RunContext): Promise<readonly 
 
 /** @param options as those of {@link createGithub}, for tests */
 export async function runProjects(context: RunContext, options: GithubOptions = {}): Promise<RunResult> {
-  const { values, dataDir, signal, log, clock, progress, counts, dryRun, force, full } = context
+  const { values, dataDir, signal, log, clock, progress, counts, dryRun, force } = context
   const listed = await readList(context)
   if ('outcome' in listed) return listed
   const cacheFile = join(dataDir, 'projects.cache.json')
-  const cache: ReplyCache = full ? new Map() : await readReplies(cacheFile, values.githubApiUrl)
+  const cache = await readReplies(cacheFile, values.githubApiUrl)
   const github = createGithub(context, cache, options)
   const path = snapshotPath(projectsDatabase, values, dataDir)
   const before = await readPublished(path, projectsDatabase, log)

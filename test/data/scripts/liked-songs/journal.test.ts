@@ -92,8 +92,11 @@ describe('the journal', () => {
     const folder = join(dataDir, 'a.jsonl')
     await mkdir(folder)
     await writeFile(journalPath(folder), head)
-    await openJournal(journalPath(folder), 'you')
-    expect(await readdir(folder)).toEqual(['likedsongs.me.jsonl'])
+    const journal = await openJournal(journalPath(folder), 'you')
+    expect(await readdir(folder)).toEqual(['likedsongs.jsonl'])
+    await journal.addLoved(song(1))
+    await journal.addLoved(song(2))
+    expect((await readdir(folder)).sort()).toEqual(['likedsongs.jsonl', 'likedsongs.me.jsonl'])
   })
 
   it.each([
@@ -157,6 +160,26 @@ describe('the journal', () => {
       { ...song(3), reason: 'Last.fm error 7', failures: 3, tried: 9 },
     ])
   })
+
+  const none = { retryAt: 0, isIncomplete: false }
+  it('has the state that was stored last, of its account', async () => {
+    const journal = await openJournal(path, 'me')
+    expect(journal.state).toEqual(none)
+    await journal.setState({ retryAt: 5, isIncomplete: true })
+    await journal.setState({ retryAt: 7, isIncomplete: false })
+    await journal.addLoved(song(1))
+    const { state, ids } = await openJournal(path, 'me')
+    expect([state, [...ids]]).toEqual([{ retryAt: 7, isIncomplete: false }, ['id1']])
+    expect((await openJournal(path, 'you')).state).toEqual(none)
+  })
+
+  it.each([null, 5, {}, { retryAt: 5 }, { isIncomplete: true }, { retryAt: '5', isIncomplete: true }])(
+    'ignores the state %j',
+    async (state) => {
+      await writeFile(path, head + line({ state }))
+      expect((await openJournal(path, 'me')).state).toEqual(none)
+    },
+  )
 
   it('cannot be read if it is too large', async () => {
     await writeFile(path, '')

@@ -169,6 +169,14 @@ it('another account starts anew, and the journal of the first one is kept', asyn
   expect((await readdir(dataDir)).filter((name) => /^likedsongs\..+\.jsonl$/.test(name))).toHaveLength(1)
 })
 
+it('a dry run for another account leaves the journal where it is', async () => {
+  music.items = songs(2)
+  await run()
+  music.intercept = () => false
+  expect(await run({ dryRun: true }, { LASTFM_SESSION_KEY: 'of-another-account' })).toMatchObject({ counts: { added: 2 } })
+  expect(await readdir(dataDir)).toEqual(['likedsongs.jsonl'])
+})
+
 it.each(['2', 2])('--full loves what is missing from the loved songs of Last.fm, in %j pages', async (totalPages) => {
   music.items = songs(60)
   await run()

@@ -412,6 +412,22 @@ describe('the likedsongs script', () => {
     expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 120 } })
   })
 
+  it('does not take a rate limit of more than a day for one', async () => {
+    music.items = songs(1)
+    await run()
+    for (const [ahead, outcome] of [
+      [86_400_000, 'rate_limited'],
+      [86_400_001, 'done'],
+    ] as const) {
+      const wall = Date.UTC(2026, 0, 15)
+      await appendFile(
+        join(dataDir, 'likedsongs.jsonl'),
+        `${JSON.stringify({ state: { retryAt: wall + ahead, isIncomplete: false } })}\n`,
+      )
+      expect(await run({ clock: { ...systemClock, wall: () => wall } })).toMatchObject({ outcome })
+    }
+  })
+
   it('does not wait for hours: it ends, stores the time, and sends no request before', async () => {
     music.items = songs(3)
     music.intercept = (path, response) => {
