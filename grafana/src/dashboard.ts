@@ -7,22 +7,30 @@ import {
   DashboardLinkType,
   DatasourceVariableBuilder,
   QueryVariableBuilder,
+  RowBuilder,
   VariableRefresh,
   VariableSort,
 } from '@grafana/grafana-foundation-sdk/dashboard'
 import { datasource } from './panels/panel.ts'
 
-export interface DashboardOptions {
+type PanelBuilder = Parameters<DashboardBuilder['withPanel']>[0]
+type VariableBuilder = Parameters<DashboardBuilder['withVariable']>[0]
+
+interface DashboardOptions {
   readonly uid: string
   readonly title: string
   readonly description: string
+  readonly variables?: readonly VariableBuilder[]
+  readonly annotations?: readonly AnnotationQueryBuilder[]
+  /** Panels and rows in their order. */
+  readonly panels: readonly (PanelBuilder | RowBuilder)[]
 }
 
-/** The common parts of all dashboards: data source, time range, refresh. */
-export const dashboard = ({ uid, title, description }: DashboardOptions): DashboardBuilder =>
-  new DashboardBuilder(title)
-    .uid(uid)
-    .description(description)
+/** A dashboard, with links to the others for the same data source, servers and time range. */
+export function dashboard(options: DashboardOptions): DashboardBuilder {
+  const board = new DashboardBuilder(options.title)
+    .uid(options.uid)
+    .description(options.description)
     .tags(['tickwarden', 'minecraft'])
     .time({ from: 'now-3h', to: 'now' })
     .refresh('30s')
@@ -30,6 +38,26 @@ export const dashboard = ({ uid, title, description }: DashboardOptions): Dashbo
     .tooltip(DashboardCursorSync.Crosshair)
     .editable()
     .withVariable(new DatasourceVariableBuilder('datasource').label('Data source').type('prometheus'))
+    .link(
+      new DashboardLinkBuilder('Other dashboards')
+        .type(DashboardLinkType.Dashboards)
+        .tags(['tickwarden'])
+        .keepTime(true)
+        .includeVars(true),
+    )
+  for (const variable of options.variables ?? []) board.withVariable(variable)
+  for (const annotation of options.annotations ?? []) board.annotation(annotation)
+  for (const panel of options.panels) panel instanceof RowBuilder ? board.withRow(panel) : board.withPanel(panel)
+  return board
+}
+
+/** A title above the panels that follow; with panels of its own it is collapsed. */
+export function row(title: string, panels: readonly PanelBuilder[] = []): RowBuilder {
+  const builder = new RowBuilder(title)
+  if (panels.length > 0) builder.collapsed(true)
+  for (const panel of panels) builder.withPanel(panel)
+  return builder
+}
 
 /** A variable with the values of a label. With all selected it is `.*`, which a thousand servers do not make longer. */
 function labelVariable(name: string, label: string, description: string, series: string): QueryVariableBuilder {
@@ -48,27 +76,19 @@ const all = { text: 'All', value: '$__all', selected: true }
 const selectMany = (variable: QueryVariableBuilder) => variable.multi(true).includeAll(true).allValue('.*').current(all)
 
 /** The group of the servers to select from, then the servers; those that are only probed have no group. */
-export function withServers(board: DashboardBuilder, { many }: { readonly many: boolean }): DashboardBuilder {
-  const server = labelVariable(
-    'server',
-    'Server',
-    'Configured name of the game server',
-    '{__name__=~"minecraft_up|minecraft_server_info",group=~"$group"}',
-  )
-  return board
-    .withVariable(selectMany(labelVariable('group', 'Group', 'Configured group of the servers', 'minecraft_server_info')))
-    .withVariable(many ? selectMany(server) : server)
+export function serverVariables({ many }: { readonly many: boolean }): readonly VariableBuilder[] {
+  const group = labelVariable('group', 'Group', 'Configured group of the servers', 'minecraft_server_info')
+  const series = '{__name__=~"minecraft_up|minecraft_server_info",group=~"$group"}'
+  const server = labelVariable('server', 'Server', 'Configured name of the game server', series)
+  return [selectMany(group), many ? selectMany(server) : server]
 }
 
 /** How many servers the panels with lines show. */
-export const withTop = (board: DashboardBuilder): DashboardBuilder =>
-  board.withVariable(
-    new CustomVariableBuilder('top')
-      .label('Lines')
-      .description('Maximum number of servers in a panel with lines')
-      .values('10,25,50,100')
-      .current({ text: '10', value: '10', selected: true }),
-  )
+export const topVariable: VariableBuilder = new CustomVariableBuilder('top')
+  .label('Lines')
+  .description('Maximum number of servers in a panel with lines')
+  .values('10,25,50,100')
+  .current({ text: '10', value: '10', selected: true })
 
 /** An annotation at each time for which the expression has a value. */
 export const annotation = (name: string, expr: string, colour: string, text: string): AnnotationQueryBuilder =>
@@ -81,7 +101,3 @@ export const annotation = (name: string, expr: string, colour: string, text: str
     .step('15s')
     .titleFormat(name)
     .textFormat(text)
-
-/** Links to all other dashboards of Tickwarden, with the same data source, servers and time range. */
-export const linkToOthers = (title: string): DashboardLinkBuilder =>
-  new DashboardLinkBuilder(title).type(DashboardLinkType.Dashboards).tags(['tickwarden']).keepTime(true).includeVars(true)

@@ -1,6 +1,5 @@
-import { RowBuilder } from '@grafana/grafana-foundation-sdk/dashboard'
 import { alerts } from './alerts.ts'
-import { dashboard, linkToOthers, withServers, withTop } from './dashboard.ts'
+import { dashboard, row, serverVariables, topVariable } from './dashboard.ts'
 import { labelTable } from './panels/label-table.ts'
 import { valueMap } from './panels/panel.ts'
 import { stat } from './panels/stat.ts'
@@ -39,81 +38,41 @@ const rateSteps = [{ colour: 'red' }, { from: 0.9, colour: 'yellow' }, { from: 0
 const timeSteps = [{ colour: 'green' }, { from: 0.8, colour: 'yellow' }, { from: 1, colour: 'red' }] as const
 
 /** Every server at a glance. */
-export const fleet = () => {
-  const board = dashboard({
+export const fleet = () =>
+  dashboard({
     uid: 'tickwarden-fleet',
     title: 'Tickwarden / Fleet',
     description: 'All watched Minecraft servers at a glance: state, players, tick rate, and which server needs attention first.',
-  })
-  return withTop(withServers(board, { many: true }))
-    .link(linkToOthers('Other dashboards'))
-    .withPanel(
-      stat({
-        title: 'Servers up',
-        description: 'Servers that the last poll reached.',
-        unit: 'short',
-        queries: [{ expr: `sum(${each(`minecraft_up${chosen}`)})`, legend: 'up' }],
+    variables: [...serverVariables({ many: true }), topVariable],
+    panels: [
+      stat('Servers up', 'Servers that the last poll reached.', { up: `sum(${each(`minecraft_up${chosen}`)})` }),
+      stat(
+        'Servers down',
+        'Servers that the last poll could not reach, except those that are asleep or upgrading their world.',
+        { down: serversDown(inGroups, chosen) },
+        { thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }] },
+      ),
+      stat('Players online', 'Players on all selected servers.', {
+        players: `sum(${each(`minecraft_players_online${chosen}`)})`,
       }),
-    )
-    .withPanel(
-      stat({
-        title: 'Servers down',
-        description: 'Servers that the last poll could not reach, except those that are asleep or upgrading their world.',
-        unit: 'short',
-        queries: [{ expr: serversDown(inGroups, chosen), legend: 'down' }],
-        thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }],
-      }),
-    )
-    .withPanel(
-      stat({
-        title: 'Players online',
-        description: 'Players on all selected servers.',
-        unit: 'short',
-        queries: [{ expr: `sum(${each(`minecraft_players_online${chosen}`)})`, legend: 'players' }],
-      }),
-    )
-    .withPanel(
-      stat({
-        title: 'Slowest tick rate',
-        description:
-          'The lowest tick rate relative to its target, except for paused, frozen, sprinting and hung servers. Requires a source of the tick rate, such as RCON.',
-        unit: 'percentunit',
-        decimals: 0,
-        queries: [{ expr: `min(${each(tickRateRatioOfRunning(chosen))})`, legend: 'slowest' }],
-        thresholds: rateSteps,
-      }),
-    )
-    .withPanel(
-      stat({
-        title: 'Longest p99 tick time',
-        description:
-          'The highest 99th percentile of the tick time relative to the time available per tick (50 ms at 20 ticks per second), except for paused, frozen and sprinting servers.',
-        unit: 'percentunit',
-        decimals: 0,
-        queries: [
-          {
-            expr: `max(${each(`${tickTimeRatio('p99', chosen)} unless on (${serverLabels}) ${tickingOffTarget(chosen)}`)})`,
-            legend: 'longest',
-          },
-        ],
-        thresholds: timeSteps,
-      }),
-    )
-    .withPanel(
-      stat({
-        title: 'Sources failing',
-        description: 'Failing sources (RCON, management protocol ...) of servers that are up.',
-        unit: 'short',
-        queries: [
-          {
-            expr: `sum(${inGroups(failingSources(chosen))})`,
-            legend: 'failing',
-          },
-        ],
-        thresholds: [{ colour: 'green' }, { from: 1, colour: 'orange' }],
-      }),
-    )
-    .withPanel(
+      stat(
+        'Slowest tick rate',
+        'The lowest tick rate relative to its target, except for paused, frozen, sprinting and hung servers. Requires a source of the tick rate, such as RCON.',
+        { slowest: `min(${each(tickRateRatioOfRunning(chosen))})` },
+        { unit: 'percentunit', decimals: 0, thresholds: rateSteps },
+      ),
+      stat(
+        'Longest p99 tick time',
+        'The highest 99th percentile of the tick time relative to the time available per tick (50 ms at 20 ticks per second), except for paused, frozen and sprinting servers.',
+        { longest: `max(${each(`${tickTimeRatio('p99', chosen)} unless on (${serverLabels}) ${tickingOffTarget(chosen)}`)})` },
+        { unit: 'percentunit', decimals: 0, thresholds: timeSteps },
+      ),
+      stat(
+        'Sources failing',
+        'Failing sources (RCON, management protocol ...) of servers that are up.',
+        { failing: `sum(${inGroups(failingSources(chosen))})` },
+        { thresholds: [{ colour: 'green' }, { from: 1, colour: 'orange' }] },
+      ),
       table({
         title: 'Servers by attention needed',
         description:
@@ -125,14 +84,12 @@ export const fleet = () => {
           {
             title: 'Attention',
             expr: inGroups(attention(chosen)),
-            unit: 'short',
             decimals: 1,
             thresholds: [{ colour: 'green' }, { from: 1, colour: 'orange' }, { from: 100, colour: 'red' }],
           },
           {
             title: 'State',
             expr: inGroups(state(chosen)),
-            unit: 'short',
             mappings: [stateTexts],
             thresholds: [{ colour: 'text' }],
           },
@@ -144,9 +101,9 @@ export const fleet = () => {
             decimals: 2,
             thresholds: [{ colour: 'red' }, { from: 0.99, colour: 'yellow' }, { from: 0.999, colour: 'green' }],
           },
-          { title: 'Players', expr: each(`minecraft_players_online${chosen}`), unit: 'short' },
-          { title: 'Places', expr: each(`minecraft_players_max${chosen}`), unit: 'short' },
-          { title: 'Tick rate', expr: each(`minecraft_tick_rate${chosen}`), unit: 'short', decimals: 1 },
+          { title: 'Players', expr: each(`minecraft_players_online${chosen}`) },
+          { title: 'Places', expr: each(`minecraft_players_max${chosen}`) },
+          { title: 'Tick rate', expr: each(`minecraft_tick_rate${chosen}`), decimals: 1 },
           {
             title: 'Of target',
             expr: each(tickRateRatio(chosen)),
@@ -169,7 +126,6 @@ export const fleet = () => {
           {
             title: 'Failing sources',
             expr: inGroups(failingSources(chosen)),
-            unit: 'short',
             thresholds: [{ colour: 'green' }, { from: 1, colour: 'orange' }],
           },
           { title: 'Latency', expr: each(`minecraft_status_latency_seconds${chosen}`), unit: 's' },
@@ -184,33 +140,20 @@ export const fleet = () => {
         },
         height: 10,
       }),
-    )
-    .withPanel(
-      timeline({
-        title: 'State',
-        description: 'The state over time of the servers that were down the longest, with gaps where it is unknown.',
-        unit: 'short',
-        queries: [
-          {
-            expr: `${inGroups(state(chosen))} and on (server) topk($top, 1 - ${each(`avg_over_time(minecraft_up${chosen}${inRange})`)})`,
-            legend: '{{server}}',
-          },
-        ],
-        mappings: [stateTexts],
-      }),
-    )
-    .withPanel(
-      stat({
-        title: 'Alerts firing',
-        description: 'Firing alerts of Tickwarden. Needs the rules in grafana/alerts.',
-        unit: 'short',
-        queries: [{ expr: `count(${firing}) or 0 * ${rulesLoaded.name}`, legend: 'firing' }],
-        thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }],
-        whenUnknown: 'load grafana/alerts',
-        height: 8,
-      }),
-    )
-    .withPanel(
+      timeline(
+        'State',
+        'The state over time of the servers that were down the longest, with gaps where it is unknown.',
+        {
+          '{{server}}': `${inGroups(state(chosen))} and on (server) topk($top, 1 - ${each(`avg_over_time(minecraft_up${chosen}${inRange})`)})`,
+        },
+        { mappings: [stateTexts] },
+      ),
+      stat(
+        'Alerts firing',
+        'Firing alerts of Tickwarden. Needs the rules in grafana/alerts.',
+        { firing: `count(${firing}) or 0 * ${rulesLoaded.name}` },
+        { thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }], whenUnknown: 'load grafana/alerts', height: 8 },
+      ),
       labelTable({
         title: 'Firing alerts',
         description: 'Firing alerts and their servers. Needs the rules in grafana/alerts.',
@@ -219,8 +162,6 @@ export const fleet = () => {
         whenEmpty: 'No firing alerts, or the rules in grafana/alerts are not loaded.',
         width: 10,
       }),
-    )
-    .withPanel(
       labelTable({
         title: 'Versions',
         description: 'Version and software of each server, while it is up.',
@@ -228,70 +169,40 @@ export const fleet = () => {
         labels: { server: 'Server', version: 'Version', software: 'Software', loader: 'Loader', edition: 'Edition' },
         width: 10,
       }),
-    )
-    .withRow(new RowBuilder('Players and ticks'))
-    .withPanel(
-      timeseries({
-        title: 'Players',
-        description: 'Players on the servers with the most players, and on all others together.',
-        unit: 'short',
-        min: 0,
-        stacked: true,
-        queries: [
-          { expr: mostPlayers, legend: '{{server}}' },
-          { expr: `sum(${each(players)}) - sum(${mostPlayers}) > 0`, legend: 'all others' },
-        ],
-      }),
-    )
-    .withPanel(
-      timeseries({
-        title: 'Tick rate',
-        description:
-          'Measured ticks per second of the slowest servers: 20 is full speed, unless /tick rate changed it. Unknown while a server is paused.',
-        unit: 'short',
-        min: 0,
-        decimals: 1,
-        queries: [
-          {
-            expr: top(`minecraft_tick_rate${chosen}`, `min_over_time(minecraft_tick_rate${chosen}${inRange})`, 'bottomk'),
-            legend: '{{server}}',
-          },
-        ],
-      }),
-    )
-    .withPanel(
-      timeseries({
-        title: 'Tick time, p99',
-        description:
-          '99th percentile of the last 100 ticks, relative to the time available per tick (50 ms at 20 ticks per second). Above 100 % the server falls behind.',
-        unit: 'percentunit',
-        min: 0,
-        line: true,
-        thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }],
-        queries: [
-          {
-            expr: top(tickTimeRatio('p99', chosen), `max_over_time(minecraft_tick_duration_p99_seconds${chosen}${inRange})`),
-            legend: '{{server}}',
-          },
-        ],
-      }),
-    )
-    .withPanel(
-      timeseries({
-        title: 'Latency',
-        description:
-          'Round-trip time of the status ping. It depends on the network and the server’s network thread, not on its ticks.',
-        unit: 's',
-        min: 0,
-        queries: [
-          {
-            expr: top(
-              `minecraft_status_latency_seconds${chosen}`,
-              `max_over_time(minecraft_status_latency_seconds${chosen}${inRange})`,
-            ),
-            legend: '{{server}}',
-          },
-        ],
-      }),
-    )
-}
+      row('Players and ticks'),
+      timeseries(
+        'Players',
+        'Players on the servers with the most players, and on all others together.',
+        { '{{server}}': mostPlayers, 'all others': `sum(${each(players)}) - sum(${mostPlayers}) > 0` },
+        { stacked: true },
+      ),
+      timeseries(
+        'Tick rate',
+        'Measured ticks per second of the slowest servers: 20 is full speed, unless /tick rate changed it. Unknown while a server is paused.',
+        { '{{server}}': top(`minecraft_tick_rate${chosen}`, `min_over_time(minecraft_tick_rate${chosen}${inRange})`, 'bottomk') },
+        { decimals: 1 },
+      ),
+      timeseries(
+        'Tick time, p99',
+        '99th percentile of the last 100 ticks, relative to the time available per tick (50 ms at 20 ticks per second). Above 100 % the server falls behind.',
+        {
+          '{{server}}': top(
+            tickTimeRatio('p99', chosen),
+            `max_over_time(minecraft_tick_duration_p99_seconds${chosen}${inRange})`,
+          ),
+        },
+        { unit: 'percentunit', line: true, thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }] },
+      ),
+      timeseries(
+        'Latency',
+        'Round-trip time of the status ping. It depends on the network and the server’s network thread, not on its ticks.',
+        {
+          '{{server}}': top(
+            `minecraft_status_latency_seconds${chosen}`,
+            `max_over_time(minecraft_status_latency_seconds${chosen}${inRange})`,
+          ),
+        },
+        { unit: 's' },
+      ),
+    ],
+  })

@@ -1,5 +1,4 @@
-import { RowBuilder } from '@grafana/grafana-foundation-sdk/dashboard'
-import { dashboard, linkToOthers } from './dashboard.ts'
+import { dashboard, row } from './dashboard.ts'
 import { valueMap } from './panels/panel.ts'
 import { stat } from './panels/stat.ts'
 import { table } from './panels/table.ts'
@@ -21,206 +20,127 @@ export const internals = () =>
     uid: 'tickwarden-internals',
     title: 'Tickwarden / Internals',
     description: 'Tickwarden itself: its requests, polls, memory, replicas, lists of servers, and its data service.',
-  })
-    .link(linkToOthers('Other dashboards'))
-    .withPanel(
-      stat({
-        title: 'Version',
-        description: 'Version of each Tickwarden that is running.',
-        unit: 'short',
-        queries: [{ expr: 'tickwarden_build_info', legend: '{{version}}' }],
-        showName: true,
+    panels: [
+      stat(
+        'Version',
+        'Version of each Tickwarden that is running.',
+        { '{{version}}': 'tickwarden_build_info' },
+        { showName: true },
+      ),
+      stat(
+        'Memory',
+        'Resident memory of each Tickwarden process.',
+        { '{{instance}}': `process_resident_memory_bytes ${ours}` },
+        { unit: 'bytes' },
+      ),
+      stat('Replicas', 'Replicas that share their state, as each of them counts them. No data without STATE_URL.', {
+        replicas: 'max(tickwarden_replica_members)',
       }),
-    )
-    .withPanel(
-      stat({
-        title: 'Memory',
-        description: 'Resident memory of each Tickwarden process.',
-        unit: 'bytes',
-        queries: [{ expr: `process_resident_memory_bytes ${ours}`, legend: '{{instance}}' }],
+      stat(
+        'Servers unknown to a replica',
+        'Servers of which a replica has received nothing recently from the one that should poll them.',
+        { unknown: 'max(tickwarden_replica_unknown_servers)' },
+        { thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }] },
+      ),
+      stat(
+        'Server lists failing',
+        'Lists of servers that cannot be read. Servers from the last successful read are still watched.',
+        { failing: 'count(tickwarden_discovery_up == 0) or 0 * count(tickwarden_discovery_up)' },
+        { thresholds: [{ colour: 'green' }, { from: 1, colour: 'orange' }] },
+      ),
+      stat('Event clients', 'Clients connected to the event streams, including those of the status page.', {
+        clients: 'sum(tickwarden_event_clients)',
       }),
-    )
-    .withPanel(
-      stat({
-        title: 'Replicas',
-        description: 'Replicas that share their state, as each of them counts them. No data without STATE_URL.',
-        unit: 'short',
-        queries: [{ expr: 'max(tickwarden_replica_members)', legend: 'replicas' }],
-      }),
-    )
-    .withPanel(
-      stat({
-        title: 'Servers unknown to a replica',
-        description: 'Servers of which a replica has received nothing recently from the one that should poll them.',
-        unit: 'short',
-        queries: [{ expr: 'max(tickwarden_replica_unknown_servers)', legend: 'unknown' }],
-        thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }],
-      }),
-    )
-    .withPanel(
-      stat({
-        title: 'Server lists failing',
-        description: 'Lists of servers that cannot be read. Servers from the last successful read are still watched.',
-        unit: 'short',
-        queries: [{ expr: 'count(tickwarden_discovery_up == 0) or 0 * count(tickwarden_discovery_up)', legend: 'failing' }],
-        thresholds: [{ colour: 'green' }, { from: 1, colour: 'orange' }],
-      }),
-    )
-    .withPanel(
-      stat({
-        title: 'Event clients',
-        description: 'Clients connected to the event streams, including those of the status page.',
-        unit: 'short',
-        queries: [{ expr: 'sum(tickwarden_event_clients)', legend: 'clients' }],
-      }),
-    )
-    .withRow(new RowBuilder('Requests'))
-    .withPanel(
-      timeseries({
-        title: 'Requests',
-        description: 'HTTP requests answered per second, by route.',
-        unit: 'reqps',
-        min: 0,
-        queries: [
-          { expr: `sum by (route) (rate(http_request_duration_seconds_count[$__rate_interval]) ${ours})`, legend: '{{route}}' },
-        ],
-        width: 8,
-      }),
-    )
-    .withPanel(
-      timeseries({
-        title: 'Failed requests',
-        description: 'Requests per second answered with an error, by status class and route.',
-        unit: 'reqps',
-        min: 0,
-        queries: [
-          {
-            expr: `sum by (status_class, route) (rate(http_request_duration_seconds_count{status_class=~"4xx|5xx"}[$__rate_interval]) ${ours})`,
-            legend: '{{status_class}} {{route}}',
-          },
-        ],
-        width: 8,
-      }),
-    )
-    .withPanel(
-      timeseries({
-        title: 'Request time, p99',
-        description: '99th percentile of the request duration, by route.',
-        unit: 's',
-        min: 0,
-        queries: [{ expr: p99('http_request_duration_seconds', 'route', ` ${ours}`), legend: '{{route}}' }],
-        width: 8,
-      }),
-    )
-    .withRow(new RowBuilder('Polling'))
-    .withPanel(
-      timeseries({
-        title: 'Delay of polls, p99',
-        description: 'How late polls start: seconds if the process or its machine is overloaded.',
-        unit: 's',
-        min: 0,
-        queries: [{ expr: p99('tickwarden_poll_delay_seconds', 'instance'), legend: '{{instance}}' }],
-        width: 8,
-      }),
-    )
-    .withPanel(
-      timeseries({
-        title: 'Name lookups, p99',
-        description: '99th percentile of the duration of DNS lookups, without those answered from the cache.',
-        unit: 's',
-        min: 0,
-        queries: [{ expr: p99('tickwarden_name_lookup_duration_seconds', 'instance'), legend: '{{instance}}' }],
-        width: 8,
-      }),
-    )
-    .withPanel(
-      timeseries({
-        title: 'Servers polled',
-        description: 'Servers that each replica polls, and servers in the lists of each provider.',
-        unit: 'short',
-        min: 0,
-        queries: [
-          { expr: 'max by (instance) (tickwarden_replica_servers)', legend: 'polled by {{instance}}' },
-          { expr: 'max by (provider) (tickwarden_discovery_servers)', legend: 'listed by {{provider}}' },
-        ],
-        width: 8,
-      }),
-    )
-    .withPanel(
-      timeline({
-        title: 'Shared state and server lists',
-        description: 'Whether each replica can use the shared state, and whether each list of servers can be read.',
-        unit: 'short',
-        queries: [
-          { expr: 'min by (instance) (tickwarden_replica_state_up)', legend: 'state on {{instance}}' },
-          { expr: 'min by (provider) (tickwarden_discovery_up)', legend: '{{provider}}' },
-        ],
-        mappings: [valueMap({ '0': ['fails', 'red'], '1': ['works', 'green'] })],
-        height: 6,
-      }),
-    )
-    .withPanel(
-      timeseries({
-        title: 'Notifications',
-        description: 'Notifications per hour, by channel and outcome: sent, failed (given up) or dropped (too many waited).',
-        unit: 'short',
-        min: 0,
-        queries: [
-          {
-            expr: '3600 * sum by (channel, outcome) (rate(tickwarden_notifications_total[$__rate_interval]))',
-            legend: '{{channel}} {{outcome}}',
-          },
-        ],
-        height: 6,
-      }),
-    )
-    .withRow(new RowBuilder('Process'))
-    .withPanel(
-      timeseries({
-        title: 'Processor time',
-        description: 'Part of a core that the process uses: above 100 % it uses several.',
-        unit: 'percentunit',
-        min: 0,
-        queries: [{ expr: `rate(process_cpu_seconds_total[$__rate_interval]) ${ours}`, legend: '{{instance}}' }],
-        width: 6,
-      }),
-    )
-    .withPanel(
-      timeseries({
-        title: 'Memory over time',
-        description: 'Resident memory, the used JavaScript heap, and the part of the history.',
-        unit: 'bytes',
-        min: 0,
-        queries: [
-          { expr: `process_resident_memory_bytes ${ours}`, legend: 'resident, {{instance}}' },
-          { expr: `nodejs_heap_size_used_bytes ${ours}`, legend: 'heap, {{instance}}' },
-          { expr: 'max by (instance) (tickwarden_history_bytes)', legend: 'history, {{instance}}' },
-        ],
-        width: 6,
-      }),
-    )
-    .withPanel(
-      timeseries({
-        title: 'Event loop lag',
-        description: 'How late the event loop was at each scrape.',
-        unit: 's',
-        min: 0,
-        queries: [{ expr: `nodejs_eventloop_lag_seconds ${ours}`, legend: '{{instance}}' }],
-        width: 6,
-      }),
-    )
-    .withPanel(
-      timeseries({
-        title: 'Slow work',
-        description: 'Replies and files per hour whose reading held the event loop for more than 100 ms, by source or part.',
-        unit: 'short',
-        min: 0,
-        queries: [{ expr: '3600 * sum by (part) (rate(tickwarden_slow_work_total[$__rate_interval]))', legend: '{{part}}' }],
-        width: 6,
-      }),
-    )
-    .withRow(new RowBuilder('Data service'))
-    .withPanel(
+      row('Requests'),
+      timeseries(
+        'Requests',
+        'HTTP requests answered per second, by route.',
+        { '{{route}}': `sum by (route) (rate(http_request_duration_seconds_count[$__rate_interval]) ${ours})` },
+        { unit: 'reqps', width: 8 },
+      ),
+      timeseries(
+        'Failed requests',
+        'Requests per second answered with an error, by status class and route.',
+        {
+          '{{status_class}} {{route}}': `sum by (status_class, route) (rate(http_request_duration_seconds_count{status_class=~"4xx|5xx"}[$__rate_interval]) ${ours})`,
+        },
+        { unit: 'reqps', width: 8 },
+      ),
+      timeseries(
+        'Request time, p99',
+        '99th percentile of the request duration, by route.',
+        { '{{route}}': p99('http_request_duration_seconds', 'route', ` ${ours}`) },
+        { unit: 's', width: 8 },
+      ),
+      row('Polling'),
+      timeseries(
+        'Delay of polls, p99',
+        'How late polls start: seconds if the process or its machine is overloaded.',
+        { '{{instance}}': p99('tickwarden_poll_delay_seconds', 'instance') },
+        { unit: 's', width: 8 },
+      ),
+      timeseries(
+        'Name lookups, p99',
+        '99th percentile of the duration of DNS lookups, without those answered from the cache.',
+        { '{{instance}}': p99('tickwarden_name_lookup_duration_seconds', 'instance') },
+        { unit: 's', width: 8 },
+      ),
+      timeseries(
+        'Servers polled',
+        'Servers that each replica polls, and servers in the lists of each provider.',
+        {
+          'polled by {{instance}}': 'max by (instance) (tickwarden_replica_servers)',
+          'listed by {{provider}}': 'max by (provider) (tickwarden_discovery_servers)',
+        },
+        { width: 8 },
+      ),
+      timeline(
+        'Shared state and server lists',
+        'Whether each replica can use the shared state, and whether each list of servers can be read.',
+        {
+          'state on {{instance}}': 'min by (instance) (tickwarden_replica_state_up)',
+          '{{provider}}': 'min by (provider) (tickwarden_discovery_up)',
+        },
+        { mappings: [valueMap({ '0': ['fails', 'red'], '1': ['works', 'green'] })], height: 6 },
+      ),
+      timeseries(
+        'Notifications',
+        'Notifications per hour, by channel and outcome: sent, failed (given up) or dropped (too many waited).',
+        {
+          '{{channel}} {{outcome}}': '3600 * sum by (channel, outcome) (rate(tickwarden_notifications_total[$__rate_interval]))',
+        },
+        { height: 6 },
+      ),
+      row('Process'),
+      timeseries(
+        'Processor time',
+        'Part of a core that the process uses: above 100 % it uses several.',
+        { '{{instance}}': `rate(process_cpu_seconds_total[$__rate_interval]) ${ours}` },
+        { unit: 'percentunit', width: 6 },
+      ),
+      timeseries(
+        'Memory over time',
+        'Resident memory, the used JavaScript heap, and the part of the history.',
+        {
+          'resident, {{instance}}': `process_resident_memory_bytes ${ours}`,
+          'heap, {{instance}}': `nodejs_heap_size_used_bytes ${ours}`,
+          'history, {{instance}}': 'max by (instance) (tickwarden_history_bytes)',
+        },
+        { unit: 'bytes', width: 6 },
+      ),
+      timeseries(
+        'Event loop lag',
+        'How late the event loop was at each scrape.',
+        { '{{instance}}': `nodejs_eventloop_lag_seconds ${ours}` },
+        { unit: 's', width: 6 },
+      ),
+      timeseries(
+        'Slow work',
+        'Replies and files per hour whose reading held the event loop for more than 100 ms, by source or part.',
+        { '{{part}}': '3600 * sum by (part) (rate(tickwarden_slow_work_total[$__rate_interval]))' },
+        { width: 6 },
+      ),
+      row('Data service'),
       table({
         title: 'Data snapshots',
         description:
@@ -231,15 +151,13 @@ export const internals = () =>
           {
             title: 'Snapshot',
             expr: 'min by (database) (tickwarden_snapshot_up)',
-            unit: 'short',
             mappings: [valueMap({ '0': ['missing or broken', 'red'], '1': ['good', 'green'] })],
             thresholds: [{ colour: 'red' }, { from: 1, colour: 'green' }],
           },
-          { title: 'Entries', expr: 'sum by (database) (tickwarden_snapshot_entries)', unit: 'short' },
+          { title: 'Entries', expr: 'sum by (database) (tickwarden_snapshot_entries)' },
           {
             title: 'Rejected',
             expr: 'sum by (database) (tickwarden_snapshot_rejected_entries)',
-            unit: 'short',
             thresholds: [{ colour: 'green' }, { from: 1, colour: 'orange' }],
           },
           {
@@ -252,8 +170,6 @@ export const internals = () =>
         width: 12,
         height: 6,
       }),
-    )
-    .withPanel(
       table({
         title: 'Update scripts',
         description:
@@ -261,17 +177,15 @@ export const internals = () =>
         by: 'script',
         byTitle: 'Script',
         columns: [
-          { title: 'Succeeded', expr: 'sum by (script) (tickwarden_script_runs_total{outcome=~"done|partly"})', unit: 'short' },
+          { title: 'Succeeded', expr: 'sum by (script) (tickwarden_script_runs_total{outcome=~"done|partly"})' },
           {
             title: 'Failed',
             expr: 'sum by (script) (tickwarden_script_runs_total{outcome=~"failed|reauthorise"})',
-            unit: 'short',
             thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }],
           },
           {
             title: 'Put off',
             expr: 'sum by (script) (tickwarden_script_runs_total{outcome=~"rate_limited|not_configured"})',
-            unit: 'short',
           },
           { title: 'Running', expr: 'max by (script) (tickwarden_script_running)', unit: 'bool_yes_no' },
           {
@@ -289,4 +203,5 @@ export const internals = () =>
         width: 12,
         height: 6,
       }),
-    )
+    ],
+  })

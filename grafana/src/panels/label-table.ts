@@ -21,7 +21,7 @@ export function labelTable(options: {
     .datasource(datasource)
     .unit('short')
     .thresholds(steps([{ colour: 'text' }]))
-    .targets([target({ expr: options.expr, legend: options.title }, 0).instant().format(PromQueryFormat.Table)])
+    .targets([target(options.title, options.expr, 0).instant().format(PromQueryFormat.Table)])
     .noValue(options.whenEmpty ?? 'no data')
     .withTransformation({
       id: 'organize',

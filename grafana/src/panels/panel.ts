@@ -10,11 +10,8 @@ import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus'
 /** The datasource that the dashboard's variable `datasource` names. */
 export const datasource = { type: 'prometheus', uid: '$' + '{datasource}' }
 
-export interface Query {
-  readonly expr: string
-  /** Grafana's legend template: `{{server}}`. */
-  readonly legend: string
-}
+/** Expressions by Grafana's legend template, such as `{{server}}`. */
+export type Queries = Readonly<Record<string, string>>
 
 /** The colour of values from `from` on; the first step has no `from`. */
 export interface Threshold {
@@ -23,15 +20,13 @@ export interface Threshold {
 }
 
 export interface PanelOptions {
-  readonly title: string
-  readonly description: string
-  /** A unit id of Grafana: `s`, `short`, `percentunit`, `hertz` ... */
-  readonly unit: string
-  readonly queries: readonly Query[]
+  /** A unit id of Grafana: `s`, `percentunit`, `hertz` ...; default `short`. */
+  readonly unit?: string
   readonly thresholds?: readonly Threshold[]
   readonly width?: number
   readonly height?: number
   readonly decimals?: number
+  readonly mappings?: readonly ValueMapping[]
 }
 
 /** Makes a missing value grey instead of the colour of the lowest threshold. */
@@ -46,12 +41,14 @@ export const steps = (thresholds: readonly Threshold[] = [{ colour: 'green' }]) 
     .mode(ThresholdsMode.Absolute)
     .steps(thresholds.map(({ from, colour }) => ({ value: from ?? null, color: colour })))
 
-export const target = ({ expr, legend }: Query, index: number) =>
+export const target = (legend: string, expr: string, index: number) =>
   new DataqueryBuilder()
     .datasource(datasource)
     .refId(String.fromCharCode(65 + index))
     .expr(expr)
     .legendFormat(legend)
+
+export const targets = (queries: Queries) => Object.entries(queries).map(([legend, expr], index) => target(legend, expr, index))
 
 /** Maps numbers to texts and colours. */
 export const valueMap = (texts: Readonly<Record<string, readonly [text: string, colour: string]>>): ValueMapping => ({

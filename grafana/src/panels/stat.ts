@@ -4,28 +4,29 @@ import {
   BigValueTextMode,
   ReduceDataOptionsBuilder,
 } from '@grafana/grafana-foundation-sdk/common'
-import type { ValueMapping } from '@grafana/grafana-foundation-sdk/dashboard'
 import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat'
-import { datasource, noData, type PanelOptions, steps, target } from './panel.ts'
+import { datasource, noData, type PanelOptions, type Queries, steps, targets } from './panel.ts'
 
 /**
  * One current value: an instant query, because of a range Grafana would show the last value that is known, even if Tickwarden has
  * been down since.
  */
 export function stat(
+  title: string,
+  description: string,
+  queries: Queries,
   options: PanelOptions & {
-    readonly mappings?: readonly ValueMapping[]
     readonly showName?: boolean
     /** Shown if no series has a value; default `no data`. */
     readonly whenUnknown?: string
-  },
+  } = {},
 ) {
   const panel = new StatBuilder()
-    .title(options.title)
-    .description(options.description)
+    .title(title)
+    .description(description)
     .datasource(datasource)
-    .unit(options.unit)
-    .targets(options.queries.map((query, index) => target(query, index).instant()))
+    .unit(options.unit ?? 'short')
+    .targets(targets(queries).map((one) => one.instant()))
     .thresholds(steps(options.thresholds))
     .mappings([...(options.mappings ?? []), noData])
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']).fields(''))

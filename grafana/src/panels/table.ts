@@ -7,7 +7,8 @@ import { datasource, noData, steps, type Threshold, target } from './panel.ts'
 export interface Column {
   readonly title: string
   readonly expr: string
-  readonly unit: string
+  /** Default `short`. */
+  readonly unit?: string
   readonly thresholds?: readonly Threshold[]
   readonly decimals?: number
   readonly mappings?: readonly ValueMapping[]
@@ -33,11 +34,7 @@ export function table(options: {
     .unit('short')
     .noValue('no data')
     .thresholds(steps([{ colour: 'text' }]))
-    .targets(
-      options.columns.map(({ expr, title }, index) =>
-        target({ expr, legend: title }, index).instant().format(PromQueryFormat.Table),
-      ),
-    )
+    .targets(options.columns.map(({ expr, title }, index) => target(title, expr, index).instant().format(PromQueryFormat.Table)))
     .withTransformation({ id: 'joinByField', options: { byField: options.by, mode: 'outer' } })
     .withTransformation({
       id: 'organize',
@@ -59,7 +56,7 @@ export function table(options: {
     .span(options.width ?? 24)
     .height(options.height ?? 9)
     .footer(new TableFooterOptionsBuilder().enablePagination(true))
-  for (const { title, unit, thresholds, decimals, mappings } of options.columns) {
+  for (const { title, unit = 'short', thresholds, decimals, mappings } of options.columns) {
     panel.overrideByName(title, [
       { id: 'unit', value: unit },
       ...(decimals === undefined ? [] : [{ id: 'decimals', value: decimals }]),

@@ -1,16 +1,15 @@
-import type { ValueMapping } from '@grafana/grafana-foundation-sdk/dashboard'
 import { PanelBuilder as TimelineBuilder } from '@grafana/grafana-foundation-sdk/statetimeline'
-import { datasource, noData, type PanelOptions, steps, target } from './panel.ts'
+import { datasource, noData, type PanelOptions, type Queries, steps, targets } from './panel.ts'
 
 /** States over time, one row per series. */
-export function timeline(options: PanelOptions & { readonly mappings: readonly ValueMapping[] }) {
+export function timeline(title: string, description: string, queries: Queries, options: PanelOptions) {
   return new TimelineBuilder()
-    .title(options.title)
-    .description(options.description)
+    .title(title)
+    .description(description)
     .datasource(datasource)
-    .unit(options.unit)
-    .targets(options.queries.map((query, index) => target(query, index).range()))
-    .mappings([...options.mappings, noData])
+    .unit(options.unit ?? 'short')
+    .targets(targets(queries).map((one) => one.range()))
+    .mappings([...(options.mappings ?? []), noData])
     .thresholds(steps(options.thresholds))
     .mergeValues(true)
     .rowHeight(0.85)

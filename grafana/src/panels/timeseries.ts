@@ -12,7 +12,7 @@ import {
   VizTooltipOptionsBuilder,
 } from '@grafana/grafana-foundation-sdk/common'
 import { PanelBuilder as TimeseriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries'
-import { datasource, type PanelOptions, steps, target } from './panel.ts'
+import { datasource, type PanelOptions, type Queries, steps, targets } from './panel.ts'
 
 const legend = () =>
   new VizLegendOptionsBuilder()
@@ -23,14 +23,23 @@ const legend = () =>
 
 /** Values over time, one line per query and series. */
 export function timeseries(
-  options: PanelOptions & { readonly stacked?: boolean; readonly min?: number; readonly line?: boolean },
+  title: string,
+  description: string,
+  queries: Queries,
+  options: PanelOptions & {
+    readonly stacked?: boolean
+    /** Whether a dashed line shows the thresholds. */
+    readonly line?: boolean
+    /** Whether the values may be negative; otherwise the axis begins at 0. */
+    readonly isSigned?: boolean
+  } = {},
 ) {
   const panel = new TimeseriesBuilder()
-    .title(options.title)
-    .description(options.description)
+    .title(title)
+    .description(description)
     .datasource(datasource)
-    .unit(options.unit)
-    .targets(options.queries.map((query, index) => target(query, index).range()))
+    .unit(options.unit ?? 'short')
+    .targets(targets(queries).map((one) => one.range()))
     .thresholds(steps(options.thresholds))
     .legend(legend())
     .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending))
@@ -39,7 +48,7 @@ export function timeseries(
     .fillOpacity(options.stacked ? 25 : 8)
     .span(options.width ?? 12)
     .height(options.height ?? 8)
-  if (options.min !== undefined) panel.min(options.min)
+  if (!options.isSigned) panel.min(0)
   if (options.decimals !== undefined) panel.decimals(options.decimals)
   if (options.stacked) panel.stacking(new StackingConfigBuilder().mode(StackingMode.Normal).group('A'))
   if (options.line) panel.thresholdsStyle(new GraphThresholdsStyleConfigBuilder().mode(GraphThresholdsStyleMode.Dashed))
