@@ -1,5 +1,5 @@
 import type { DataMetrics, ScriptMetrics, SnapshotMetrics } from '../../src/util/part-metrics.ts'
-import type { Family } from './family.ts'
+import { counter, type Family, gauge } from './family.ts'
 
 type DataFamily = Family<DataMetrics>
 
@@ -18,71 +18,62 @@ const byScript =
   }
 
 export const data: readonly DataFamily[] = [
-  {
-    name: 'tickwarden_snapshot_up',
-    type: 'gauge',
-    help: '1 if the database has a readable snapshot, 0 if it is missing or broken.',
-    labels: ['database'],
-    read: byDatabase(({ up }) => up),
-  },
-  {
-    name: 'tickwarden_snapshot_entries',
-    type: 'gauge',
-    help: 'Entries of the database that are served; hidden entries are not counted.',
-    labels: ['database'],
-    read: byDatabase(({ entries }) => entries),
-  },
-  {
-    name: 'tickwarden_snapshot_rejected_entries',
-    type: 'gauge',
-    help: 'Entries of the snapshot in use that were rejected because they are not valid.',
-    labels: ['database'],
-    read: byDatabase(({ rejected }) => rejected),
-  },
-  {
-    name: 'tickwarden_snapshot_last_update_timestamp_seconds',
-    type: 'gauge',
-    help: 'Unix time of the last update according to the snapshot, in seconds.',
-    labels: ['database'],
-    read: byDatabase(({ lastUpdate }) => lastUpdate),
-  },
-  {
-    name: 'tickwarden_script_runs_total',
-    type: 'counter',
-    help: 'Ended runs of the update script since the service started, by outcome; done and partly are successes, failed includes runs whose process was killed.',
-    labels: ['script', 'outcome'],
-    read({ scripts }, add) {
+  gauge(
+    'tickwarden_snapshot_up',
+    '1 if the database has a readable snapshot, 0 if it is missing or broken.',
+    byDatabase(({ up }) => up),
+    { labels: ['database'] },
+  ),
+  gauge(
+    'tickwarden_snapshot_entries',
+    'Entries of the database that are served; hidden entries are not counted.',
+    byDatabase(({ entries }) => entries),
+    { labels: ['database'] },
+  ),
+  gauge(
+    'tickwarden_snapshot_rejected_entries',
+    'Entries of the snapshot in use that were rejected because they are not valid.',
+    byDatabase(({ rejected }) => rejected),
+    { labels: ['database'] },
+  ),
+  gauge(
+    'tickwarden_snapshot_last_update_timestamp_seconds',
+    'Unix time of the last update according to the snapshot, in seconds.',
+    byDatabase(({ lastUpdate }) => lastUpdate),
+    { labels: ['database'] },
+  ),
+  counter(
+    'tickwarden_script_runs_total',
+    'Ended runs of the update script since the service started, by outcome; done and partly are successes, failed includes runs whose process was killed.',
+    ({ scripts }, add) => {
       for (const { script, runs } of scripts?.() ?? []) {
         for (const [outcome, count] of Object.entries(runs)) add(count, script, outcome)
       }
     },
-  },
-  {
-    name: 'tickwarden_script_last_success_timestamp_seconds',
-    type: 'gauge',
-    help: 'Unix time of the last successful run of the update script, in seconds.',
-    labels: ['script'],
-    read: byScript(({ lastSuccess }) => lastSuccess),
-  },
-  {
-    name: 'tickwarden_script_duration_seconds',
-    type: 'gauge',
-    help: 'Duration of the last completed run of the update script, in seconds.',
-    labels: ['script'],
-    read: byScript(({ duration }) => duration),
-  },
-  {
-    name: 'tickwarden_script_authorisation_expires_timestamp_seconds',
-    type: 'gauge',
-    help: 'Unix time at which the authorisation of the update script expires, in seconds.',
-    labels: ['script'],
-    read: byScript(({ authorisationExpires }) => authorisationExpires),
-  },
-  {
-    name: 'tickwarden_script_running',
-    type: 'gauge',
-    help: '1 while the update script is running, else 0.',
-    labels: ['script'],
-    read: byScript(({ running }) => running),
-  },
+    { labels: ['script', 'outcome'] },
+  ),
+  gauge(
+    'tickwarden_script_last_success_timestamp_seconds',
+    'Unix time of the last successful run of the update script, in seconds.',
+    byScript(({ lastSuccess }) => lastSuccess),
+    { labels: ['script'] },
+  ),
+  gauge(
+    'tickwarden_script_duration_seconds',
+    'Duration of the last completed run of the update script, in seconds.',
+    byScript(({ duration }) => duration),
+    { labels: ['script'] },
+  ),
+  gauge(
+    'tickwarden_script_authorisation_expires_timestamp_seconds',
+    'Unix time at which the authorisation of the update script expires, in seconds.',
+    byScript(({ authorisationExpires }) => authorisationExpires),
+    { labels: ['script'] },
+  ),
+  gauge(
+    'tickwarden_script_running',
+    '1 while the update script is running, else 0.',
+    byScript(({ running }) => running),
+    { labels: ['script'] },
+  ),
 ]

@@ -1,6 +1,6 @@
 import { currentFields } from '../../src/game/current-fields.ts'
 import type { Dimension } from '../../src/game/fields.ts'
-import type { ServerFamily } from './family.ts'
+import { gauge, type ServerFamily } from './family.ts'
 
 /** A modded server has a few dozen. The limit protects the scraper's database from a server that sends thousands. */
 const maxDimensions = 100
@@ -13,20 +13,16 @@ const byDimension =
   }
 
 export const dimensions: readonly ServerFamily[] = [
-  {
-    name: 'minecraft_dimension_tick_duration_mean_seconds',
-    type: 'gauge',
-    help: 'Mean tick duration of the dimension, over the window that Forge or NeoForge uses, in seconds.',
-    labels: ['dimension'],
-    perPoll: true,
-    read: byDimension(({ tickDurationMean }) => tickDurationMean),
-  },
-  {
-    name: 'minecraft_dimension_tick_rate',
-    type: 'gauge',
-    help: 'Ticks per second of the dimension, over the window that Forge or NeoForge uses.',
-    labels: ['dimension'],
-    perPoll: true,
-    read: byDimension(({ tickRate }) => tickRate),
-  },
+  gauge(
+    'minecraft_dimension_tick_duration_mean_seconds',
+    'Mean tick duration of the dimension, over the window that Forge or NeoForge uses, in seconds.',
+    byDimension(({ tickDurationMean }) => tickDurationMean),
+    { labels: ['dimension'] },
+  ),
+  gauge(
+    'minecraft_dimension_tick_rate',
+    'Ticks per second of the dimension, over the window that Forge or NeoForge uses.',
+    byDimension(({ tickRate }) => tickRate),
+    { labels: ['dimension'] },
+  ),
 ]

@@ -1,5 +1,5 @@
 import type { DiscoveryView, ListStatus } from '../../src/discovery/status.ts'
-import type { Family } from './family.ts'
+import { type Family, gauge } from './family.ts'
 
 type DiscoveryFamily = Family<DiscoveryView>
 
@@ -27,58 +27,50 @@ const secondsOf = (milliseconds: number | undefined): number | undefined =>
   milliseconds === undefined ? undefined : milliseconds / 1000
 
 export const discovery: readonly DiscoveryFamily[] = [
-  {
-    name: 'tickwarden_discovery_up',
-    type: 'gauge',
-    help: '1 if the last read of every server list of the provider succeeded, 0 if one failed; absent before the first read.',
-    labels: ['provider'],
-    read: byProvider((lists) =>
+  gauge(
+    'tickwarden_discovery_up',
+    '1 if the last read of every server list of the provider succeeded, 0 if one failed; absent before the first read.',
+    byProvider((lists) =>
       lists.some(({ state }) => state === 'failed') ? 0 : lists.some(({ state }) => state === 'pending') ? undefined : 1,
     ),
-  },
-  {
-    name: 'tickwarden_discovery_servers',
-    type: 'gauge',
-    help: 'Watched servers that come from the provider; absent if one of its lists has never been read.',
-    labels: ['provider'],
-    read: byProvider((lists) =>
+    { labels: ['provider'] },
+  ),
+  gauge(
+    'tickwarden_discovery_servers',
+    'Watched servers that come from the provider; absent if one of its lists has never been read.',
+    byProvider((lists) =>
       combined(
         lists.map(({ servers }) => servers),
         (counts) => counts.reduce((sum, count) => sum + count, 0),
       ),
     ),
-  },
-  {
-    name: 'tickwarden_discovery_refused_servers',
-    type: 'gauge',
-    help: 'Entries of the provider that are not watched because they are not valid or their name is already in use.',
-    labels: ['provider'],
-    read: byProvider((lists) => lists.reduce((sum, { refused }) => sum + refused.length, 0)),
-  },
-  {
-    name: 'tickwarden_discovery_last_success_timestamp_seconds',
-    type: 'gauge',
-    help: 'Unix time of the last successful read of the provider, in seconds; the oldest one if it has several lists. Files are read when they change.',
-    labels: ['provider'],
-    read: byProvider((lists) =>
+    { labels: ['provider'] },
+  ),
+  gauge(
+    'tickwarden_discovery_refused_servers',
+    'Entries of the provider that are not watched because they are not valid or their name is already in use.',
+    byProvider((lists) => lists.reduce((sum, { refused }) => sum + refused.length, 0)),
+    { labels: ['provider'] },
+  ),
+  gauge(
+    'tickwarden_discovery_last_success_timestamp_seconds',
+    'Unix time of the last successful read of the provider, in seconds; the oldest one if it has several lists. Files are read when they change.',
+    byProvider((lists) =>
       combined(
         lists.map(({ readAt }) => readAt),
         (times) => Math.min(...times) / 1000,
       ),
     ),
-  },
-  {
-    name: 'tickwarden_config_last_reload_successful',
-    type: 'gauge',
-    help: '1 if the last read of the configuration file succeeded, 0 if it failed and the previous configuration remains; absent without a file.',
-    labels: [],
-    read: (discovery, add) => add(configOf(discovery) && configOf(discovery)?.state !== 'failed'),
-  },
-  {
-    name: 'tickwarden_config_last_reload_success_timestamp_seconds',
-    type: 'gauge',
-    help: 'Unix time of the last successful read of the configuration file, in seconds; it is read when it changes.',
-    labels: [],
-    read: (discovery, add) => add(secondsOf(configOf(discovery)?.readAt)),
-  },
+    { labels: ['provider'] },
+  ),
+  gauge(
+    'tickwarden_config_last_reload_successful',
+    '1 if the last read of the configuration file succeeded, 0 if it failed and the previous configuration remains; absent without a file.',
+    (discovery, add) => add(configOf(discovery) && configOf(discovery)?.state !== 'failed'),
+  ),
+  gauge(
+    'tickwarden_config_last_reload_success_timestamp_seconds',
+    'Unix time of the last successful read of the configuration file, in seconds; it is read when it changes.',
+    (discovery, add) => add(secondsOf(configOf(discovery)?.readAt)),
+  ),
 ]

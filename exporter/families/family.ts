@@ -1,4 +1,5 @@
-import type { ServerSnapshot } from '../../src/game/snapshot.ts'
+import { currentFields } from '../../src/game/current-fields.ts'
+import type { KnownField, KnownFields, ServerSnapshot } from '../../src/game/snapshot.ts'
 
 /**
  * Adds a sample to a family.
@@ -31,3 +32,26 @@ export interface ServerFamily extends Family {
    */
   readonly perPoll: boolean
 }
+
+interface More {
+  /** Names of the labels; default: none. */
+  readonly labels?: readonly string[]
+  /** Default: true. */
+  readonly perPoll?: boolean
+}
+
+type Make = <T = ServerSnapshot>(name: string, help: string, read: Family<T>['read'], more?: More) => Family<T> & ServerPart
+type ServerPart = Pick<ServerFamily, 'perPoll'>
+
+const make =
+  (type: Family['type']): Make =>
+  (name, help, read, { labels = [], perPoll = true } = {}) => ({ name, type, help, labels, perPoll, read })
+
+export const gauge = make('gauge')
+export const counter = make('counter')
+
+/** Reads one field, which is unknown while the server is down. */
+export const ofField =
+  (choose: (fields: KnownFields) => KnownField<number | boolean> | undefined): ServerFamily['read'] =>
+  (snapshot, add) =>
+    add(choose(currentFields(snapshot))?.value)

@@ -1,6 +1,6 @@
 import { currentFields } from '../../src/game/current-fields.ts'
 import type { GarbageCollector, MemoryPool } from '../../src/game/protocol/jolokia.ts'
-import type { ServerFamily } from './family.ts'
+import { counter, gauge, ofField, type ServerFamily } from './family.ts'
 
 const byPool =
   (value: (pool: MemoryPool) => number | undefined): ServerFamily['read'] =>
@@ -15,44 +15,33 @@ const byCollector =
   }
 
 export const jvm: readonly ServerFamily[] = [
-  {
-    name: 'minecraft_jvm_memory_used_bytes',
-    type: 'gauge',
-    help: "Memory in use in the memory pool of the server's JVM, in bytes.",
-    labels: ['pool'],
-    perPoll: true,
-    read: byPool(({ usedBytes }) => usedBytes),
-  },
-  {
-    name: 'minecraft_jvm_memory_max_bytes',
-    type: 'gauge',
-    help: "Maximum size of the memory pool of the server's JVM, in bytes; absent if it has no limit.",
-    labels: ['pool'],
-    perPoll: true,
-    read: byPool(({ maxBytes }) => maxBytes),
-  },
-  {
-    name: 'minecraft_jvm_gc_collections_total',
-    type: 'counter',
-    help: "Garbage collections since the server's JVM started.",
-    labels: ['gc'],
-    perPoll: true,
-    read: byCollector(({ collections }) => collections),
-  },
-  {
-    name: 'minecraft_jvm_gc_seconds_total',
-    type: 'counter',
-    help: "Time spent in garbage collections since the server's JVM started, in seconds.",
-    labels: ['gc'],
-    perPoll: true,
-    read: byCollector(({ seconds }) => seconds),
-  },
-  {
-    name: 'minecraft_jvm_threads',
-    type: 'gauge',
-    help: "Live threads of the server's JVM.",
-    labels: [],
-    perPoll: true,
-    read: (snapshot, add) => add(currentFields(snapshot).jvmThreads?.value),
-  },
+  gauge(
+    'minecraft_jvm_memory_used_bytes',
+    "Memory in use in the memory pool of the server's JVM, in bytes.",
+    byPool(({ usedBytes }) => usedBytes),
+    { labels: ['pool'] },
+  ),
+  gauge(
+    'minecraft_jvm_memory_max_bytes',
+    "Maximum size of the memory pool of the server's JVM, in bytes; absent if it has no limit.",
+    byPool(({ maxBytes }) => maxBytes),
+    { labels: ['pool'] },
+  ),
+  counter(
+    'minecraft_jvm_gc_collections_total',
+    "Garbage collections since the server's JVM started.",
+    byCollector(({ collections }) => collections),
+    { labels: ['gc'] },
+  ),
+  counter(
+    'minecraft_jvm_gc_seconds_total',
+    "Time spent in garbage collections since the server's JVM started, in seconds.",
+    byCollector(({ seconds }) => seconds),
+    { labels: ['gc'] },
+  ),
+  gauge(
+    'minecraft_jvm_threads',
+    "Live threads of the server's JVM.",
+    ofField(({ jvmThreads }) => jvmThreads),
+  ),
 ]

@@ -1,95 +1,62 @@
 import { currentFields } from '../../src/game/current-fields.ts'
-import type { ServerFamily } from './family.ts'
+import { counter, gauge, ofField, type ServerFamily } from './family.ts'
 
 const overWindow = 'over the last 100 ticks of the server, in seconds.'
 
 export const ticks: readonly ServerFamily[] = [
-  {
-    name: 'minecraft_ticks_total',
-    type: 'counter',
-    help: 'Tick counter of the server.',
-    labels: [],
-    perPoll: true,
-    read: (snapshot, add) => add(currentFields(snapshot).tickCount?.value.ticks),
-  },
-  {
-    name: 'minecraft_tick_rate',
-    type: 'gauge',
-    help: 'Measured ticks per second over about 10 s (at least the last two polls), from the tick counter and monotonic time; not capped at 20.',
-    labels: [],
-    perPoll: false,
-    read: (snapshot, add) => add(currentFields(snapshot).tickRate?.value),
-  },
-  {
-    name: 'minecraft_tick_rate_target',
-    type: 'gauge',
-    help: 'Target tick rate of the server, ticks per second.',
-    labels: [],
-    perPoll: true,
-    read: (snapshot, add) => add(currentFields(snapshot).tickRateTarget?.value),
-  },
-  {
-    name: 'minecraft_tick_duration_mean_seconds',
-    type: 'gauge',
-    help: `Mean tick duration ${overWindow}`,
-    labels: [],
-    perPoll: true,
-    read: (snapshot, add) => add(currentFields(snapshot).tickDurationMean?.value),
-  },
-  {
-    name: 'minecraft_tick_duration_p50_seconds',
-    type: 'gauge',
-    help: `Median tick duration ${overWindow}`,
-    labels: [],
-    perPoll: true,
-    read: (snapshot, add) => add(currentFields(snapshot).tickDurationP50?.value),
-  },
-  {
-    name: 'minecraft_tick_duration_p95_seconds',
-    type: 'gauge',
-    help: `95th percentile of the tick duration ${overWindow}`,
-    labels: [],
-    perPoll: true,
-    read: (snapshot, add) => add(currentFields(snapshot).tickDurationP95?.value),
-  },
-  {
-    name: 'minecraft_tick_duration_p99_seconds',
-    type: 'gauge',
-    help: `99th percentile of the tick duration ${overWindow}`,
-    labels: [],
-    perPoll: true,
-    read: (snapshot, add) => add(currentFields(snapshot).tickDurationP99?.value),
-  },
-  {
-    name: 'minecraft_tick_duration_max_seconds',
-    type: 'gauge',
-    help: `Maximum tick duration ${overWindow}`,
-    labels: [],
-    perPoll: true,
-    read: (snapshot, add) => add(currentFields(snapshot).tickDurationMax?.value),
-  },
-  {
-    name: 'minecraft_tick_frozen',
-    type: 'gauge',
-    help: '1 while ticking is frozen by /tick freeze, else 0.',
-    labels: [],
-    perPoll: true,
-    read: (snapshot, add) => add(currentFields(snapshot).tickFrozen?.value),
-  },
-  {
-    name: 'minecraft_tick_sprinting',
-    type: 'gauge',
-    help: '1 while the server ticks as fast as it can because of /tick sprint, else 0.',
-    labels: [],
-    perPoll: true,
-    read: (snapshot, add) => add(currentFields(snapshot).tickSprinting?.value),
-  },
-  {
-    name: 'minecraft_tick_paused',
-    type: 'gauge',
-    help: '1 while the tick counter is paused because no player is online, else 0.',
-    labels: [],
-    perPoll: false,
-    read: (snapshot, add) => add(currentFields(snapshot).tickPaused?.value),
-  },
+  counter('minecraft_ticks_total', 'Tick counter of the server.', (snapshot, add) =>
+    add(currentFields(snapshot).tickCount?.value.ticks),
+  ),
+  gauge(
+    'minecraft_tick_rate',
+    'Measured ticks per second over about 10 s (at least the last two polls), from the tick counter and monotonic time; not capped at 20.',
+    ofField(({ tickRate }) => tickRate),
+    { perPoll: false },
+  ),
+  gauge(
+    'minecraft_tick_rate_target',
+    'Target tick rate of the server, ticks per second.',
+    ofField(({ tickRateTarget }) => tickRateTarget),
+  ),
+  gauge(
+    'minecraft_tick_duration_mean_seconds',
+    `Mean tick duration ${overWindow}`,
+    ofField(({ tickDurationMean }) => tickDurationMean),
+  ),
+  gauge(
+    'minecraft_tick_duration_p50_seconds',
+    `Median tick duration ${overWindow}`,
+    ofField(({ tickDurationP50 }) => tickDurationP50),
+  ),
+  gauge(
+    'minecraft_tick_duration_p95_seconds',
+    `95th percentile of the tick duration ${overWindow}`,
+    ofField(({ tickDurationP95 }) => tickDurationP95),
+  ),
+  gauge(
+    'minecraft_tick_duration_p99_seconds',
+    `99th percentile of the tick duration ${overWindow}`,
+    ofField(({ tickDurationP99 }) => tickDurationP99),
+  ),
+  gauge(
+    'minecraft_tick_duration_max_seconds',
+    `Maximum tick duration ${overWindow}`,
+    ofField(({ tickDurationMax }) => tickDurationMax),
+  ),
+  gauge(
+    'minecraft_tick_frozen',
+    '1 while ticking is frozen by /tick freeze, else 0.',
+    ofField(({ tickFrozen }) => tickFrozen),
+  ),
+  gauge(
+    'minecraft_tick_sprinting',
+    '1 while the server ticks as fast as it can because of /tick sprint, else 0.',
+    ofField(({ tickSprinting }) => tickSprinting),
+  ),
+  gauge(
+    'minecraft_tick_paused',
+    '1 while the tick counter is paused because no player is online, else 0.',
+    ofField(({ tickPaused }) => tickPaused),
+    { perPoll: false },
+  ),
 ]
