@@ -1,26 +1,42 @@
 import { haveSameItems } from '../src/util/same-items.ts'
-import type { AddSample } from './families/family.ts'
-import { knownValue, labelText } from './text.ts'
+import type { AddSample, Family } from './families/family.ts'
+import { type Format, familyHeader, knownValue, labelText } from './text.ts'
 
 const maxLength = 65_536
+
+/** When the process started, Unix seconds: the parts of the service count from then on. */
+const startedAt = Math.round(performance.timeOrigin) / 1000
 
 /** The server whose samples are added next. All families share it, so that it is set once per server. */
 export interface CurrentServer {
   /** Another number for each server. */
   number: number
-  /** `{server="lobby"`, or `{` for families without the label `server`. */
+  /** `server="lobby"`; empty for families without the label `server`. */
   label: string
 }
+
+/** A family with its HELP and TYPE lines, which take a third of the time for a single server and are rendered once. */
+export interface PreparedFamily<T> {
+  readonly family: Family<T>
+  readonly headers: Readonly<Record<Format, string>>
+}
+
+export const prepareFamilies = <T>(families: readonly Family<T>[]): readonly PreparedFamily<T>[] =>
+  families.map((family) => ({
+    family,
+    headers: { prometheus: familyHeader(family, 'prometheus'), openmetrics: familyHeader(family, 'openmetrics') },
+  }))
 
 /**
  * The text of one family of all servers. Strings take 0.6 times the CPU of bytes written one by one for a single server, and 1.4 times for
  * 10,000, which is 90 ms per scrape.
  */
-export class FamilyText {
+export class FamilyText<T> {
   readonly #server: CurrentServer
-  readonly #name: string
-  readonly #names: readonly string[]
+  readonly #family: Family<T>
   readonly #header: string
+  /** Name of the series with the time since when a counter counts; undefined if there is none. */
+  readonly #created: string | undefined
   readonly #full: Buffer[] = []
   #text = ''
   /** Number of the server of the last sample. */
@@ -30,20 +46,18 @@ export class FamilyText {
   /** The labels of the last samples by their position, which are often those of the server before. */
   readonly #labels: { readonly values: readonly string[]; readonly text: string }[] = []
 
-  /**
-   * @param labels names of the labels after those of the server
-   * @param header the HELP and TYPE lines, which are omitted if there are no others
-   */
-  constructor(server: CurrentServer, name: string, labels: readonly string[], header: string) {
+  /** @param countsSinceStart whether the counters started with the process: OpenMetrics then has the time. Those of a game server did not */
+  constructor(server: CurrentServer, { family, headers }: PreparedFamily<T>, format: Format, countsSinceStart = false) {
+    const hasCreated = countsSinceStart && format === 'openmetrics' && family.type === 'counter'
     this.#server = server
-    this.#name = name
-    this.#names = labels
-    this.#header = header
+    this.#family = family
+    this.#header = headers[format]
+    this.#created = hasCreated ? family.name.replace(/_total$/, '_created') : undefined
   }
 
   /**
    * Adds a sample of the current server. Of several with equal labels only the first is written, because scrapers reject
-   * duplicates.
+   * duplicates. A family without samples has no text.
    */
   readonly add: AddSample = (value, ...values) => {
     const known = knownValue(value)
@@ -53,13 +67,17 @@ export class FamilyText {
       this.#last = number
       this.#samples = 0
     }
+    const { name, labels: names } = this.#family
     let labels = this.#labels[this.#samples]
-    if (labels === undefined || !haveSameItems(values, labels.values)) labels = { values, text: labelText(this.#names, values) }
+    if (labels === undefined || !haveSameItems(values, labels.values)) labels = { values, text: labelText(names, values) }
     for (let index = 0; index < this.#samples; index++) if (this.#labels[index]?.text === labels.text) return
     this.#labels[this.#samples++] = labels
     const { text } = labels
+    const between = label !== '' && text !== '' ? ',' : ''
+    const all = label === '' && text === '' ? '' : `{${label}${between}${text}}`
     if (this.#text === '' && this.#full.length === 0) this.#text = this.#header
-    this.#text += `${this.#name}${label}${text !== '' && label.length > 1 ? ',' : ''}${text}} ${known}\n`
+    this.#text += `${name}${all} ${known}\n`
+    if (this.#created !== undefined) this.#text += `${this.#created}${all} ${startedAt}\n`
     if (this.#text.length < maxLength) return
     this.#full.push(Buffer.from(this.#text))
     this.#text = ''
@@ -69,4 +87,24 @@ export class FamilyText {
   parts(): readonly Buffer[] {
     return [...this.#full, Buffer.from(this.#text)]
   }
+
+  toString(): string {
+    return this.#full.join('') + this.#text
+  }
+}
+
+/** Returns a function that writes the families of one object. */
+export function createExposition<T>(
+  families: readonly Family<T>[],
+  { countsSinceStart = false } = {},
+): (from: T, format: Format) => string {
+  const all = prepareFamilies(families)
+  return (from, format) =>
+    all
+      .map((prepared) => {
+        const text = new FamilyText({ number: 0, label: '' }, prepared, format, countsSinceStart)
+        prepared.family.read(from, text.add)
+        return text.toString()
+      })
+      .join('')
 }

@@ -1,8 +1,8 @@
 import type { ServerSnapshot } from '../src/game/snapshot.ts'
 import type { MaintenanceOf } from '../src/util/part-metrics.ts'
 import type { Family } from './families/family.ts'
-import { type CurrentServer, FamilyText } from './family-text.ts'
-import { escapeLabel, type Format, withHeaders } from './text.ts'
+import { type CurrentServer, FamilyText, prepareFamilies } from './family-text.ts'
+import { escapeLabel, type Format } from './text.ts'
 
 /** Families without the label `server`; their own labels must identify the server. */
 export interface UnlabelledFamilies {
@@ -22,8 +22,6 @@ export interface FleetText {
 /** Number of servers that are read per part, which takes a few tenths of a millisecond. */
 const serversPerPart = 20
 const empty = Buffer.alloc(0)
-/** What `FamilyText` writes before the labels of a family without the label `server`. */
-const noLabel = '{'
 
 /**
  * The format requires the lines of a family to be adjacent. They are rendered server by server: to read all servers once per
@@ -39,26 +37,23 @@ export function createFleetText(
   groupOf: (server: string) => string | undefined = () => undefined,
   maintenanceOf: MaintenanceOf = () => null,
 ): FleetText {
-  const all = withHeaders([...families, ...(unlabelled?.families ?? [])])
+  const all = prepareFamilies([...families, ...(unlabelled?.families ?? [])])
 
   return {
     *parts(snapshots, format) {
-      const server: CurrentServer = { number: 0, label: noLabel }
-      const texts = all.map(({ family, headers }) => ({
-        family,
-        text: new FamilyText(server, family.name, family.labels, headers[format]),
-      }))
+      const server: CurrentServer = { number: 0, label: '' }
+      const texts = all.map((prepared) => ({ family: prepared.family, text: new FamilyText(server, prepared, format) }))
       const labelled = texts.slice(0, families.length)
       const others = texts.slice(families.length)
       const seen = new Set<string>()
       for (const snapshot of snapshots) {
         server.number++
-        server.label = `{server="${escapeLabel(snapshot.server, Number.POSITIVE_INFINITY)}"`
+        server.label = `server="${escapeLabel(snapshot.server, Number.POSITIVE_INFINITY)}"`
         const group = groupOf(snapshot.server)
         const isMaintained = maintenanceOf(snapshot.server) !== null
         for (const { family, text } of labelled) family.read(snapshot, text.add, group, isMaintained)
         const identity = unlabelled?.identity(snapshot)
-        server.label = noLabel
+        server.label = ''
         if (identity === undefined || !seen.has(identity)) for (const { family, text } of others) family.read(snapshot, text.add)
         if (identity !== undefined) seen.add(identity)
         if (server.number % serversPerPart === 0) yield empty

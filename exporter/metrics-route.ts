@@ -17,12 +17,13 @@ import { discovery as discoveryFamilies } from './families/discovery.ts'
 import { live as liveFamilies } from './families/live.ts'
 import { notify as notifyFamilies } from './families/notify.ts'
 import { replica as replicaFamilies } from './families/replica.ts'
+import { createExposition } from './family-text.ts'
 import type { FleetText } from './fleet-text.ts'
 import { histogramText, nameLookupFamily, pollDelayFamily } from './histogram-text.ts'
 import type { HttpHistogram } from './http-histogram.ts'
 import { chooseFormat } from './negotiate.ts'
 import type { ServiceMetrics } from './service-metrics.ts'
-import { contentTypes, createExposition, endings, type Format } from './text.ts'
+import { contentTypes, endings, type Format } from './text.ts'
 
 const compress = promisify(gzip)
 /** The scraper waits for the compression, and every level shrinks these texts to a tenth. */
@@ -65,12 +66,6 @@ const headersOf = (format: Format) => ({
   vary: 'Accept, Accept-Encoding',
 })
 
-/** Copied for each reply, which takes half as long as building them (`npm run bench -- probe`). */
-const replyHeaders: Readonly<Record<Format, ReturnType<typeof headersOf>>> = {
-  prometheus: headersOf('prometheus'),
-  openmetrics: headersOf('openmetrics'),
-}
-
 /**
  * Sends metrics, gzipped if the client accepts it and the text is not short.
  * @param format the format of `text`
@@ -81,20 +76,15 @@ export async function sendMetrics(
   text: string | Buffer,
   format: Format,
 ): Promise<FastifyReply> {
-  if (text.length < minGzipLength || !acceptsGzip(request.headers['accept-encoding'])) return sendPlain(reply, text, format)
-  setHeaders(reply, format)
-  reply.header('content-encoding', 'gzip')
-  return reply.send(await compress(text, compression))
-}
-
-/** Without reply.send(), whose hooks have nothing to do here and cost as much as rendering the text (`npm run bench -- probe`). */
-function sendPlain(reply: FastifyReply, text: string | Buffer, format: Format): FastifyReply {
-  reply.raw.writeHead(200, { ...replyHeaders[format], 'content-length': Buffer.byteLength(text) }).end(text)
-  return reply.hijack()
-}
-
-function setHeaders(reply: FastifyReply, format: Format): void {
-  reply.headers(replyHeaders[format])
+  if (text.length < minGzipLength || !acceptsGzip(request.headers['accept-encoding'])) {
+    // Without reply.send(), whose hooks have nothing to do here and cost as much as rendering the text (`npm run bench -- probe`).
+    reply.raw.writeHead(200, { ...headersOf(format), 'content-length': Buffer.byteLength(text) }).end(text)
+    return reply.hijack()
+  }
+  return reply
+    .headers(headersOf(format))
+    .header('content-encoding', 'gzip')
+    .send(await compress(text, compression))
 }
 
 /** Joins parts into chunks, with pauses in which other work runs. The last chunk is shorter. */
@@ -131,7 +121,7 @@ async function streamMetrics(
   const first = await chunks.next()
   const second = await chunks.next()
   if (second.done) return await sendMetrics(request, reply, first.value as Buffer, format)
-  setHeaders(reply, format)
+  reply.headers(headersOf(format))
   async function* all() {
     yield first.value as Buffer
     yield second.value as Buffer
@@ -144,26 +134,27 @@ async function streamMetrics(
   return reply.send(pipeline(text, createGzip({ ...compression, chunkSize: compressedChunkSize }), () => {}))
 }
 
-export interface MetricsParts {
+/** What the metrics are about. Parts that are absent are not exported. */
+export interface ObservedParts {
   readonly fleet: Fleet
+  readonly clock: Clock
+  readonly data?: DataMetrics
+  readonly live?: LiveMetrics
+  /** The notification channels. */
+  readonly channels?: () => readonly ChannelMetrics[]
+  /** With several replicas, only the servers that this one polls are exported. */
+  readonly replica?: { readonly metrics: () => ReplicaMetrics; readonly isPolledHere: (server: string) => boolean }
+  readonly discovery?: DiscoveryView
+}
+
+export interface MetricsParts extends ObservedParts {
   readonly fleetText: FleetText
   readonly service: ServiceMetrics
   readonly histogram: HttpHistogram
   readonly nameLookups: Histogram
   readonly pollDelays: Histogram
-  readonly data?: DataMetrics
-  readonly live?: LiveMetrics
-  readonly channels?: () => readonly ChannelMetrics[]
-  readonly replica?: ReplicaOptions
-  readonly discovery?: DiscoveryView
-  readonly clock: Clock
   /** Milliseconds after the start until all servers have been polled and scrapes are prepared; absent: they are not prepared. */
   readonly warmUpAfter?: number
-}
-
-export interface ReplicaOptions {
-  readonly metrics: () => ReplicaMetrics
-  readonly isPolledHere: (server: string) => boolean
 }
 
 /** Renders without a scrape: after that the functions are compiled. Otherwise the first scrapes take twice as long. */

@@ -1,46 +1,25 @@
 import type { FastifyInstance } from 'fastify'
-import type { DiscoveryView } from '../src/discovery/status.ts'
-import type { Fleet } from '../src/game/fleet.ts'
 import { createNetwork, type Network } from '../src/game/network.ts'
 import type { PollSettings } from '../src/game/server-settings.ts'
 import { createBearerCheck } from '../src/http/bearer.ts'
-import type { Clock } from '../src/util/clock.ts'
 import { createHistogram, type Histogram } from '../src/util/histogram.ts'
-import type { ChannelMetrics, DataMetrics, LiveMetrics, MaintenanceOf } from '../src/util/part-metrics.ts'
+import type { MaintenanceOf } from '../src/util/part-metrics.ts'
 import { serverFamilies } from './families/index.ts'
 import { mcMonitor } from './families/mc-monitor.ts'
 import { createFleetText } from './fleet-text.ts'
 import { createHttpHistogram, observeRequests } from './http-histogram.ts'
-import {
-  createMetricsRenderer,
-  type MetricsParts,
-  type MetricsRenderer,
-  type ReplicaOptions,
-  registerMetricsRoute,
-} from './metrics-route.ts'
+import { createMetricsRenderer, type MetricsRenderer, type ObservedParts, registerMetricsRoute } from './metrics-route.ts'
 import { registerProbeRoute } from './probe/probe-route.ts'
 import { registerSdRoute } from './sd-route.ts'
 import { createServiceMetrics } from './service-metrics.ts'
 import { type MetricsSettings, metrics } from './settings.ts'
 
-export interface ExporterOptions {
-  readonly fleet: Fleet
+export interface ExporterOptions extends ObservedParts {
   readonly config: { readonly metrics: MetricsSettings; readonly poll: PollSettings }
   /** Returns the current token of these routes; default: that of the configuration. */
   readonly metricsToken?: () => string | undefined
-  readonly clock: Clock
-  /** Metrics of the data service; absent: none are exported. */
-  readonly data?: DataMetrics
-  /** Metrics of the event streams and the history; absent: none are exported. */
-  readonly live?: LiveMetrics
-  /** The notification channels; absent: none are configured. */
-  readonly channels?: () => readonly ChannelMetrics[]
   /** Default: no server is in maintenance. */
   readonly maintenanceOf?: MaintenanceOf
-  /** With several replicas, /metrics covers only the servers that this one polls. */
-  readonly replica?: ReplicaOptions
-  /** Status of discovery; absent: none of its metrics are exported. */
-  readonly discovery?: DiscoveryView
   /** The app that gets the routes if METRICS_LISTEN is set; default: `app`. */
   readonly routesOn?: FastifyInstance
   /** Name lookups for the watched servers; those for /probe are added. */
@@ -62,8 +41,8 @@ export const exporterPaths: readonly string[] = ['/metrics', '/probe', '/sd']
  * @returns what renders the metrics, for other exports
  */
 export function registerExporter(app: FastifyInstance, options: ExporterOptions): MetricsRenderer {
-  const { fleet, config, clock, data, live, discovery, routesOn = app, nameLookups = createHistogram() } = options
-  const { pollDelays = createHistogram(), maintenanceOf = () => null } = options
+  const { fleet, config, clock, maintenanceOf, routesOn = app } = options
+  const { nameLookups = createHistogram(), pollDelays = createHistogram() } = options
   const { metricsToken, compat, probeAllow, probeConcurrency } = config.metrics
   const probeNetwork = createNetwork({ clock, servers: probeConcurrency, onLookup: nameLookups.observe })
   app.addHook('onClose', async () => probeNetwork.close())
@@ -71,8 +50,8 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
   observeRequests(app, histogram)
   if (routesOn !== app) observeRequests(routesOn, histogram)
 
-  const parts: MetricsParts = {
-    fleet,
+  const parts = {
+    ...options,
     fleetText: createFleetText(
       serverFamilies,
       compat.includes('mc-monitor') ? mcMonitor(fleet) : undefined,
@@ -80,16 +59,7 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
       maintenanceOf,
     ),
     service: createServiceMetrics(config.poll.interval),
-    histogram,
-    nameLookups,
-    pollDelays,
-    clock,
-    warmUpAfter: config.poll.interval,
-    ...(data && { data }),
-    ...(live && { live }),
-    ...(options.channels && { channels: options.channels }),
-    ...(options.replica && { replica: options.replica }),
-    ...(discovery && { discovery }),
+    ...{ histogram, nameLookups, pollDelays, warmUpAfter: config.poll.interval },
   }
   const render = createMetricsRenderer(parts)
 

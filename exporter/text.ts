@@ -1,4 +1,4 @@
-import type { AddSample, Family } from './families/family.ts'
+import type { AddSample } from './families/family.ts'
 
 /** The two text formats: Prometheus 0.0.4 and OpenMetrics 1.0.0. They differ in headers, bucket bounds and the ending. */
 export type Format = 'prometheus' | 'openmetrics'
@@ -62,55 +62,4 @@ export function labelText(names: readonly string[], values: readonly string[]): 
     text += `${index === 0 ? '' : ','}${names[index]}="${escapeLabel(values[index] ?? '')}"`
   }
   return text
-}
-
-/** When the process started, Unix seconds: the parts of the service count from then on. */
-const startedAt = Math.round(performance.timeOrigin) / 1000
-
-/**
- * The sample lines of a family. Of several samples with equal labels only the first is written, because scrapers reject
- * duplicates.
- * @param created name of the series with the time since when a counter counts, if it is known and the format has such series
- */
-export function sampleLines<T>(family: Family<T>, from: T, created?: string): string {
-  const written: string[] = []
-  let lines = ''
-  family.read(from, (value, ...values) => {
-    const known = knownValue(value)
-    if (known === undefined) return
-    const own = labelText(family.labels, values)
-    if (written.includes(own)) return
-    written.push(own)
-    const labels = own === '' ? '' : `{${own}}`
-    lines += `${family.name}${labels} ${known}\n`
-    if (created !== undefined) lines += `${created}${labels} ${startedAt}\n`
-  })
-  return lines
-}
-
-/** Renders the headers once, because they take a third of the time for a single server. */
-export const withHeaders = <T>(families: readonly Family<T>[]) =>
-  families.map((family) => ({
-    family,
-    headers: { prometheus: familyHeader(family, 'prometheus'), openmetrics: familyHeader(family, 'openmetrics') },
-  }))
-
-/**
- * Returns a function that writes the families of one object with their headers; families without a sample are omitted.
- * @param countsSinceStart whether the counters started with the process: OpenMetrics then has the time. Those of a game server did not
- */
-export function createExposition<T>(
-  families: readonly Family<T>[],
-  { countsSinceStart = false } = {},
-): (from: T, format: Format) => string {
-  const all = withHeaders(families)
-  return (from, format) => {
-    let text = ''
-    for (const { family, headers } of all) {
-      const hasCreated = countsSinceStart && format === 'openmetrics' && family.type === 'counter'
-      const lines = sampleLines(family, from, hasCreated ? family.name.replace(/_total$/, '_created') : undefined)
-      if (lines !== '') text += headers[format] + lines
-    }
-    return text
-  }
 }

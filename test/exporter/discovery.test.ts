@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { discovery } from '../../exporter/families/discovery.ts'
-import { createExposition } from '../../exporter/text.ts'
+import { createExposition } from '../../exporter/family-text.ts'
 import type { ListStatus } from '../../src/discovery/status.ts'
 
 const write = createExposition(discovery)

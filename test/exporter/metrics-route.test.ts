@@ -5,10 +5,11 @@ import fastify from 'fastify'
 import { expect, it, onTestFinished } from 'vitest'
 import type { AddSample } from '../../exporter/families/family.ts'
 import { serverFamilies } from '../../exporter/families/index.ts'
+import { createExposition } from '../../exporter/family-text.ts'
 import { createFleetText } from '../../exporter/fleet-text.ts'
 import { createHttpHistogram } from '../../exporter/http-histogram.ts'
 import { createMetricsRenderer, registerMetricsRoute, toChunks } from '../../exporter/metrics-route.ts'
-import { escapeLabel, familyHeader, sampleLines } from '../../exporter/text.ts'
+import { escapeLabel, familyHeader } from '../../exporter/text.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { createHistogram } from '../../src/util/histogram.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
@@ -37,7 +38,9 @@ const withServer = (lines: string, server: string): string =>
 /** All at once, family by family. */
 function whole(snapshots: readonly ServerSnapshot[]): string {
   const texts = serverFamilies.map((family) => {
-    const lines = snapshots.map((snapshot) => withServer(sampleLines(family, snapshot), snapshot.server)).join('')
+    const write = createExposition([{ ...family, help: '' }])
+    const linesOf = (snapshot: ServerSnapshot) => write(snapshot, 'prometheus').replace(/^#.*\n/gm, '')
+    const lines = snapshots.map((snapshot) => withServer(linesOf(snapshot), snapshot.server)).join('')
     return lines === '' ? '' : familyHeader(family, 'prometheus') + lines
   })
   return texts.join('')
