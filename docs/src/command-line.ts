@@ -1,4 +1,4 @@
-import { loadCommands } from '../../src/commands/definitions/index.ts'
+import { commands } from '../../src/commands/definitions/index.ts'
 import { flagText, meaningOf, usageOf } from '../../src/commands/help.ts'
 import { mcMonitorCommands } from '../../src/commands/mc-monitor/commands.ts'
 import { code, table } from './table.ts'
@@ -17,8 +17,7 @@ const mcMonitorTable = (): string =>
   )
 
 /** A section for each command: usage, flags, exit codes and examples. */
-export async function commandSections(): Promise<string> {
-  const commands = await loadCommands()
+export function commandSections(): string {
   const sections = commands.map((command) => {
     const { name, summary, flags, codes, examples, notes } = command
     return [

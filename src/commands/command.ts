@@ -26,8 +26,8 @@ export type FlagValues = Readonly<Record<string, string | true | undefined>>
 /** What a command was called with. */
 export interface Call {
   readonly command: Command
-  /** Loads all commands, in the order of the help. */
-  readonly loadCommands: () => Promise<readonly Command[]>
+  /** All commands, in the order of the help. */
+  readonly commands: readonly Command[]
   readonly args: readonly string[]
   readonly flags: FlagValues
   /** The settings given as flags, by environment name (`MC_RCON_PASSWORD_FILE` for the file of a secret). */
@@ -60,6 +60,3 @@ export interface Command {
   /** @returns the exit code; undefined if the process ends by itself */
   run(call: Call): Promise<number | undefined>
 }
-
-/** The exit codes that every command has. */
-export const wrongUsage = { 2: 'wrong arguments or settings' } as const

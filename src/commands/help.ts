@@ -1,6 +1,6 @@
 import { UsageError } from '../util/usage-error.ts'
 import type { Command, Example, Flag } from './command.ts'
-import { commands, loadCommands } from './definitions/index.ts'
+import { commands, findCommand } from './definitions/index.ts'
 
 const width = 26
 
@@ -52,7 +52,7 @@ export function commandHelp(command: Command): string {
 }
 
 async function programHelp(): Promise<string> {
-  const [all, { mainSettingsHelp }] = await Promise.all([loadCommands(), import('./settings-help.ts')])
+  const { mainSettingsHelp } = await import('./settings-help.ts')
   return [
     'Usage: tickwarden [command] [options]',
     '       tickwarden ADDRESS',
@@ -60,7 +60,7 @@ async function programHelp(): Promise<string> {
     'Watches Minecraft servers from outside: JSON status API, Prometheus metrics, dashboards.',
     '',
     'Commands:',
-    ...all.map(({ name, summary }) => row(name, summary)),
+    ...commands.map(({ name, summary }) => row(name, summary)),
     '',
     'Options:',
     row('-h, --help [topic]', 'print this help, or that of a command, topic or setting'),
@@ -84,15 +84,12 @@ async function programHelp(): Promise<string> {
  */
 export async function helpText(topic: string): Promise<string> {
   if (topic === '') return await programHelp()
-  const command = await commands.get(topic)?.()
-  // Both a command and a topic of settings.
-  const { topicHelp } = await import('./settings-help.ts')
-  const text = topicHelp(topic)
+  // A name may be that of a command and of a topic of settings.
+  const command = findCommand(topic)
   if (command !== undefined) return commandHelp(command)
-  if (text === undefined) {
-    const { topics } = await import('./setting-topics.ts')
-    const names = [...commands.keys(), 'all', 'sources', ...topics.map(({ name }) => name)]
-    throw new UsageError(`there is no help about ${JSON.stringify(topic)}; the topics are ${[...new Set(names)].join(', ')}`)
-  }
-  return `${text}\n`
+  const { topicHelp, topics } = await import('./settings-help.ts')
+  const text = topicHelp(topic)
+  if (text !== undefined) return `${text}\n`
+  const names = [...commands.map(({ name }) => name), 'all', 'sources', ...topics.map(({ name }) => name)]
+  throw new UsageError(`there is no help about ${JSON.stringify(topic)}; the topics are ${[...new Set(names)].join(', ')}`)
 }

@@ -24,12 +24,6 @@ function sampleOf(event: NotifiedEvent, server: string, group: string | null, at
   }
 }
 
-/** What the command prints to. */
-export interface NotifyIo {
-  readonly print: (line: string) => void
-  readonly printError: (line: string) => void
-}
-
 /**
  * `tickwarden notify --test`: sends a sample to one channel or all, without the outbox.
  * @returns the exit code
@@ -38,7 +32,7 @@ export interface NotifyIo {
 export async function runNotify(
   { args, flags }: Pick<Call, 'args' | 'flags'>,
   config: Config,
-  { print, printError }: NotifyIo,
+  { log, error: printError }: Pick<Console, 'log' | 'error'>,
 ): Promise<number> {
   if (flags.test !== true) throw new UsageError('notify has one use: notify --test [channel] [event]')
   const { notify, servers } = config
@@ -66,7 +60,7 @@ export async function runNotify(
         values,
         context,
       )
-      print(`${name}: sent`)
+      log(`${name}: sent`)
       return true
     } catch (error) {
       printError(`${name}: not sent: ${(error as Error).message}`)

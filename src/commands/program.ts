@@ -2,7 +2,7 @@ import { parseServerAddress } from '../util/address.ts'
 import { escapeControlsInLines } from '../util/escape-controls.ts'
 import { UsageError } from '../util/usage-error.ts'
 import type { Call, Command } from './command.ts'
-import { commands, loadCommands } from './definitions/index.ts'
+import { commands, findCommand } from './definitions/index.ts'
 import { parseArguments } from './parse-arguments.ts'
 
 const advice = 'Use --help for a list of commands and options.'
@@ -17,11 +17,11 @@ const isAddress = (word: string): boolean =>
 /** Splits the command line into the name of the command and its arguments. */
 async function route(argv: readonly string[]): Promise<readonly [name: string, args: readonly string[]]> {
   const [first = '', ...rest] = argv
-  if (commands.has(first)) return [first, rest]
+  if (findCommand(first) !== undefined) return [first, rest]
   if (first === '' || first.startsWith('-')) return ['serve', argv]
   if (isAddress(first)) return ['status', argv]
   const { closestName } = await import('../settings/closest-name.ts')
-  const names = [...commands.keys()]
+  const names = commands.map(({ name }) => name)
   const [meant] = argv.flatMap((arg) => (arg.startsWith('-') ? [] : (closestName(arg.toLowerCase(), names, 2) ?? [])))
   const hint = meant === undefined ? `the commands are ${names.join(', ')}` : `did you mean ${meant}?`
   throw new UsageError(`unknown command, or a value without a flag; ${hint}`)
@@ -59,11 +59,11 @@ function stopSignal(): AbortSignal {
 }
 
 async function execute(command: Command, args: readonly string[]): Promise<number | undefined> {
-  if (command.isRaw) return await command.run({ command, loadCommands, args, flags: {}, settings: {}, stop: stopSignal() })
+  if (command.isRaw) return await command.run({ command, commands, args, flags: {}, settings: {}, stop: stopSignal() })
   const parsed = await parseArguments(command, args)
   // The service handles signals itself.
   const stop = command.name === 'serve' ? new AbortController().signal : stopSignal()
-  const call: Call = { ...parsed, command, loadCommands, stop }
+  const call: Call = { ...parsed, command, commands, stop }
   const code = await command.run(call)
   // Something abandoned may still keep the process alive.
   if (stop.aborted) setImmediate(() => process.exit(code))
@@ -76,7 +76,7 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
     return await print(import('../util/package.ts').then(({ version }) => `${version}\n`))
   if (first === 'help') return await print((await import('./help.ts')).helpText(argv[1] ?? ''))
   const [name, args] = await route(argv)
-  const command = await commands.get(name)?.()
+  const command = findCommand(name)
   if (command === undefined) throw new RangeError(`no command ${name}`)
   const topic = command.isRaw ? undefined : helpTopic(args)
   if (topic !== undefined) {

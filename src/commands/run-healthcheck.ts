@@ -24,10 +24,8 @@ const requestStatus = (host: string, port: number, path: string, signal: AbortSi
 export async function runHealthcheck(call: Call): Promise<number> {
   const timeoutMs = flagValue(call, 'timeout', duration('50ms', '10m'))
   if (call.args.length > 0) {
-    const [{ runStatus }, { status: command }] = await Promise.all([
-      import('./status/run-status.ts'),
-      import('./definitions/status.ts'),
-    ])
+    const { runStatus } = await import('./status/run-status.ts')
+    const command = call.commands.find(({ name }) => name === 'status') ?? call.command
     const ignored = { write: () => true }
     const flags = { ...call.flags, players: true as const }
     return await runStatus({ ...call, command, flags }, { stdout: ignored, stderr: process.stderr })

@@ -3,18 +3,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runCheck } from '../../src/commands/check/run-check.ts'
-import { check } from '../../src/commands/definitions/check.ts'
+import { findCommand } from '../../src/commands/definitions/index.ts'
 import { parseArguments } from '../../src/commands/parse-arguments.ts'
 import { startDemoServer } from '../../src/demo/demo-server.ts'
 import { formatHostPort } from '../../src/util/address.ts'
 import { hostile, hostileServer } from '../helpers/hostile-servers.ts'
+
+const check = findCommand('check')!
 
 async function run(args: readonly string[]) {
   let out = ''
   const call = {
     ...(await parseArguments(check, args)),
     command: check,
-    loadCommands: async () => [],
+    commands: [],
     stop: new AbortController().signal,
   }
   const code = await runCheck(call, (text) => {

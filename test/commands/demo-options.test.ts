@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { demo } from '../../src/commands/definitions/demo.ts'
+import { findCommand } from '../../src/commands/definitions/index.ts'
 import { toDemoOptions } from '../../src/commands/demo-options.ts'
 import { parseArguments } from '../../src/commands/parse-arguments.ts'
 
 async function parse(line: string) {
-  const { flags } = await parseArguments(demo, line === '' ? [] : line.split(' '))
+  const { flags } = await parseArguments(findCommand('demo')!, line === '' ? [] : line.split(' '))
   return toDemoOptions(flags)
 }
 

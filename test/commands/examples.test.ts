@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { loadCommands } from '../../src/commands/definitions/index.ts'
+import { commands } from '../../src/commands/definitions/index.ts'
 import { type DemoServer, startDemoServer } from '../../src/demo/demo-server.ts'
 import { formatHostPort } from '../../src/util/address.ts'
 
 const main = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url))
-const examples = (await loadCommands()).flatMap(({ name, examples, codes }) =>
+const examples = commands.flatMap(({ name, examples, codes }) =>
   examples.map(({ line }) => ({ name, line, codes: Object.keys(codes).map(Number) })),
 )
 /** Programs that run until they are stopped: they are, after they have printed something. */

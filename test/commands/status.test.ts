@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Call } from '../../src/commands/command.ts'
-import { status } from '../../src/commands/definitions/status.ts'
+import { findCommand } from '../../src/commands/definitions/index.ts'
 import { parseArguments } from '../../src/commands/parse-arguments.ts'
 import { runStatus } from '../../src/commands/status/run-status.ts'
 import { startBedrockDemoServer } from '../../src/demo/bedrock.ts'
@@ -16,6 +16,8 @@ import { hostile, hostileServer } from '../helpers/hostile-servers.ts'
 import { encodeStatus } from '../helpers/status-packets.ts'
 
 const main = join(import.meta.dirname, '../../dist/src/main.js')
+
+const status = findCommand('status')!
 
 interface Ran {
   readonly code: number
@@ -29,7 +31,7 @@ async function run(
 ): Promise<Ran> {
   const call: Call = {
     ...(await parseArguments(status, args)),
-    ...{ command: status, loadCommands: async () => [] },
+    ...{ command: status, commands: [] },
     stop: stop ?? new AbortController().signal,
   }
   let [out, err] = ['', '']
