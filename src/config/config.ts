@@ -9,15 +9,15 @@ import {
 } from '../game/server-settings.ts'
 import type { MaintenanceWindow } from '../maintenance/window.ts'
 import type { NotifySettings } from '../notify/settings.ts'
-import { findDeprecated, readSettings, type Texts } from '../settings/read.ts'
-import { checked } from '../settings/setting.ts'
+import { findDeprecated, type ReadSettings, readSettings, type Texts } from '../settings/read.ts'
+import { checked, type SettingTable } from '../settings/setting.ts'
 import { formatHostPort } from '../util/address.ts'
 import { checkVariables, configVariable, withEnvFile } from './environment.ts'
 import { type FileContents, findConfigFile, readConfigFile } from './file.ts'
-import { readServer, toServer } from './read-server.ts'
-import { readEntry } from './server-entry.ts'
+import { readEntry } from './parse-servers.ts'
+import { type ReadServer, readServer, toServer } from './read-server.ts'
 import { findConflicts, findServerless, findUnproxied } from './server-problems.ts'
-import { type SettingName, type SettingValues, type Slices, settings, slices } from './settings.ts'
+import { type Slices, slices } from './settings.ts'
 
 /** The whole configuration, parsed and typed. Each part of the service receives its own slice. Durations are milliseconds. */
 export interface Config extends Omit<Slices, 'listen' | 'poll'> {
@@ -74,23 +74,50 @@ export function findSameNames(names: readonly (string | undefined)[], problems: 
   for (const name of repeated) problems.push(`two servers have the name ${JSON.stringify(name)}; names must be unique`)
 }
 
-function toSlices(values: SettingValues): Slices {
-  const all = checked<typeof settings>(values)
-  const entries = Object.entries(slices).map(([name, table]) => [
-    name,
-    Object.fromEntries(Object.keys(table).map((key) => [key, all[key as SettingName]])),
-  ])
-  return Object.fromEntries(entries) as Slices
+/** The settings of the service by part, as they were read. */
+type ReadSlices = { readonly [S in keyof typeof slices]: ReadSettings<(typeof slices)[S]> }
+
+const perSlice = <T>(make: (table: SettingTable, name: keyof typeof slices) => T): Readonly<Record<string, T>> =>
+  Object.fromEntries(Object.entries(slices).map(([name, table]) => [name, make(table, name as keyof typeof slices)]))
+
+/** Every setting from flags, environment, config file and defaults, not yet compared with each other. */
+export interface ReadConfig {
+  /** Path of the config file; undefined if there is none. */
+  readonly path: string | undefined
+  /** Undefined if the file cannot be read. */
+  readonly contents: FileContents | undefined
+  readonly slices: ReadSlices
+  /** The environment and the flags apply to the first server. */
+  readonly primary: ReadServer
 }
 
 const noFile: FileContents = { settings: new Map(), servers: [], databases: [], notify: undefined, maintenance: [] }
 
+/** Reads every setting; mistakes are added to `problems`. */
+export function readConfig(
+  { flags = {}, env: given, file }: ConfigInput,
+  problems: string[] = [],
+  warnings: string[] = [],
+): ReadConfig {
+  const env = given ?? environment(problems)
+  const path = file || env[configVariable] || findConfigFile(problems)
+  checkVariables({ env, flags, file: path }, problems, warnings)
+  const contents = path === undefined ? noFile : readConfigFile(path, problems)
+  const places = { flags, env, file: contents?.settings ?? new Map() }
+  const read = perSlice((table) => readSettings(table, places, problems)) as unknown as ReadSlices
+  const primary = readServer({ flags, env, file: contents?.servers[0]?.settings ?? new Map() }, problems)
+  return { path, contents, slices: read, primary }
+}
+
 const isAny = (host: string): boolean => host === '0.0.0.0' || host === '::'
 
-/** @param from the source of METRICS_LISTEN, for messages */
-function findSameListen({ host, port, metricsListen }: SettingValues, from: string | undefined, problems: string[]): void {
+/** Reports METRICS_LISTEN with the address of the service. */
+function findSameListen({ listen, metrics }: ReadSlices, problems: string[]): void {
+  const { host, port } = listen.values
+  const { metricsListen } = metrics.values
   if (host === undefined || port === undefined || port !== metricsListen?.port) return
   if (host !== metricsListen.host && !isAny(host) && !isAny(metricsListen.host)) return
+  const from = metrics.given.get('metricsListen')?.from
   const shown = formatHostPort(metricsListen)
   problems.push(`${from} is ${shown}, the address of the service (HOST, PORT); expected another port`)
 }
@@ -99,64 +126,47 @@ function findSameListen({ host, port, metricsListen }: SettingValues, from: stri
  * Reads every setting from flags, environment, config file and defaults.
  * @throws ConfigError that lists every wrong setting, without values of secrets
  */
-export function loadConfig({ flags = {}, env: given, file, watches = true }: ConfigInput = {}): Config {
+export function loadConfig(input: ConfigInput = {}): Config {
   const problems: string[] = []
   const warnings: string[] = []
-  const env = given ?? environment(problems)
-  const path = file || env[configVariable] || findConfigFile(problems)
-  checkVariables({ env, flags, file: path }, problems, warnings)
-  const contents = path === undefined ? noFile : readConfigFile(path, problems)
-
-  const { values, given: set } = readSettings(settings, { flags, env, file: contents?.settings ?? new Map() }, problems)
-  // The environment and the flags apply to the first server.
+  const { path, contents, slices: read, primary } = readConfig(input, problems, warnings)
   const [first, ...others] = contents?.servers ?? []
   // The contents of an unreadable file or entry are unknown.
   const isReadable = contents !== undefined && (first !== undefined || contents.servers.length === 0)
-  const primary = readServer({ flags, env, file: first?.settings ?? new Map() }, problems)
   if (isReadable) problems.push(...findConflicts(primary, first?.place))
-  warnings.push(...findUnproxied(primary), ...findDeprecated(settings, set), ...findDeprecated(serverSettings, primary.own.given))
-  const needsServer = first === undefined && !isDiscoveryOn(values, path) && values.dataOnly !== 'true'
+  warnings.push(...findUnproxied(primary))
+  warnings.push(...Object.values(perSlice((table, name) => findDeprecated(table, read[name].given))).flat())
+  warnings.push(...findDeprecated(serverSettings, primary.own.given))
+  const isElsewhere = isDiscoveryOn(read.discovery.values, path) || read.data.values.dataOnly === 'true'
   // An entry of the file without a server has been reported already.
-  if (isReadable && watches && first === undefined) {
-    problems.push(...findServerless(primary, needsServer ? path : undefined))
+  if (isReadable && input.watches !== false && first === undefined)
+    problems.push(...findServerless(primary, isElsewhere ? undefined : path))
+  const entries = others.map((entry) => entry && readEntry(entry, problems, warnings))
+  findSameNames([...(isReadable ? [primary.own.values.name] : []), ...entries.map((entry) => entry?.name)], problems)
+  findSameListen(read, problems)
+  const { given } = read.cluster
+  const statePassword = given.get('statePassword')
+  if (statePassword !== undefined && !given.has('stateUrl')) {
+    const { file, env } = slices.cluster.stateUrl
+    problems.push(`${statePassword.from} is set without ${statePassword.inFile ? file : env}`)
   }
-  const names = isReadable ? [primary.own.values.name] : []
-  const fromFile = others.map((entry) => {
-    if (entry === undefined) return undefined
-    const { name, server } = readEntry(entry, problems, warnings)
-    names.push(name)
-    return server
-  })
-  findSameNames(names, problems)
-  findSameListen(values, set.get('metricsListen')?.from, problems)
-
-  const statePassword = set.get('statePassword')
-  if (statePassword !== undefined && !set.has('stateUrl')) {
-    problems.push(`${statePassword.from} is set without ${statePassword.inFile ? settings.stateUrl.file : settings.stateUrl.env}`)
-  }
-
-  const { pollInterval: interval, pollTimeout: timeout, staleAfter } = values
-  problems.push(...findShortStaleAfter({ interval, timeout, staleAfter }, set.get('staleAfter')?.from ?? ''))
+  problems.push(...findShortStaleAfter(read.poll.values, read.poll.given.get('staleAfter')?.from ?? ''))
   if (problems.length > 0) throw new ConfigError(problems)
-  const { listen, poll, ...rest } = toSlices(values)
+  const { listen, poll, ...rest } = perSlice((_, name) => checked(read[name].values as never)) as unknown as Slices
   const { stateUrl, stateHeartbeat } = rest.cluster
   // Values must stay valid while other replicas take over the servers of one that died.
-  const takeoverMs = stateUrl === undefined ? 0 : poll.pollInterval + 2 * stateHeartbeat
+  const takeoverMs = stateUrl === undefined ? 0 : poll.interval + 2 * stateHeartbeat
   return {
     ...rest,
+    ...listen,
     ...(path !== undefined && { file: path }),
     databases: contents?.databases ?? [],
     ...(contents?.notify && { notify: contents.notify }),
     maintenance: contents?.maintenance ?? [],
-    host: listen.host,
-    port: listen.port,
-    servers: [toServer(primary, first !== undefined), ...fromFile].filter((server) => server !== undefined),
+    servers: [toServer(primary, first !== undefined), ...entries.map((entry) => entry?.server)].filter(
+      (server) => server !== undefined,
+    ),
     warnings,
-    poll: {
-      interval: poll.pollInterval,
-      timeout: poll.pollTimeout,
-      staleAfter:
-        poll.staleAfter ?? Math.max(minStaleAfter({ interval: poll.pollInterval, timeout: poll.pollTimeout }), takeoverMs),
-    },
+    poll: { ...poll, staleAfter: poll.staleAfter ?? Math.max(minStaleAfter(poll), takeoverMs) },
   }
 }

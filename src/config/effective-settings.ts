@@ -1,11 +1,8 @@
-import { serverSettings } from '../game/server-settings.ts'
-import { type Given, quoted, readSettings } from '../settings/read.ts'
+import { type Given, quoted } from '../settings/read.ts'
 import type { Setting } from '../settings/setting.ts'
-import { type ConfigInput, environment } from './config.ts'
-import { configVariable } from './environment.ts'
-import { findConfigFile, readConfigFile } from './file.ts'
-import { type ReadServer, readServer } from './read-server.ts'
-import { settings } from './settings.ts'
+import { type ConfigInput, readConfig } from './config.ts'
+import { type ReadTable, readServer } from './read-server.ts'
+import { slices } from './settings.ts'
 
 /** The value of one setting, and where it comes from. */
 export interface EffectiveSetting {
@@ -21,41 +18,26 @@ function effective(setting: Setting<unknown>, given: Given | undefined): Effecti
   const { env: name, secret, default: fallback, otherwise } = setting
   if (given === undefined)
     return { name, value: fallback === undefined ? (otherwise ?? 'not set') : JSON.stringify(fallback), from: 'default' }
-  const value = secret ? '[hidden]' : quoted(given.text ?? '')
-  return { name, value, from: given.from }
+  return { name, value: secret ? '[hidden]' : quoted(given.text ?? ''), from: given.from }
 }
 
 /** Only the settings that are set, because most sources of a server are off. */
-function ofServer({ own, sources }: ReadServer): readonly EffectiveSetting[] {
-  const set = (table: Readonly<Record<string, Setting<unknown>>>, given: ReadonlyMap<string, Given>) =>
-    Object.entries(table).flatMap(([key, setting]) => {
-      const found = given.get(key)
-      return found === undefined ? [] : [effective(setting, found)]
-    })
-  return [
-    ...set(serverSettings, own.given),
-    ...sources.flatMap(({ settings, given }) => set(Object.fromEntries(settings), given)),
-  ]
-}
+const given = ({ settings, given }: Pick<ReadTable, 'settings' | 'given'>): readonly EffectiveSetting[] =>
+  settings.flatMap(([key, setting]) => (given.has(key) ? [effective(setting, given.get(key))] : []))
 
 /** The effective settings of the service, then those of each server. Mistakes are left out: loadConfig() reports them. */
-export function effectiveSettings({ flags = {}, env = environment(), file }: ConfigInput): {
+export function effectiveSettings(input: ConfigInput): {
   readonly service: readonly EffectiveSetting[]
   readonly servers: readonly (readonly EffectiveSetting[])[]
 } {
-  const ignored: string[] = []
-  const path = file || env[configVariable] || findConfigFile(ignored)
-  const contents = path === undefined ? undefined : readConfigFile(path, ignored)
-  const { given } = readSettings(settings, { flags, env, file: contents?.settings ?? new Map() }, ignored)
-  const [first, ...others] = contents?.servers ?? []
-  const servers = [
-    readServer({ flags, env, file: first?.settings ?? new Map() }, ignored),
-    ...others.flatMap((entry) =>
-      entry === undefined ? [] : [readServer({ flags: {}, env: {}, file: entry.settings }, ignored)],
-    ),
-  ]
+  const { contents, slices: read, primary } = readConfig(input)
+  const others = contents?.servers.slice(1).flatMap((entry) => entry ?? []) ?? []
+  const servers = [primary, ...others.map(({ settings: file }) => readServer({ flags: {}, env: {}, file }, []))]
   return {
-    service: Object.entries(settings).map(([key, setting]) => effective(setting, given.get(key as keyof typeof settings))),
-    servers: servers.map(ofServer).filter((server) => server.length > 0),
+    service: Object.entries(slices).flatMap(([name, table]) => {
+      const { given } = read[name as keyof typeof slices] as { readonly given: ReadonlyMap<string, Given> }
+      return Object.entries(table).map(([key, setting]) => effective(setting, given.get(key)))
+    }),
+    servers: servers.map(({ tables }) => tables.flatMap(given)).filter((server) => server.length > 0),
   }
 }

@@ -1,7 +1,53 @@
 import { closestName } from '../settings/closest-name.ts'
 import type { Given } from '../settings/read.ts'
+import type { Setting } from '../settings/setting.ts'
 import { lineOf, type Tree } from '../util/yaml.ts'
-import { entryKeys, exampleOf, type KeyInfo, type Keys, within } from './file-keys.ts'
+import { settings, settingsOfServer } from './settings.ts'
+
+/** A key of the file or of an entry of `servers`. */
+interface KeyInfo {
+  /** Whether it accepts a list. */
+  readonly many: boolean
+  /** A valid value, as written in the file. */
+  readonly example: string
+}
+
+/** By key: `poll.interval`. */
+type Keys = ReadonlyMap<string, KeyInfo>
+
+const quotedExample = (text: string): string => (/^[\w./-]+$/.test(text) ? text : JSON.stringify(text))
+
+const keysOf = (settings: readonly Setting<unknown>[]): Keys =>
+  new Map(
+    settings.flatMap(({ file, kind, secret, default: fallback }): (readonly [string, KeyInfo])[] => {
+      if (file === undefined) return []
+      const example = quotedExample(secret ? 'secret' : fallback || kind.example || '...')
+      const many = kind.many === true
+      return [
+        [file, { many, example }],
+        ...(secret ? [[`${file}File`, { many: false, example: '/run/secrets/name' }] as const] : []),
+      ]
+    }),
+  )
+
+/** The keys of the file itself, without `servers`. */
+export const fileKeys: Keys = new Map([
+  ['listen', { many: false, example: '"127.0.0.1:8080"' }],
+  ...keysOf(Object.values(settings)),
+])
+/** The keys of an entry of `servers`. */
+export const entryKeys = keysOf(settingsOfServer)
+
+/** The keys of a section such as `poll.`. */
+const within = (section: string, names: readonly string[]): readonly string[] => names.filter((name) => name.startsWith(section))
+
+/** An example of the content of a section: `{ interval: 5s, timeout: 3s }`. */
+function exampleOf(section: string, keys: Keys): string {
+  // Not a secret and its file, which exclude each other.
+  const isFile = (key: string) => key.endsWith('File') && keys.has(key.slice(0, -'File'.length))
+  const pairs = [...keys].filter(([key]) => key.startsWith(section) && !isFile(key)).slice(0, 2)
+  return `{ ${pairs.map(([key, { example }]) => `${key.slice(section.length)}: ${example}`).join(', ')} }`
+}
 
 export const isMap = (value: Tree | undefined): value is ReadonlyMap<string, Tree> => value instanceof Map
 export const isList = (value: Tree): value is readonly Tree[] => Array.isArray(value)

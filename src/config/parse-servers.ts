@@ -1,9 +1,29 @@
 import { DiscoveryError } from '../discovery/provider.ts'
 import type { ServerSettings } from '../game/server-settings.ts'
 import type { Given } from '../settings/read.ts'
-import { readEntry } from './server-entry.ts'
-import { readServerFile } from './server-file.ts'
+import { readServer, toServer } from './read-server.ts'
+import { readServerFile, type ServerEntry } from './server-file.ts'
+import { findConflicts, findUnproxied } from './server-problems.ts'
 import { settingsOfServer } from './settings.ts'
+
+/**
+ * Reads a server from its entry in a file only, without environment and flags; mistakes are added to `problems`.
+ * @param warnings receives settings without effect that are not mistakes
+ * @returns the server and its name; each undefined if missing or wrong
+ */
+export function readEntry(
+  entry: ServerEntry,
+  problems: string[],
+  warnings: string[] = [],
+): { readonly name?: string; readonly server?: ServerSettings } {
+  const read = readServer({ flags: {}, env: {}, file: entry.settings }, problems)
+  const name = read.own.given.has('name') ? read.own.values.name : undefined
+  if (!read.own.given.has('name')) problems.push(`${entry.place} has no name; every server except the first needs one`)
+  problems.push(...findConflicts(read, entry.place))
+  warnings.push(...findUnproxied(read))
+  const server = toServer(read, true)
+  return { ...(name !== undefined && { name }), ...(server && { server }) }
+}
 
 const keys = new Map(settingsOfServer.flatMap(({ file, kind }) => (file === undefined ? [] : [[file, kind] as const])))
 

@@ -5,33 +5,38 @@ import { type SourceDescriptor, type SourceSetting, settingsOf } from '../game/s
 import { type Given, type Places, type ReadSettings, readSettings } from '../settings/read.ts'
 import type { GivenValues, Setting, SettingTable } from '../settings/setting.ts'
 
-/** The settings of one source. */
-export interface ReadSource extends ReadSettings<SettingTable> {
-  readonly descriptor: SourceDescriptor
-  /** Its settings, the main one first. */
+/** The settings of a table in their order, and what was read of them. */
+export interface ReadTable<T extends SettingTable = SettingTable> extends ReadSettings<T> {
   readonly settings: readonly NamedSetting[]
 }
 
-export type NamedSetting = readonly [key: string, setting: SourceSetting<unknown>]
+/** Only a setting of a source has more than every setting. */
+type AnySetting = Setting<unknown> & Partial<Omit<SourceSetting<unknown>, keyof Setting<unknown>>>
+export type NamedSetting = readonly [key: string, setting: AnySetting]
 
-export type AnySetting = readonly [key: string, setting: Setting<unknown>]
+/** The settings of one source, the main one first. */
+export interface ReadSource extends ReadTable {
+  readonly descriptor: SourceDescriptor
+}
 
 /** The settings of one game server. */
 export interface ReadServer {
   /** The settings that do not belong to a source. */
-  readonly own: ReadSettings<typeof serverSettings>
+  readonly own: ReadTable<typeof serverSettings>
   readonly sources: readonly ReadSource[]
+  /** All of them. */
+  readonly tables: readonly Pick<ReadTable, 'settings' | 'given'>[]
 }
 
 /** Reads the settings of one server; wrong values are added to `problems`. */
 export function readServer(places: Places, problems: string[]): ReadServer {
-  return {
-    own: readSettings(serverSettings, places, problems),
-    sources: sources.map((descriptor: SourceDescriptor): ReadSource => {
-      const table = settingsOf(descriptor)
-      return { descriptor, settings: Object.entries(table), ...readSettings(table, places, problems) }
-    }),
-  }
+  const read = <T extends SettingTable>(table: T): ReadTable<T> => ({
+    settings: Object.entries(table),
+    ...readSettings(table, places, problems),
+  })
+  const own = read(serverSettings)
+  const ofSources = sources.map((descriptor: SourceDescriptor) => ({ descriptor, ...read(settingsOf(descriptor)) }))
+  return { own, sources: ofSources, tables: [own, ...ofSources] }
 }
 
 /** The main setting of a source; empty for a source without settings. */
@@ -51,18 +56,12 @@ const keysInFile: SettingNames = Object.fromEntries(
 )
 
 /** The keys of a server's settings, except those set in the environment or on the command line. */
-function namesInFile({ own, sources }: ReadServer): SettingNames {
-  const tables: readonly { readonly settings: readonly AnySetting[]; readonly given: ReadonlyMap<string, Given> }[] = [
-    { settings: Object.entries(serverSettings), given: own.given },
-    ...sources,
-  ]
-  const elsewhere = new Set(
-    tables.flatMap(({ settings, given }) =>
-      settings.flatMap(([key, { env }]) => (given.get(key)?.inFile === false ? [env] : [])),
-    ),
+function namesInFile({ tables }: ReadServer): SettingNames {
+  const elsewhere = tables.flatMap(({ settings, given }) =>
+    settings.flatMap(([key, { env }]) => (given.get(key)?.inFile === false ? [env] : [])),
   )
-  if (elsewhere.size === 0) return keysInFile
-  return Object.fromEntries(Object.entries(keysInFile).filter(([env]) => !elsewhere.has(env)))
+  if (elsewhere.length === 0) return keysInFile
+  return Object.fromEntries(Object.entries(keysInFile).filter(([env]) => !elsewhere.includes(env)))
 }
 
 /**

@@ -7,12 +7,10 @@ import { secretsOf } from '../secrets/secrets-of.ts'
 import type { Config } from './config.ts'
 import { slices } from './settings.ts'
 
-const descriptors: readonly SourceDescriptor[] = sources
-
 /** Every secret in the settings of a server. */
 const secretsOfServer = (server: ServerSettings): readonly string[] => [
   ...secretsOf(serverSettings, server),
-  ...descriptors.flatMap((source) =>
+  ...sources.flatMap((source: SourceDescriptor) =>
     secretsOf(settingsOf(source), (server.sources as Readonly<Record<string, object | undefined>>)[source.name] ?? {}),
   ),
 ]

@@ -1,8 +1,8 @@
-import { addressOf, serverSettings } from '../game/server-settings.ts'
+import { addressOf } from '../game/server-settings.ts'
 import type { Given } from '../settings/read.ts'
 import type { Setting } from '../settings/setting.ts'
 import { formatServerAddress } from '../util/address.ts'
-import { type AnySetting, givenMain, mainOf, type ReadServer, type ReadSource, toServer } from './read-server.ts'
+import { givenMain, mainOf, type NamedSetting, type ReadServer, type ReadSource, toServer } from './read-server.ts'
 
 const titles = { java: 'Java', bedrock: 'Bedrock' } as const
 
@@ -13,7 +13,7 @@ function nameOf({ env, file = env, secret }: Setting<unknown>, inFile: boolean):
 }
 
 /** `MC_RCON is set without MC_RCON_PASSWORD`. */
-const describeMissing = (given: Given, alternatives: readonly AnySetting[]): string =>
+const describeMissing = (given: Given, alternatives: readonly NamedSetting[]): string =>
   `${given.from} is set without ${alternatives.map(([, setting]) => nameOf(setting, given.inFile)).join(' or ')}`
 
 /**
@@ -60,36 +60,25 @@ function findMissing({ sources }: ReadServer, entry: string | undefined): readon
   ]
 }
 
-/** Settings that have no effect without another setting of their table. */
-function findUnmetNeeds(settings: readonly AnySetting[], given: ReadonlyMap<string, Given>): readonly string[] {
-  return settings.flatMap(([key, { needs }]) => {
-    const set = given.get(key)
-    if (set === undefined || needs === undefined || given.has(needs)) return []
-    return [
-      describeMissing(
-        set,
-        settings.filter(([name]) => name === needs),
-      ),
-    ]
-  })
-}
-
-/** Settings that have no effect without another one, or on a server of this edition. */
+/** Settings that have no effect without another one of their table, or on a server of this edition. */
 function findWithoutEffect(server: ReadServer): readonly string[] {
-  const { own, sources } = server
-  const unmet = [
-    ...findUnmetNeeds(Object.entries(serverSettings), own.given),
-    ...sources.flatMap(({ settings, given }) => findUnmetNeeds(settings, given)),
-  ]
+  const { sources, tables } = server
+  const unmet = tables.flatMap(({ settings, given }) =>
+    settings.flatMap(([key, { needs }]) => {
+      const set = given.get(key)
+      if (set === undefined || needs === undefined || given.has(needs)) return []
+      const needed = settings.filter(([name]) => name === needs)
+      return [describeMissing(set, needed)]
+    }),
+  )
   const address = addressOf(toServer(server) ?? { sources: {} })
   if (address === undefined) return unmet
+  const shown = `${titles[address.edition]} server (${formatServerAddress(address)})`
   const others = sources.flatMap(({ settings, given }) =>
     settings.flatMap(([key, { edition = address.edition }]) => {
       const set = given.get(key)
       if (set === undefined || edition === address.edition) return []
-      return [
-        `${set.from} is set for a ${titles[address.edition]} server (${formatServerAddress(address)}); it applies to ${titles[edition]} servers only`,
-      ]
+      return [`${set.from} is set for a ${shown}; it applies to ${titles[edition]} servers only`]
     }),
   )
   return [...unmet, ...others]

@@ -11,7 +11,7 @@ import { history } from '../history/settings.ts'
 import { clients } from '../http/clients/client-settings.ts'
 import { http, listen, log } from '../http/settings.ts'
 import { otlp } from '../otlp/settings.ts'
-import type { Setting, SliceOf, ValuesOf } from '../settings/setting.ts'
+import type { Setting, SliceOf } from '../settings/setting.ts'
 import { live, page, pictures } from '../web/settings.ts'
 
 /** The settings of the service by the part that uses them: each part receives its own slice of the configuration. */
@@ -35,35 +35,17 @@ export const slices = {
 } as const
 export type Slices = { readonly [S in keyof typeof slices]: SliceOf<(typeof slices)[S]> }
 
-/** The settings of the service itself. */
-export const settings = {
-  ...listen,
-  ...poll,
-  ...discoverySettings,
-  ...data,
-  ...runs,
-  ...updateScripts,
-  ...metrics,
-  ...history,
-  ...live,
-  ...pictures,
-  ...page,
-  ...cluster,
-  ...clients,
-  ...http,
-  ...log,
-  ...otlp,
-} as const
-export type SettingName = keyof typeof settings
-/** The parsed values; undefined for a setting without a value or with a wrong one. */
-export type SettingValues = ValuesOf<typeof settings>
+type Union = (typeof slices)[keyof typeof slices]
+type Intersection<U> = (U extends unknown ? (one: U) => void : never) extends (one: infer I) => void ? I : never
 
-const descriptors: readonly SourceDescriptor[] = sources
+/** The settings of the service itself, by name. */
+export const settings = Object.assign({}, ...Object.values(slices)) as Intersection<Union>
+export type SettingName = keyof typeof settings
 
 /** Every setting of a game server: the general ones, then those of each source. */
 export const settingsOfServer: readonly Setting<unknown>[] = [
   ...Object.values(serverSettings),
-  ...descriptors.flatMap((source) => Object.values(settingsOf(source))),
+  ...sources.flatMap((source: SourceDescriptor) => Object.values(settingsOf(source))),
 ]
 
 /** Every setting: the loader, `--help` and the documentation are generated from this list. */

@@ -3,14 +3,14 @@ import { setting } from '../settings/setting.ts'
 
 /** How game servers are polled. */
 export const poll = {
-  pollInterval: setting({
+  interval: setting({
     env: 'POLL_INTERVAL',
     file: 'poll.interval',
     kind: duration('500ms', '1h'),
     default: '5s',
     meaning: 'time between polls',
   }),
-  pollTimeout: setting({
+  timeout: setting({
     env: 'POLL_TIMEOUT',
     file: 'poll.timeout',
     kind: duration('50ms', '1m'),

@@ -1,6 +1,7 @@
 import { readServer, toServer } from '../config/read-server.ts'
 import { findConflicts } from '../config/server-problems.ts'
-import { settings, settingsOfServer } from '../config/settings.ts'
+import { settingsOfServer } from '../config/settings.ts'
+import { poll as pollTable } from '../game/poll-settings.ts'
 import { findShortStaleAfter, minStaleAfter, type PollSettings, type ServerSettings } from '../game/server-settings.ts'
 import type { SourceName } from '../game/sources/names.ts'
 import { type Given, readSettings } from '../settings/read.ts'
@@ -79,8 +80,6 @@ function flatten(options: Readonly<Record<string, unknown>>, problems: string[],
   }
   return found
 }
-
-const pollTable = { interval: settings.pollInterval, timeout: settings.pollTimeout, staleAfter: settings.staleAfter } as const
 
 function parsePoll(options: PollOptions, problems: string[]): PollSettings | undefined {
   const file = new Map<string, Given>()

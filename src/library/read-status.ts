@@ -29,7 +29,7 @@ const maxTimeoutMs = 2 ** 31 - 1
 export async function readStatus(address: string, { timeout, signal }: ReadStatusOptions = {}): Promise<ServerStatus> {
   const parsed = typeof address === 'string' ? serverAddress.parse(address) : undefined
   if (parsed === undefined) throw new TypeError(`address is ${JSON.stringify(address)}; expected ${serverAddress.expected}`)
-  const timeoutMs = timeout ?? parseDuration(poll.pollTimeout.default) ?? 0
+  const timeoutMs = timeout ?? parseDuration(poll.timeout.default) ?? 0
   if (!(timeoutMs > 0 && timeoutMs <= maxTimeoutMs))
     throw new TypeError(`timeout is ${timeoutMs}; expected milliseconds, more than 0 and at most ${maxTimeoutMs}`)
   return await readFields({ address: parsed }, timeoutMs, signal)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Document, parseDocument, stringify, YAMLMap, YAMLSeq } from 'yaml'
-import { settings, settingsOfServer } from '../../config/settings.ts'
+import { settings, settingsOfServer, slices } from '../../config/settings.ts'
 import { parseHostPort, parseServerAddress } from '../../util/address.ts'
 import { packageRoot } from '../../util/package.ts'
 import { UsageError } from '../../util/usage-error.ts'
@@ -63,7 +63,7 @@ function nest(keys: Readonly<Record<string, string>>): Readonly<Record<string, u
   return tree
 }
 
-const optional = [settings.pollInterval, settings.historyDir, settings.pageTitle] as const
+const optional = [slices.poll.interval, settings.historyDir, settings.pageTitle] as const
 
 /** A setting as a comment, to be used by removing the `#`. */
 function commented({ file, meaning, default: value = './history' }: { file: string; meaning: string; default?: string }): string {
