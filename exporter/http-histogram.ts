@@ -11,68 +11,47 @@ const header = {
   help: 'Duration of HTTP requests until the end of the reply, by route pattern, in seconds.',
 }
 
-interface Series {
-  readonly labels: string
-  readonly histogram: Histogram
-}
-
-interface Counter {
-  readonly count: CountRequest
-  histogramOf(status: number): Histogram
-}
-
 /** Counts one request by the status and the duration of its reply. */
-export type CountRequest = (status: number, seconds: number) => void
-
-export interface HttpHistogram {
-  /** Returns the counter of one method and route. Keep it, to avoid the lookup for each request. */
-  counter(method: string, route: string): CountRequest
-  text(format: Format): string
-}
+type CountRequest = (status: number, seconds: number) => void
 
 /**
  * Counts every request to the service. Not a histogram of prom-client, which takes ten times as long to find a series: several
  * percent of a whole request.
  */
-export function createHttpHistogram(): HttpHistogram {
-  const all: Series[] = []
+export class HttpHistogram {
+  readonly #series: { readonly labels: string; readonly histogram: Histogram }[] = []
   /** By route, then by method: building a combined key would cost more than counting. */
-  const counters = new Map<string, Map<string, Counter>>()
+  readonly #counters = new Map<string, Map<string, CountRequest>>()
 
-  function createCounter(method: string, route: string): Counter {
-    /** By first digit of the status. */
-    const byDigit: Series[] = []
-    function addSeries(digit: number): Series {
-      const labels = `method="${escapeLabel(method)}",route="${escapeLabel(route)}",status_class="${digit}xx"`
-      const series = { method, route, status: digit * 100, labels, histogram: createHistogram() }
-      byDigit[digit] = series
-      all.push(series)
-      return series
-    }
-    const histogramOf = (status: number): Histogram => {
-      const digit = Math.floor(status / 100)
-      return (byDigit[digit] ?? addSeries(digit)).histogram
-    }
-    return { histogramOf, count: (status, seconds) => histogramOf(status).observe(seconds) }
-  }
-
-  function counterOf(method: string, route: string): Counter {
-    const byMethod = counters.get(route) ?? new Map<string, Counter>()
-    if (byMethod.size === 0) counters.set(route, byMethod)
-    const before = byMethod.get(method)
-    if (before !== undefined) return before
-    const counter = createCounter(method, route)
+  /** Returns the counter of one method and route. Keep it, to avoid the lookup for each request. */
+  counter(method: string, route: string): CountRequest {
+    const byMethod = this.#counters.get(route) ?? new Map<string, CountRequest>()
+    if (byMethod.size === 0) this.#counters.set(route, byMethod)
+    const counter = byMethod.get(method) ?? this.#createCounter(method, route)
     byMethod.set(method, counter)
     return counter
   }
 
-  return {
-    counter: (method, route) => counterOf(method, route).count,
-    text(format) {
-      if (all.length === 0) return ''
-      const lines = all.map(({ labels, histogram }) => histogramLines(header.name, labels, histogram, format))
-      return familyHeader(header, format) + lines.join('')
-    },
+  #createCounter(method: string, route: string): CountRequest {
+    /** By first digit of the status. */
+    const byDigit: Histogram[] = []
+    return (status, seconds) => {
+      const digit = Math.floor(status / 100)
+      let histogram = byDigit[digit]
+      if (histogram === undefined) {
+        histogram = createHistogram()
+        byDigit[digit] = histogram
+        const labels = `method="${escapeLabel(method)}",route="${escapeLabel(route)}",status_class="${digit}xx"`
+        this.#series.push({ labels, histogram })
+      }
+      histogram.observe(seconds)
+    }
+  }
+
+  text(format: Format): string {
+    if (this.#series.length === 0) return ''
+    const lines = this.#series.map(({ labels, histogram }) => histogramLines(header.name, labels, histogram, format))
+    return familyHeader(header, format) + lines.join('')
   }
 }
 

@@ -7,7 +7,7 @@ import type { MaintenanceOf } from '../src/util/part-metrics.ts'
 import { serverFamilies } from './families/index.ts'
 import { mcMonitor } from './families/mc-monitor.ts'
 import { createFleetText } from './fleet-text.ts'
-import { createHttpHistogram, observeRequests } from './http-histogram.ts'
+import { HttpHistogram, observeRequests } from './http-histogram.ts'
 import { createMetricsRenderer, type MetricsRenderer, type ObservedParts, registerMetricsRoute } from './metrics-route.ts'
 import { registerProbeRoute } from './probe/probe-route.ts'
 import { registerSdRoute } from './sd-route.ts'
@@ -46,7 +46,7 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
   const { metricsToken, compat, probeAllow, probeConcurrency } = config.metrics
   const probeNetwork = createNetwork({ clock, servers: probeConcurrency, onLookup: nameLookups.observe })
   app.addHook('onClose', async () => probeNetwork.close())
-  const histogram = createHttpHistogram()
+  const histogram = new HttpHistogram()
   observeRequests(app, histogram)
   if (routesOn !== app) observeRequests(routesOn, histogram)
 

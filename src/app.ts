@@ -3,7 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { exporterPaths, registerExporter } from '../exporter/register.ts'
 import type { Replica } from './cluster/replica.ts'
 import type { Config } from './config/config.ts'
-import { type CurrentTokens, createTokens } from './config/tokens.ts'
+import { Tokens } from './config/tokens.ts'
 import { createDataService, registerDataService } from './data/index.ts'
 import { isDiscoveryOn } from './discovery/settings.ts'
 import type { DiscoveryView } from './discovery/status.ts'
@@ -38,7 +38,7 @@ import { registerPictures } from './web/pictures/register.ts'
 export interface AppOptions {
   readonly config: Config
   /** Default: the tokens of the configuration, which never change. */
-  readonly tokens?: Pick<CurrentTokens, 'current'>
+  readonly tokens?: Pick<Tokens, 'metrics' | 'runs'>
   readonly fleet: Fleet
   readonly logger: FastifyBaseLogger
   /** State of discovery, for the API and the metrics. */
@@ -115,7 +115,7 @@ function createRecords(history: Pick<History, 'uptime'>): (server: string) => nu
 async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInstance, 'close'>) => void) {
   const {
     config,
-    tokens = createTokens(config),
+    tokens = new Tokens(config),
     fleet,
     logger,
     log = logger,
@@ -144,7 +144,7 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
   const { host, runs, scripts } = config
   const data = await createDataService({
     config: { host, data: config.data, databases: config.databases, runs, scripts },
-    runToken: () => tokens.current().runs,
+    runToken: () => tokens.runs,
     ...{ clock, log, sharedLocks: replica?.locks },
   })
   app.addHook('onClose', () => data.close())
@@ -203,7 +203,7 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
   const renderMetrics = registerExporter(app, {
     fleet,
     config: { metrics: config.metrics, poll: config.poll },
-    metricsToken: () => tokens.current().metrics,
+    metricsToken: () => tokens.metrics,
     clock,
     data: { snapshots: data.store.metrics, scripts: data.runs.metrics },
     live: { events: () => sumEventMetrics([events, pageEvents, overviewEvents]), historyBytes: () => history.bytes() },

@@ -1,13 +1,6 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { hostPattern } from './host-pattern.ts'
-
-export interface AllowList {
-  /** False if no entry of the list can allow the host, so that its name does not need to be resolved. */
-  mayAllow(host: string): boolean
-  /** Whether `host` may be polled at this address, which it resolved to or which is the host itself. */
-  allows(host: string, address: string): boolean
-}
+import { wildcard } from '../../src/util/wildcard.ts'
 
 type Address = ReturnType<typeof ipaddr.process>
 type Range = readonly [base: Address, bits: number]
@@ -41,18 +34,26 @@ function isIn(address: Address, [base, bits]: Range): boolean {
   return address.kind() === base.kind() && address.match(base, bits)
 }
 
+/** A matcher for host names: `*` matches any characters, including dots; letter case is ignored. */
+function hostPattern(pattern: string): (host: string) => boolean {
+  const matches = wildcard(pattern.toLowerCase())
+  return (host) => matches(host.toLowerCase().replace(/\.$/, ''))
+}
+
 /**
  * The targets that /probe may reach besides the configured servers: host patterns (`*.example.org`) and ranges (`10.0.0.0/8`). A
  * host that matches a pattern must have a public address: private, loopback, link-local and other special addresses need a range
  * that covers them.
  */
-export function createAllowList(entries: readonly string[]): AllowList {
+export function createAllowList(entries: readonly string[]) {
   const ranges = entries.map(parseRange).filter((range) => range !== undefined)
   const patterns = entries.filter((entry) => !entry.includes('/') && parse(entry) === undefined).map(hostPattern)
   const matches = (host: string) => patterns.some((fits) => fits(host))
   return {
-    mayAllow: (host) => ranges.length > 0 || matches(host),
-    allows(host, text) {
+    /** False if no entry of the list can allow the host, so that its name does not need to be resolved. */
+    mayAllow: (host: string): boolean => ranges.length > 0 || matches(host),
+    /** @param text the address that the host resolved to, or the host itself */
+    allows(host: string, text: string): boolean {
       const address = parse(text)
       if (address === undefined) return false
       if (ranges.some((range) => isIn(address, range))) return true

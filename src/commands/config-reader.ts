@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { changedSettings } from '../config/changed-settings.ts'
 import { type Config, ConfigError } from '../config/config.ts'
-import type { CurrentTokens } from '../config/tokens.ts'
+import type { Tokens } from '../config/tokens.ts'
 import { DiscoveryError } from '../discovery/provider.ts'
 import type { ServerSettings } from '../game/server-settings.ts'
 import type { Log } from '../util/log.ts'
@@ -19,7 +19,7 @@ export function createConfigReader(
   config: Config,
   load: () => Config,
   log: Log,
-  tokens: CurrentTokens,
+  tokens: Tokens,
 ): () => readonly ServerSettings[] {
   let reported = ''
   return () => {

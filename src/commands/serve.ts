@@ -3,7 +3,7 @@ import { type App, buildApp } from '../app.ts'
 import type { Config } from '../config/config.ts'
 import { parseServerFile, readServerValues } from '../config/parse-servers.ts'
 import { secretsOfConfig } from '../config/secrets.ts'
-import { createTokens } from '../config/tokens.ts'
+import { Tokens } from '../config/tokens.ts'
 import { createDiscovery, describeChange } from '../discovery/discovery.ts'
 import { isDiscoveryOn } from '../discovery/settings.ts'
 import { createFleet, type Fleet } from '../game/fleet.ts'
@@ -105,7 +105,7 @@ async function start({ config, logger, load, deferred, opened }: StartOptions): 
     secretsChanged()
     return next
   }
-  const tokens = createTokens(config)
+  const tokens = new Tokens(config)
   const { stateUrl } = config.cluster
   const clock = stateUrl === undefined ? systemClock : sharedClock
   const isWatching = config.servers.length > 0 || isDiscoveryOn(config.discovery, config.file)

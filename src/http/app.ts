@@ -8,7 +8,7 @@ import { registerClient } from './clients/client.ts'
 import { type ClientSettings, registerClientLimits } from './clients/client-limits.ts'
 import { registerClose } from './close.ts'
 import { crossOriginHeaders, registerCors } from './cors.ts'
-import { createDirectReplies } from './direct.ts'
+import { DirectReplies } from './direct.ts'
 import { createServerFactory, invalidPath, type TimeLimits, timeLimits } from './http-server.ts'
 import { registerOtherMethods } from './other-methods.ts'
 import { compileQuery, isMalformed, parseQuery } from './parameters.ts'
@@ -42,7 +42,7 @@ export function createHttpApp({
   ...basePaths
 }: HttpAppOptions) {
   const crossOrigin = crossOriginHeaders(corsOrigin)
-  const direct = createDirectReplies(logger, crossOrigin)
+  const direct = new DirectReplies(logger, crossOrigin)
   const app = Fastify({
     loggerInstance: logger,
     // A line per scrape would hide what matters; failures are logged where they are handled.
@@ -62,7 +62,7 @@ export function createHttpApp({
       // Its type is that of a compiler for JSON Schema.
       compilersFactory: { buildValidator: () => compileQuery as never, buildSerializer: () => () => JSON.stringify },
     },
-    ...createServerFactory(direct.answer, limits, {
+    ...createServerFactory((request, response) => direct.answer(request, response), limits, {
       ...{ ...basePaths, isDemo },
       ...(clients && { maxConnections: clients.clientConnections }),
     }),

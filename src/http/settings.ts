@@ -1,6 +1,6 @@
 import { basePath, host, integer, list, oneOf, origin } from '../settings/kinds/index.ts'
 import { setting } from '../settings/setting.ts'
-import { proxyRange } from './clients/proxy-range.ts'
+import { proxyRange } from './clients/trusted-proxies.ts'
 
 /** The address of the service. */
 export const listen = {

@@ -1,14 +1,25 @@
 import type { FieldName } from '../game/fields.ts'
-import type { ServerSnapshot } from '../game/snapshot.ts'
+import { isAsleep, ongoingWorldUpgrade, type ServerSnapshot } from '../game/snapshot.ts'
 import { sources } from '../game/sources/index.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import type { Clock } from '../util/clock.ts'
 import { unavailable } from '../util/errors.ts'
-import { describeState } from './server-state.ts'
 
 /** Milliseconds since the server was last reached; undefined if it never was. */
 export const ageOf = ({ lastContact }: ServerSnapshot, clock: Clock): number | undefined =>
   lastContact && Math.max(0, clock.now() - lastContact.at)
+
+/** Describes the current state of the server. */
+export function describeState(snapshot: ServerSnapshot): string {
+  const { up, mainThread } = snapshot
+  if (isAsleep(snapshot)) return 'asleep'
+  const upgrade = ongoingWorldUpgrade(snapshot)
+  if (upgrade?.state === 'running') return `upgrading the world, ${Math.floor((upgrade.progress ?? 0) * 100)} %`
+  if (upgrade?.state === 'failed') return 'the upgrade of the world has failed'
+  if (up === undefined) return 'unknown'
+  if (up === false) return 'down'
+  return mainThread?.responsive === false ? 'hung' : 'up'
+}
 
 /**
  * The snapshot for replies, and its age in milliseconds.

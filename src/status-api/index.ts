@@ -43,19 +43,11 @@ const unreachable = problem(503, {
   detail: 'The server "survival" has not been reached yet; /api/v1/servers/survival/sources says why.',
 })
 
-interface Place extends ServerPlace {
-  /**
-   * Answers requests for the path of a watched server before the app's routing. Requests with a query go to the app, which
-   * validates it.
-   */
-  addDirect(path: string, pattern: string, answer: (watcher: Watcher, basePath: string) => DirectReply): void
-}
-
 /** The routes under `/api/v1`: each reply is prepared once per snapshot. */
 export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons, discovery }: StatusApiOptions): void {
   const favicon = createFavicon(icons)
   const pictures = app.clientLimits.rateLimit('clientPictures')
-  const schemaOf = (place: Place, description: string, success: ReplyDocs, failures: object): FastifySchema => ({
+  const schemaOf = (place: ServerPlace, description: string, success: ReplyDocs, failures: object): FastifySchema => ({
     tags: [place.tag],
     summary: success.description,
     description: `${description}${place.params ? '' : ' For the primary server, the first one configured.'}`,
@@ -63,7 +55,7 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons, d
     response: { ...preparedReplies(success), ...failures, ...(place.params && problems(404)) },
   })
 
-  function addRoute(place: Place, { path, summary, description, schema, example, fields, value }: StatusRoute): void {
+  function addRoute(place: ServerPlace, { path, summary, description, schema, example, fields, value }: StatusRoute): void {
     const preparedFor = (snapshot: ServerSnapshot, basePath: string): PreparedReply => {
       const base = basePath + (place.params ? `${apiRoot}/servers/${encodeURIComponent(snapshot.server)}` : apiRoot)
       return prepareJson(value(snapshot, base), { 'x-snapshot-source': sourcesOf(snapshot, fields) })
@@ -78,12 +70,23 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons, d
       return sendPrepared(request, reply, prepared, volatile)
     }
     const pattern = place.path + path
-    place.addDirect(path, pattern, answer)
+    const directAnswer = (watcher: Watcher | undefined, basePath: string) => watcher && answer(watcher, basePath)
+    // Before the app's routing. Requests with a query go to the app, which validates it.
+    if (place.params)
+      app.direct.addNamed(`${apiRoot}/servers/`, path, {
+        pattern,
+        reply: (name, basePath) => directAnswer(fleet.get(name), basePath),
+      })
+    else
+      app.direct.add(pattern, {
+        pattern,
+        reply: (url, basePath) => (url === pattern ? directAnswer(fleet.watchers[0], basePath) : undefined),
+      })
     const success = { description: summary, content: json(schema, example), headers: snapshotHeaders }
     app.get(pattern, { schema: schemaOf(place, description, success, unreachable) }, handler)
   }
 
-  function addFavicon(place: Place): void {
+  function addFavicon(place: ServerPlace): void {
     const base64 = 'iVBORw0KGgoAAAANSUhEUg...'
     const success: ReplyDocs = {
       description: 'Icon of the server',
@@ -119,7 +122,7 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons, d
    * The only reply that is available without contact with the server, because it shows why there is none. Before the first
    * contact it has no age.
    */
-  function addSources(place: Place): void {
+  function addSources(place: ServerPlace): void {
     const replyOf = perSnapshot((snapshot) => {
       const headers = { 'x-snapshot-source': sourcesOf(snapshot, fieldNames) }
       const settings = fleet.settingsOf(snapshot.server)
@@ -151,27 +154,7 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons, d
     })
   }
 
-  const places = serverPlaces(fleet).map(
-    (place): Place => ({
-      ...place,
-      addDirect(path, pattern, answer) {
-        const reply = (watcher: Watcher | undefined, basePath: string) => watcher && answer(watcher, basePath)
-        if (place.params)
-          app.direct.addNamed(`${apiRoot}/servers/`, path, {
-            pattern,
-            reply: (name, basePath) => reply(fleet.get(name), basePath),
-          })
-        else {
-          const url = apiRoot + path
-          app.direct.add(url, {
-            pattern,
-            reply: (given, basePath) => (given === url ? reply(fleet.watchers[0], basePath) : undefined),
-          })
-        }
-      },
-    }),
-  )
-  for (const place of places) {
+  for (const place of serverPlaces(fleet)) {
     for (const route of statusRoutes) addRoute(place, route)
     addFavicon(place)
     addSources(place)

@@ -24,7 +24,8 @@ interface SingleRoute extends Pick<StatusRoute, 'path' | 'summary' | 'descriptio
   readonly example: string
   /** Default: any text. */
   readonly schema?: TSchema
-  text(fields: KnownFields): string | number | undefined
+  /** Default: the value of the field. */
+  readonly text?: (fields: KnownFields) => string | number | undefined
 }
 
 /** A route whose reply is a list of one text. */
@@ -33,7 +34,7 @@ const singleRoute = ({ field, text, example, schema = single(), ...docs }: Singl
   schema,
   example: [example],
   fields: [field],
-  value: ({ fields }) => [String(text(fields) ?? '')],
+  value: ({ fields }) => [String((text ? text(fields) : fields[field]?.value) ?? '')],
 })
 
 const metadataFields = [
@@ -62,7 +63,6 @@ export const statusRoutes: readonly StatusRoute[] = [
     summary: 'Default game mode',
     description: 'The game mode of players who join for the first time.',
     field: 'defaultGameMode',
-    text: ({ defaultGameMode }) => defaultGameMode?.value,
     schema: singleGameMode,
     example: 'SURVIVAL',
   }),
@@ -71,7 +71,6 @@ export const statusRoutes: readonly StatusRoute[] = [
     summary: 'Port of the server',
     description: 'The port that is polled, after SRV records were resolved.',
     field: 'port',
-    text: ({ port }) => port?.value,
     schema: singleInteger,
     example: '25565',
   }),
@@ -88,7 +87,6 @@ export const statusRoutes: readonly StatusRoute[] = [
     summary: 'Version of the game',
     description: 'The version of the game without the name of the server software.',
     field: 'version',
-    text: ({ version }) => version?.value,
     example: '1.21.11',
   }),
   singleRoute({
@@ -97,7 +95,6 @@ export const statusRoutes: readonly StatusRoute[] = [
     description:
       'Plain text, without formatting codes, control characters and direction marks; lines are separated by a line feed.',
     field: 'motd',
-    text: ({ motd }) => motd?.value,
     example: 'A Minecraft Server',
   }),
   singleRoute({
@@ -105,7 +102,6 @@ export const statusRoutes: readonly StatusRoute[] = [
     summary: 'Maximum player count',
     description: 'The maximum number of players that the server reports.',
     field: 'playersMax',
-    text: ({ playersMax }) => playersMax?.value,
     schema: singleInteger,
     example: '20',
   }),
@@ -132,7 +128,6 @@ export const statusRoutes: readonly StatusRoute[] = [
     summary: 'Current player count',
     description: 'The number that the server reports, which may be higher than the number of players listed.',
     field: 'playersOnline',
-    text: ({ playersOnline }) => playersOnline?.value,
     schema: singleInteger,
     example: '2',
   }),
@@ -141,7 +136,6 @@ export const statusRoutes: readonly StatusRoute[] = [
     summary: 'IP of the server',
     description: '`server-ip` of server.properties if it is readable, else the resolved address that is polled.',
     field: 'ip',
-    text: ({ ip }) => ip?.value,
     example: '203.0.113.7',
   }),
   singleRoute({

@@ -3,8 +3,11 @@ import { sources } from '../game/sources/index.ts'
 import { Players } from '../http/players.ts'
 import { type TSchema, Type } from '../util/schema.ts'
 
-const numberOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
-const integerOrNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })
+/** The description may be left out. */
+const orNull = <T extends TSchema>(schema: T, description?: string) =>
+  Type.Union([schema, Type.Null()], { ...(description !== undefined && { description }) })
+const numberOrNull = (description: string) => orNull(Type.Number(), description)
+const integerOrNull = (description: string) => orNull(Type.Integer(), description)
 
 const gameModeTexts = [...gameModes, '']
 
@@ -21,7 +24,7 @@ export const Metadata = Type.Object(
       protocol: integerOrNull('Protocol version of the server'),
     }),
     FAVICON: Type.String({ description: 'Path of the favicon' }),
-    SECURE_CHAT_ENFORCED: Type.Union([Type.Boolean(), Type.Null()]),
+    SECURE_CHAT_ENFORCED: orNull(Type.Boolean()),
   },
   { title: 'Metadata' },
 )
@@ -64,9 +67,10 @@ export const Sources = Type.Object(
       description: 'up, down, asleep, hung (its main thread does not answer), unknown, or the progress of a world upgrade',
       examples: ['up', 'upgrading the world, 42 %'],
     }),
-    asleep: Type.Union([Type.Boolean(), Type.Null()], {
-      description: 'Whether a proxy answers for the stopped server; null without MC_ASLEEP_MOTD and while unknown',
-    }),
+    asleep: orNull(
+      Type.Boolean(),
+      'Whether a proxy answers for the stopped server; null without MC_ASLEEP_MOTD and while unknown',
+    ),
     mainThread: Type.Union(
       [
         Type.Object({
@@ -105,15 +109,15 @@ export const Sources = Type.Object(
       Type.Object({
         source: SourceName,
         configured: Type.Boolean(),
-        target: Type.Union([Type.String(), Type.Null()], { description: 'Address or folder that is read' }),
+        target: orNull(Type.String(), 'Address or folder that is read'),
         state: Type.String({
           enum: ['off', 'pending', 'ok', 'partial', 'failed'],
           description:
             'off: not configured; pending: not polled yet; ok, partial (some parts could not be read: see lastError) or failed: the outcome of the last poll',
         }),
-        lastError: Type.Union([Failure, Type.Null()], { description: 'The last failure, kept after the source has recovered' }),
-        lastSuccess: Type.Union([Moment, Type.Null()]),
-        duration: Type.Union([Type.Number(), Type.Null()], { description: 'Duration of the last poll in seconds' }),
+        lastError: orNull(Failure, 'The last failure, kept after the source has recovered'),
+        lastSuccess: orNull(Moment),
+        duration: orNull(Type.Number(), 'Duration of the last poll in seconds'),
         resting: Type.Array(Type.Object({ command: Type.String(), until: Moment }), {
           description: 'Commands that the server did not answer, and the time until which they are not sent again',
         }),
@@ -122,13 +126,11 @@ export const Sources = Type.Object(
     fields: Type.Record(
       Type.String(),
       Type.Object({
-        source: Type.Union([SourceName, Type.Null()], {
-          description: 'The source that provided the value; null if it is unknown',
-        }),
-        setting: Type.Union([Type.String(), Type.Null()], {
-          description:
-            'For an unknown value: the settings that would provide it, or those to check for a failing source; null if neither would help',
-        }),
+        source: orNull(SourceName, 'The source that provided the value; null if it is unknown'),
+        setting: orNull(
+          Type.String(),
+          'For an unknown value: the settings that would provide it, or those to check for a failing source; null if neither would help',
+        ),
       }),
     ),
     discovery: Type.Array(
@@ -143,7 +145,7 @@ export const Sources = Type.Object(
         servers: integerOrNull('Number of watched servers of the list; null if it has never been read'),
         refused: Type.Integer({ description: 'Number of entries that are not watched because they are not valid' }),
         problems: Type.Array(Type.String(), { description: 'Why it failed, and why entries were refused (the first 10)' }),
-        lastSuccess: Type.Union([Moment, Type.Null()], { description: 'Time of the last successful read' }),
+        lastSuccess: orNull(Moment, 'Time of the last successful read'),
       }),
       { description: 'The lists that the watched servers come from; the same for every server' },
     ),

@@ -4,8 +4,8 @@ import { isAsleep, type ServerSnapshot, type SourceState } from '../game/snapsho
 import { sources } from '../game/sources/index.ts'
 import type { SourceName } from '../game/sources/names.ts'
 import type { Static } from '../util/schema.ts'
+import { describeState } from './current.ts'
 import type { Sources } from './schemas.ts'
-import { describeState } from './server-state.ts'
 import { type SourceSituation, settingFor } from './setting-hints.ts'
 
 const moment = (milliseconds: number): string => new Date(milliseconds).toISOString()

@@ -7,7 +7,7 @@ import type { AddSample } from '../../exporter/families/family.ts'
 import { serverFamilies } from '../../exporter/families/index.ts'
 import { createExposition } from '../../exporter/family-text.ts'
 import { createFleetText } from '../../exporter/fleet-text.ts'
-import { createHttpHistogram } from '../../exporter/http-histogram.ts'
+import { HttpHistogram } from '../../exporter/http-histogram.ts'
 import { createMetricsRenderer, registerMetricsRoute, toChunks } from '../../exporter/metrics-route.ts'
 import { escapeLabel, familyHeader } from '../../exporter/text.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
@@ -126,7 +126,7 @@ it('prepares the first scrapes after all servers have been polled, unless it is 
   }
   const start = () => {
     const app = fastify()
-    const histograms = { nameLookups: createHistogram(), pollDelays: createHistogram(), histogram: createHttpHistogram() }
+    const histograms = { nameLookups: createHistogram(), pollDelays: createHistogram(), histogram: new HttpHistogram() }
     const parts = { fleet, fleetText, ...histograms, service: { text: async () => '' }, clock, warmUpAfter: 5_000 }
     registerMetricsRoute(app, parts, createMetricsRenderer(parts))
     return app

@@ -8,25 +8,19 @@ export interface McMonitorCommand {
   readonly flags: readonly GoFlag[]
 }
 
+const flag = (name: string, type: GoFlag['type'], fallback: string, meaning: string, env?: string): GoFlag => ({
+  ...{ name, type, default: fallback, meaning },
+  ...(env !== undefined && { env }),
+})
+
 const retry: readonly GoFlag[] = [
-  { name: 'retry-interval', type: 'duration', default: '10s', meaning: 'time between two attempts' },
-  { name: 'retry-limit', type: 'int', default: '0', meaning: 'number of further attempts after a failure' },
+  flag('retry-interval', 'duration', '10s', 'time between two attempts'),
+  flag('retry-limit', 'int', '0', 'number of further attempts after a failure'),
 ]
 const proxyMeaning = 'send a PROXY protocol header'
-const servers = (env: string): GoFlag => ({
-  name: 'servers',
-  type: 'list',
-  default: '',
-  env,
-  meaning: 'Java servers, separated by commas; default port 25565',
-})
-const bedrockServers: GoFlag = {
-  name: 'bedrock-servers',
-  type: 'list',
-  default: '',
-  env: 'EXPORT_BEDROCK_SERVERS',
-  meaning: 'Bedrock servers, separated by commas; default port 19132',
-}
+const serversMeaning = 'Java servers, separated by commas; default port 25565'
+const bedrockMeaning = 'Bedrock servers, separated by commas; default port 19132'
+const bedrockServers = flag('bedrock-servers', 'list', '', bedrockMeaning, 'EXPORT_BEDROCK_SERVERS')
 
 /** The commands with their flags, environment names and defaults. */
 export const mcMonitorCommands: readonly McMonitorCommand[] = [
@@ -35,23 +29,18 @@ export const mcMonitorCommands: readonly McMonitorCommand[] = [
     group: 'status',
     summary: 'print the status of a Java server',
     flags: [
-      { name: 'host', type: 'string', default: 'localhost', env: 'MC_HOST', meaning: 'host name of the server' },
-      { name: 'port', type: 'int', default: '25565', env: 'MC_PORT', meaning: 'port of the server' },
-      { name: 'timeout', type: 'duration', default: '15s', meaning: 'timeout of one attempt' },
+      flag('host', 'string', 'localhost', 'host name of the server', 'MC_HOST'),
+      flag('port', 'int', '25565', 'port of the server', 'MC_PORT'),
+      flag('timeout', 'duration', '15s', 'timeout of one attempt'),
       ...retry,
-      { name: 'json', type: 'bool', default: 'false', meaning: 'print JSON' },
-      { name: 'show-player-count', type: 'bool', default: 'false', meaning: 'print only the number of players' },
-      { name: 'skip-readiness-check', type: 'bool', default: 'false', meaning: 'accept a server without player slots' },
-      { name: 'use-proxy', type: 'bool', default: 'false', meaning: proxyMeaning },
-      { name: 'proxy-version', type: 'int', default: '1', meaning: 'version of the PROXY protocol: 1 or 2' },
-      { name: 'use-server-list-ping', type: 'bool', default: 'false', meaning: 'for old servers, which are recognised anyway' },
-      {
-        name: 'use-old-server-list-ping',
-        type: 'bool',
-        default: 'false',
-        meaning: 'for older servers; the version is not printed',
-      },
-      { name: 'use-mc-utils', type: 'bool', default: 'false', meaning: 'has no effect' },
+      flag('json', 'bool', 'false', 'print JSON'),
+      flag('show-player-count', 'bool', 'false', 'print only the number of players'),
+      flag('skip-readiness-check', 'bool', 'false', 'accept a server without player slots'),
+      flag('use-proxy', 'bool', 'false', proxyMeaning),
+      flag('proxy-version', 'int', '1', 'version of the PROXY protocol: 1 or 2'),
+      flag('use-server-list-ping', 'bool', 'false', 'for old servers, which are recognised anyway'),
+      flag('use-old-server-list-ping', 'bool', 'false', 'for older servers; the version is not printed'),
+      flag('use-mc-utils', 'bool', 'false', 'has no effect'),
     ],
   },
   {
@@ -59,8 +48,8 @@ export const mcMonitorCommands: readonly McMonitorCommand[] = [
     group: 'status',
     summary: 'print the status of a Bedrock server',
     flags: [
-      { name: 'host', type: 'string', default: 'localhost', meaning: 'host name of the server' },
-      { name: 'port', type: 'int', default: '19132', meaning: 'port of the server' },
+      flag('host', 'string', 'localhost', 'host name of the server'),
+      flag('port', 'int', '19132', 'port of the server'),
       ...retry,
     ],
   },
@@ -69,23 +58,23 @@ export const mcMonitorCommands: readonly McMonitorCommand[] = [
     group: 'monitoring',
     summary: 'send metrics to an OpenTelemetry collector',
     flags: [
-      servers('EXPORT_SERVERS'),
+      flag('servers', 'list', '', serversMeaning, 'EXPORT_SERVERS'),
       bedrockServers,
-      { name: 'interval', type: 'duration', default: '10s', env: 'EXPORT_INTERVAL', meaning: 'time between two sends' },
-      {
-        name: 'otel-collector-endpoint',
-        type: 'string',
-        default: 'localhost:4317',
-        env: 'EXPORT_OTEL_COLLECTOR_ENDPOINT',
-        meaning: 'address of the collector, by gRPC without TLS',
-      },
-      {
-        name: 'otel-collector-timeout',
-        type: 'duration',
-        default: '35s',
-        env: 'EXPORT_OTEL_COLLECTOR_TIMEOUT',
-        meaning: 'timeout of each server and of the collector',
-      },
+      flag('interval', 'duration', '10s', 'time between two sends', 'EXPORT_INTERVAL'),
+      flag(
+        'otel-collector-endpoint',
+        'string',
+        'localhost:4317',
+        'address of the collector, by gRPC without TLS',
+        'EXPORT_OTEL_COLLECTOR_ENDPOINT',
+      ),
+      flag(
+        'otel-collector-timeout',
+        'duration',
+        '35s',
+        'timeout of each server and of the collector',
+        'EXPORT_OTEL_COLLECTOR_TIMEOUT',
+      ),
     ],
   },
   {
@@ -93,12 +82,12 @@ export const mcMonitorCommands: readonly McMonitorCommand[] = [
     group: 'monitoring',
     summary: 'serve metrics for Prometheus',
     flags: [
-      servers('EXPORT_SERVERS'),
+      flag('servers', 'list', '', serversMeaning, 'EXPORT_SERVERS'),
       bedrockServers,
-      { name: 'port', type: 'int', default: '8080', env: 'EXPORT_PORT', meaning: 'port to listen on' },
-      { name: 'timeout', type: 'duration', default: '1m0s', env: 'TIMEOUT', meaning: 'timeout of each server' },
-      { name: 'use-proxy', type: 'bool', default: 'false', env: 'EXPORT_USE_PROXY', meaning: proxyMeaning },
-      { name: 'proxy-version', type: 'int', default: '1', env: 'EXPORT_PROXY_VERSION', meaning: 'version of the PROXY protocol' },
+      flag('port', 'int', '8080', 'port to listen on', 'EXPORT_PORT'),
+      flag('timeout', 'duration', '1m0s', 'timeout of each server', 'TIMEOUT'),
+      flag('use-proxy', 'bool', 'false', proxyMeaning, 'EXPORT_USE_PROXY'),
+      flag('proxy-version', 'int', '1', 'version of the PROXY protocol', 'EXPORT_PROXY_VERSION'),
     ],
   },
   {
@@ -106,20 +95,18 @@ export const mcMonitorCommands: readonly McMonitorCommand[] = [
     group: 'monitoring',
     summary: 'send measurements to Telegraf',
     flags: [
-      servers('GATHER_SERVERS'),
-      { name: 'interval', type: 'duration', default: '1m0s', env: 'GATHER_INTERVAL', meaning: 'time between two measurements' },
-      {
-        name: 'telegraf-address',
-        type: 'string',
-        default: 'localhost:8094',
-        env: 'GATHER_TELEGRAF_ADDRESS',
-        meaning: 'host:port of Telegraf, which accepts the line protocol over TCP',
-      },
+      flag('servers', 'list', '', serversMeaning, 'GATHER_SERVERS'),
+      flag('interval', 'duration', '1m0s', 'time between two measurements', 'GATHER_INTERVAL'),
+      flag(
+        'telegraf-address',
+        'string',
+        'localhost:8094',
+        'host:port of Telegraf, which accepts the line protocol over TCP',
+        'GATHER_TELEGRAF_ADDRESS',
+      ),
     ],
   },
 ]
 
 /** Flags before the command. */
-export const topFlags: readonly GoFlag[] = [
-  { name: 'debug', type: 'bool', default: 'false', env: 'DEBUG', meaning: 'log more, on the standard error' },
-]
+export const topFlags: readonly GoFlag[] = [flag('debug', 'bool', 'false', 'log more, on the standard error', 'DEBUG')]

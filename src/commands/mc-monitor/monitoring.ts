@@ -4,8 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { formatHostPort, parseHostPort, type ServerAddress } from '../../util/address.ts'
 import { measurementLine } from '../status/telegraf.ts'
 import type { GoValues } from './flags.ts'
-import { logLine } from './log-line.ts'
-import { notReady, type Ping, ping } from './ping.ts'
+import { logLine, notReady, type Ping, ping } from './ping.ts'
 
 const defaultPorts = { java: 25565, bedrock: 19132 } as const
 export const noServers = 'requires at least one server\n'

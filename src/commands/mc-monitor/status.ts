@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { formatHostPort, type ServerAddress } from '../../util/address.ts'
 import { escapeControlsInLines as printed } from '../../util/escape-controls.ts'
 import type { GoValues } from './flags.ts'
-import { logLine } from './log-line.ts'
-import { notReady, type Ping, ping } from './ping.ts'
+import { logLine, notReady, type Ping, ping } from './ping.ts'
 
 /** Attempts until one succeeds. @throws AggregateError with the error of each */
 async function retried<T>(values: GoValues, stop: AbortSignal, attempt: () => Promise<T>): Promise<T> {

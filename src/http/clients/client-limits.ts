@@ -21,16 +21,6 @@ export interface RateLimit {
   readonly onRequest: onRequestHookHandler
 }
 
-export interface ClientLimits {
-  /** The counter of this limit, one for all routes that it applies to. */
-  rateLimit(name: RateName): RateLimit
-  /**
-   * Counts an open event stream until its reply is closed.
-   * @throws RequestError TOO_MANY_REQUESTS
-   */
-  openStream(request: FastifyRequest, reply: FastifyReply): void
-}
-
 declare module 'fastify' {
   interface FastifyInstance {
     readonly clientLimits: ClientLimits
@@ -52,44 +42,71 @@ interface Window {
 /**
  * Counters per client. Not @fastify/rate-limit: it sets its headers on Fastify's reply, which the replies of these routes do not
  * send (reply.ts), counts only asynchronously, and so could not count just the pictures that must be rendered.
- * @param values without them nothing is limited
  */
-export function createClientLimits(values: ClientSettings | undefined, clock: Clock, log: FastifyBaseLogger): ClientLimits {
-  const maxStreams = values?.clientStreams ?? Number.POSITIVE_INFINITY
-  const countStream = createOpenCounts(maxStreams)
-  let hasWarned = false
+export class ClientLimits {
+  readonly #values: ClientSettings | undefined
+  readonly #clock: Clock
+  readonly #log: FastifyBaseLogger
+  readonly #countStream: ReturnType<typeof createOpenCounts>
+  readonly #rateLimits = new Map<RateName, RateLimit>()
+  #hasWarned = false
 
-  /** Otherwise the visitors of a whole site would share one limit without a sign of the reason. */
-  function warnOfProxy({ headers, ip, socket }: FastifyRequest): void {
-    if (hasWarned || ip !== socket.remoteAddress || (headers['x-forwarded-for'] ?? headers.forwarded) === undefined) return
-    hasWarned = true
-    log.warn({ peer: ip }, `${ip} has reached the limit of one client, but seems to be a reverse proxy; list it in TRUST_PROXY`)
+  /** @param values without them nothing is limited */
+  constructor(values: ClientSettings | undefined, clock: Clock, log: FastifyBaseLogger) {
+    this.#values = values
+    this.#clock = clock
+    this.#log = log
+    this.#countStream = createOpenCounts(values?.clientStreams ?? Number.POSITIVE_INFINITY)
   }
 
-  function createRateLimit(name: RateName): RateLimit {
-    const max = values?.[name] ?? Number.POSITIVE_INFINITY
+  /** The counter of this limit, one for all routes that it applies to. */
+  rateLimit(name: RateName): RateLimit {
+    const limit = this.#rateLimits.get(name) ?? this.#createRateLimit(name)
+    this.#rateLimits.set(name, limit)
+    return limit
+  }
+
+  /**
+   * Counts an open event stream until its reply is closed.
+   * @throws RequestError TOO_MANY_REQUESTS
+   */
+  openStream(request: FastifyRequest, { raw }: FastifyReply): void {
+    if (this.#countStream(request.client, raw)) return
+    this.#warnOfProxy(request)
+    const { env } = settings.clientStreams
+    const detail = `${this.#values?.clientStreams} event streams of this client are open, which is the limit (${env}).`
+    throw tooManyRequests(detail, streamRetrySeconds)
+  }
+
+  /** Otherwise the visitors of a whole site would share one limit without a sign of the reason. */
+  #warnOfProxy({ headers, ip, socket }: FastifyRequest): void {
+    const isForwarded = (headers['x-forwarded-for'] ?? headers.forwarded) !== undefined
+    if (this.#hasWarned || ip !== socket.remoteAddress || !isForwarded) return
+    this.#hasWarned = true
+    const text = `${ip} has reached the limit of one client, but seems to be a reverse proxy; list it in TRUST_PROXY`
+    this.#log.warn({ peer: ip }, text)
+  }
+
+  #createRateLimit(name: RateName): RateLimit {
+    const max = this.#values?.[name] ?? Number.POSITIVE_INFINITY
     const windows = new LRUCache<string, Window>({ max: maxClients })
 
-    function windowOf(client: string, now: number): Window {
-      const before = windows.get(client)
-      if (before !== undefined && now < before.endsAt) return before
-      // Without the fraction: the time that remains would be rounded up to 61 s.
-      const window = { count: 0, endsAt: Math.floor(now) + windowMs }
-      windows.set(client, window)
-      return window
-    }
-
-    function count(request: FastifyRequest, { raw }: FastifyReply): void {
+    const count = (request: FastifyRequest, { raw }: FastifyReply): void => {
       if (max === Number.POSITIVE_INFINITY) return
-      const now = clock.now()
-      const window = windowOf(request.client, now)
+      const now = this.#clock.now()
+      let window = windows.get(request.client)
+      if (window === undefined || now >= window.endsAt) {
+        // Without the fraction: the time that remains would be rounded up to 61 s.
+        window = { count: 0, endsAt: Math.floor(now) + windowMs }
+        windows.set(request.client, window)
+      }
       window.count++
       const seconds = Math.ceil((window.endsAt - now) / 1000)
       raw.setHeader('x-ratelimit-limit', max)
       raw.setHeader('x-ratelimit-remaining', Math.max(0, max - window.count))
       raw.setHeader('x-ratelimit-reset', seconds)
       if (window.count <= max) return
-      warnOfProxy(request)
+      this.#warnOfProxy(request)
       const detail = `More than ${max} of these requests came from this client within a minute (${settings[name].env}); try again in ${seconds} s.`
       throw tooManyRequests(detail, seconds)
     }
@@ -102,26 +119,9 @@ export function createClientLimits(values: ClientSettings | undefined, clock: Cl
       },
     }
   }
-
-  function openStream(request: FastifyRequest, { raw }: FastifyReply): void {
-    if (countStream(request.client, raw)) return
-    warnOfProxy(request)
-    const detail = `${maxStreams} event streams of this client are open, which is the limit (${settings.clientStreams.env}).`
-    throw tooManyRequests(detail, streamRetrySeconds)
-  }
-
-  const rateLimits = new Map<RateName, RateLimit>()
-  return {
-    rateLimit(name) {
-      const limit = rateLimits.get(name) ?? createRateLimit(name)
-      rateLimits.set(name, limit)
-      return limit
-    },
-    openStream,
-  }
 }
 
 /** Makes the limits available to the routes. */
 export function registerClientLimits(app: FastifyInstance, values: ClientSettings | undefined, clock: Clock): void {
-  app.decorate('clientLimits', createClientLimits(values, clock, app.log))
+  app.decorate('clientLimits', new ClientLimits(values, clock, app.log))
 }

@@ -1,4 +1,6 @@
 import { BlockList, isIP } from 'node:net'
+import { isAddressRange } from '../../settings/kinds/address.ts'
+import type { Kind } from '../../settings/kinds/kind.ts'
 
 /** The names of address ranges that Express and Fastify also accept. */
 const ranges: Readonly<Record<string, readonly string[]>> = {
@@ -7,7 +9,14 @@ const ranges: Readonly<Record<string, readonly string[]>> = {
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 }
 
-export const rangeNames: readonly string[] = Object.keys(ranges)
+const rangeNames = Object.keys(ranges)
+
+/** Addresses of trusted reverse proxies. */
+export const proxyRange: Kind<string> = {
+  example: 'loopback',
+  expected: `one of ${rangeNames.join(', ')}, an IP address, or a range such as 10.0.0.0/8`,
+  parse: (given) => (rangeNames.includes(given) || isAddressRange(given) ? given : undefined),
+}
 
 /**
  * Decides which peers are trusted proxies.

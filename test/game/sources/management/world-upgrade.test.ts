@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { createFleet } from '../../../../src/game/fleet.ts'
 import { createSources } from '../../../../src/game/sources/create-sources.ts'
-import { describeState } from '../../../../src/status-api/server-state.ts'
+import { describeState } from '../../../../src/status-api/current.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLog } from '../../../../src/util/log.ts'
 import { answers, managementServer } from '../../../helpers/management-server.ts'
