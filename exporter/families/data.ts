@@ -4,43 +4,41 @@ import { counter, type Family, gauge } from './family.ts'
 type DataFamily = Family<DataMetrics>
 
 /** One sample for each database whose value is known. */
-const byDatabase =
-  (value: (snapshot: SnapshotMetrics) => number | boolean | undefined): DataFamily['read'] =>
-  ({ snapshots }, add) => {
+function ofDatabase(name: string, help: string, value: (snapshot: SnapshotMetrics) => number | boolean | undefined): DataFamily {
+  const read: DataFamily['read'] = ({ snapshots }, add) => {
     for (const snapshot of snapshots()) add(value(snapshot), snapshot.database)
   }
+  return gauge(name, help, read, { labels: ['database'] })
+}
 
 /** One sample for each script whose value is known. */
-const byScript =
-  (value: (script: ScriptMetrics) => number | boolean | undefined): DataFamily['read'] =>
-  ({ scripts }, add) => {
+function ofScript(name: string, help: string, value: (script: ScriptMetrics) => number | boolean | undefined): DataFamily {
+  const read: DataFamily['read'] = ({ scripts }, add) => {
     for (const script of scripts?.() ?? []) add(value(script), script.script)
   }
+  return gauge(name, help, read, { labels: ['script'] })
+}
 
 export const data: readonly DataFamily[] = [
-  gauge(
+  ofDatabase(
     'tickwarden_snapshot_up',
     '1 if the database has a readable snapshot, 0 if it is missing or broken.',
-    byDatabase(({ up }) => up),
-    { labels: ['database'] },
+    ({ up }) => up,
   ),
-  gauge(
+  ofDatabase(
     'tickwarden_snapshot_entries',
     'Entries of the database that are served; hidden entries are not counted.',
-    byDatabase(({ entries }) => entries),
-    { labels: ['database'] },
+    ({ entries }) => entries,
   ),
-  gauge(
+  ofDatabase(
     'tickwarden_snapshot_rejected_entries',
     'Entries of the snapshot in use that were rejected because they are not valid.',
-    byDatabase(({ rejected }) => rejected),
-    { labels: ['database'] },
+    ({ rejected }) => rejected,
   ),
-  gauge(
+  ofDatabase(
     'tickwarden_snapshot_last_update_timestamp_seconds',
     'Unix time of the last update according to the snapshot, in seconds.',
-    byDatabase(({ lastUpdate }) => lastUpdate),
-    { labels: ['database'] },
+    ({ lastUpdate }) => lastUpdate,
   ),
   counter(
     'tickwarden_script_runs_total',
@@ -52,28 +50,20 @@ export const data: readonly DataFamily[] = [
     },
     { labels: ['script', 'outcome'] },
   ),
-  gauge(
+  ofScript(
     'tickwarden_script_last_success_timestamp_seconds',
     'Unix time of the last successful run of the update script, in seconds.',
-    byScript(({ lastSuccess }) => lastSuccess),
-    { labels: ['script'] },
+    ({ lastSuccess }) => lastSuccess,
   ),
-  gauge(
+  ofScript(
     'tickwarden_script_duration_seconds',
     'Duration of the last completed run of the update script, in seconds.',
-    byScript(({ duration }) => duration),
-    { labels: ['script'] },
+    ({ duration }) => duration,
   ),
-  gauge(
+  ofScript(
     'tickwarden_script_authorisation_expires_timestamp_seconds',
     'Unix time at which the authorisation of the update script expires, in seconds.',
-    byScript(({ authorisationExpires }) => authorisationExpires),
-    { labels: ['script'] },
+    ({ authorisationExpires }) => authorisationExpires,
   ),
-  gauge(
-    'tickwarden_script_running',
-    '1 while the update script is running, else 0.',
-    byScript(({ running }) => running),
-    { labels: ['script'] },
-  ),
+  ofScript('tickwarden_script_running', '1 while the update script is running, else 0.', ({ running }) => running),
 ]

@@ -4,14 +4,14 @@ import { type Family, gauge } from './family.ts'
 type DiscoveryFamily = Family<DiscoveryView>
 
 /** One sample for each provider whose value is known. */
-const byProvider =
-  (value: (lists: readonly ListStatus[]) => number | undefined): DiscoveryFamily['read'] =>
-  (discovery, add) => {
+function ofProvider(name: string, help: string, value: (lists: readonly ListStatus[]) => number | undefined): DiscoveryFamily {
+  const read: DiscoveryFamily['read'] = (discovery, add) => {
     const lists = discovery.status()
-    for (const name of new Set(lists.map(({ provider }) => provider))) {
-      add(value(lists.filter(({ provider }) => provider === name)), name)
-    }
+    for (const one of new Set(lists.map(({ provider }) => provider)))
+      add(value(lists.filter(({ provider }) => provider === one)), one)
   }
+  return gauge(name, help, read, { labels: ['provider'] })
+}
 
 /** Undefined if one of the values is undefined. */
 function combined(values: readonly (number | undefined)[], combine: (known: readonly number[]) => number): number | undefined {
@@ -27,41 +27,34 @@ const secondsOf = (milliseconds: number | undefined): number | undefined =>
   milliseconds === undefined ? undefined : milliseconds / 1000
 
 export const discovery: readonly DiscoveryFamily[] = [
-  gauge(
+  ofProvider(
     'tickwarden_discovery_up',
     '1 if the last read of every server list of the provider succeeded, 0 if one failed; absent before the first read.',
-    byProvider((lists) =>
+    (lists) =>
       lists.some(({ state }) => state === 'failed') ? 0 : lists.some(({ state }) => state === 'pending') ? undefined : 1,
-    ),
-    { labels: ['provider'] },
   ),
-  gauge(
+  ofProvider(
     'tickwarden_discovery_servers',
     'Watched servers that come from the provider; absent if one of its lists has never been read.',
-    byProvider((lists) =>
+    (lists) =>
       combined(
         lists.map(({ servers }) => servers),
         (counts) => counts.reduce((sum, count) => sum + count, 0),
       ),
-    ),
-    { labels: ['provider'] },
   ),
-  gauge(
+  ofProvider(
     'tickwarden_discovery_refused_servers',
     'Entries of the provider that are not watched because they are not valid or their name is already in use.',
-    byProvider((lists) => lists.reduce((sum, { refused }) => sum + refused.length, 0)),
-    { labels: ['provider'] },
+    (lists) => lists.reduce((sum, { refused }) => sum + refused.length, 0),
   ),
-  gauge(
+  ofProvider(
     'tickwarden_discovery_last_success_timestamp_seconds',
     'Unix time of the last successful read of the provider, in seconds; the oldest one if it has several lists. Files are read when they change.',
-    byProvider((lists) =>
+    (lists) =>
       combined(
         lists.map(({ readAt }) => readAt),
         (times) => Math.min(...times) / 1000,
       ),
-    ),
-    { labels: ['provider'] },
   ),
   gauge(
     'tickwarden_config_last_reload_successful',

@@ -1,9 +1,8 @@
 import { alerts } from './alerts.ts'
 import { dashboard, row, serverVariables, topVariable } from './dashboard.ts'
-import { labelTable } from './panels/label-table.ts'
 import { valueMap } from './panels/panel.ts'
 import { stat } from './panels/stat.ts'
-import { table } from './panels/table.ts'
+import { labelTable, table } from './panels/table.ts'
 import { timeline } from './panels/timeline.ts'
 import { timeseries } from './panels/timeseries.ts'
 import {

@@ -14,49 +14,62 @@ export interface Column {
   readonly mappings?: readonly ValueMapping[]
 }
 
-/** Current values with one row per value of the label `by` and one column per query. */
-export function table(options: {
+interface TableOptions {
   readonly title: string
   readonly description: string
-  readonly by: string
-  readonly byTitle: string
-  readonly columns: readonly Column[]
-  /** Title of the column to sort by, largest first. */
-  readonly sortBy?: string
-  readonly link?: { readonly title: string; readonly url: string }
   readonly width?: number
   readonly height?: number
-}) {
+  /** Shown if there is no series; default `no data`. */
+  readonly whenEmpty?: string
+}
+
+type Transformation = Parameters<TableBuilder['withTransformation']>[0]
+
+/** An instant query per column. */
+function tableOf(
+  options: TableOptions,
+  columns: readonly Pick<Column, 'title' | 'expr'>[],
+  transformations: readonly Transformation[],
+  height: number,
+) {
   const panel = new TableBuilder()
     .title(options.title)
     .description(options.description)
     .datasource(datasource)
     .unit('short')
-    .noValue('no data')
+    .noValue(options.whenEmpty ?? 'no data')
     .thresholds(steps([{ colour: 'text' }]))
-    .targets(options.columns.map(({ expr, title }, index) => target(title, expr, index).instant().format(PromQueryFormat.Table)))
-    .withTransformation({ id: 'joinByField', options: { byField: options.by, mode: 'outer' } })
-    .withTransformation({
-      id: 'organize',
-      options: {
-        excludeByName: Object.fromEntries(
-          ['Time', ...options.columns.map((_, index) => `Time ${index + 1}`)].map((name) => [name, true]),
-        ),
-        renameByName: {
-          [options.by]: options.byTitle,
-          ...Object.fromEntries(
-            options.columns.map(({ title }, index) => [
-              options.columns.length === 1 ? 'Value' : `Value #${String.fromCharCode(65 + index)}`,
-              title,
-            ]),
-          ),
-        },
-      },
-    })
+    .targets(columns.map(({ title, expr }, index) => target(title, expr, index).instant().format(PromQueryFormat.Table)))
+  for (const transformation of transformations) panel.withTransformation(transformation)
+  return panel
     .span(options.width ?? 24)
-    .height(options.height ?? 9)
+    .height(options.height ?? height)
     .footer(new TableFooterOptionsBuilder().enablePagination(true))
-  for (const { title, unit = 'short', thresholds, decimals, mappings } of options.columns) {
+}
+
+/** Current values with one row per value of the label `by` and one column per query. */
+export function table(
+  options: TableOptions & {
+    readonly by: string
+    readonly byTitle: string
+    readonly columns: readonly Column[]
+    /** Title of the column to sort by, largest first. */
+    readonly sortBy?: string
+    readonly link?: { readonly title: string; readonly url: string }
+  },
+) {
+  const { columns, by, byTitle } = options
+  const valueName = (index: number) => (columns.length === 1 ? 'Value' : `Value #${String.fromCharCode(65 + index)}`)
+  const times = ['Time', ...columns.map((_, index) => `Time ${index + 1}`)]
+  const names = columns.map(({ title }, index) => [valueName(index), title])
+  const excludeByName = Object.fromEntries(times.map((name) => [name, true]))
+  const renameByName = { [by]: byTitle, ...Object.fromEntries(names) }
+  const transformations = [
+    { id: 'joinByField', options: { byField: by, mode: 'outer' } },
+    { id: 'organize', options: { excludeByName, renameByName } },
+  ]
+  const panel = tableOf(options, columns, transformations, 9)
+  for (const { title, unit = 'short', thresholds, decimals, mappings } of columns) {
     panel.overrideByName(title, [
       { id: 'unit', value: unit },
       ...(decimals === undefined ? [] : [{ id: 'decimals', value: decimals }]),
@@ -70,6 +83,21 @@ export function table(options: {
     ])
   }
   if (options.sortBy !== undefined) panel.sortBy([new TableSortByFieldStateBuilder().displayName(options.sortBy).desc(true)])
-  if (options.link) panel.overrideByName(options.byTitle, [{ id: 'links', value: [options.link] }])
+  if (options.link) panel.overrideByName(byTitle, [{ id: 'links', value: [options.link] }])
   return panel
+}
+
+/** Current series with one row per series and one column per label. */
+export function labelTable(
+  options: TableOptions & {
+    readonly expr: string
+    /** Column titles of the visible labels, in order. */
+    readonly labels: Readonly<Record<string, string>>
+  },
+) {
+  const names = Object.keys(options.labels)
+  const includeByName = Object.fromEntries(names.map((name) => [name, true]))
+  const indexByName = Object.fromEntries(names.map((name, index) => [name, index]))
+  const organize = { id: 'organize', options: { includeByName, indexByName, renameByName: options.labels } }
+  return tableOf(options, [options], [organize], 8)
 }
