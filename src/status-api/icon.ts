@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { loadSharp } from '../util/sharp.ts'
-import { drawDefaultIcon } from './default-icon.ts'
 
 export const iconSide = 64
 /** Far larger than any icon; a small file may claim to be a gigantic picture. */
@@ -43,17 +42,15 @@ async function normalise(bytes: Buffer): Promise<Buffer> {
     .toBuffer()
 }
 
-let drawn: Promise<Icon> | undefined
-
-function defaultIcon(): Promise<Icon> {
-  drawn ??= drawDefaultIcon().then(
-    (png) => ({ png, isDefault: true }),
-    (error: unknown) => {
-      drawn = undefined
-      throw error
-    },
-  )
-  return drawn
+/** The icon of a server without its own: a watchtower of 16x16 pixels, enlarged without smoothing. */
+const defaultIcon: Icon = {
+  png: Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAMAAACdt4HsAAAAD1BMVEVMaXGUo7hKVWhNfA/6zBWU67anAAAAAXRSTlMAQObYZgAAAAlwSFlzAAAD6AAAA' +
+      '+gBtXtSawAAAHZJREFUWIXt1LsKACEMRNFx9P+/eRF0CRLw0TnxNqbYnMIFgdcfSY5zPe3sfasG7KQKpMVUAQ8praVlQaCYlpYFAYHfeAzU7MK4rA7UZgBm' +
+      'UQcAgL7Y52iA1wNSyDtAKxLA4VH1gK1XGXcBNM0AF+HdQD5MBPgApJQOwZZqO78AAAAASUVORK5CYII=',
+    'base64',
+  ),
+  isDefault: true,
 }
 
 /** The decoder timed out, as on a busy machine: the picture may be valid. */
@@ -68,7 +65,7 @@ export function createIcons() {
      * the default icon is returned until the next call.
      */
     get(server: string, bytes: Buffer | undefined): Promise<Icon> {
-      if (bytes === undefined) return defaultIcon()
+      if (bytes === undefined) return Promise.resolve(defaultIcon)
       const digest = createHash('sha1').update(bytes).digest('base64')
       const before = newest.get(server)
       if (before?.digest === digest) return before.icon
@@ -76,7 +73,7 @@ export function createIcons() {
         (png) => ({ png, isDefault: false }),
         (error: unknown) => {
           if (isTimeout(error) && newest.get(server) === made) newest.delete(server)
-          return defaultIcon()
+          return defaultIcon
         },
       )
       const made = { digest, icon }
