@@ -1,7 +1,7 @@
 import type { DemoOptions, DemoProtocol } from '../demo/demo-server.ts'
 import { eraNames } from '../demo/eras.ts'
-import { type Software, softwareNames } from '../demo/identity.ts'
-import { type ScenarioName, scenarioNames } from '../demo/scenarios.ts'
+import { softwareNames } from '../demo/identity.ts'
+import { scenarioNames } from '../demo/scenarios.ts'
 import { UsageError } from '../util/usage-error.ts'
 import type { Flag, FlagValues } from './command.ts'
 
@@ -31,20 +31,19 @@ const bedrockFlags: ReadonlySet<string> = new Set(['edition', 'players', 'seed',
 
 const protocols: readonly DemoProtocol[] = ['status', 'rcon', 'query', 'management']
 
-function integer(values: FlagValues, name: string, flag: string, max: number): number | undefined {
+function integer(values: FlagValues, name: string, max: number): number | undefined {
   const text = values[name]
   if (text === undefined) return undefined
   const value = Number(text)
   if (typeof text === 'string' && /^\d{1,10}$/.test(text) && value <= max) return value
-  throw new UsageError(`${flag} is ${JSON.stringify(text)}; expected 0 to ${max}`)
+  throw new UsageError(`--${name} is ${JSON.stringify(text)}; expected 0 to ${max}`)
 }
 
-function oneOf<T extends string>(values: FlagValues, name: string, flag: string, choices: readonly T[]): T | undefined {
+function oneOf<T extends string>(values: FlagValues, name: string, choices: readonly T[]): T | undefined {
   const text = values[name]
-  if (text === undefined) return undefined
   const found = choices.find((value) => value === text)
-  if (found === undefined) throw new UsageError(`${flag} is ${JSON.stringify(text)}; expected ${choices.join(', ')}`)
-  return found
+  if (text === undefined || found !== undefined) return found
+  throw new UsageError(`--${name} is ${JSON.stringify(text)}; expected ${choices.join(', ')}`)
 }
 
 /**
@@ -52,29 +51,24 @@ function oneOf<T extends string>(values: FlagValues, name: string, flag: string,
  * @throws UsageError that names the flag, its value and the expected values
  */
 export function toDemoOptions(values: FlagValues): DemoCommandOptions {
-  const edition = oneOf<'java' | 'bedrock'>(values, 'edition', '--edition', ['java', 'bedrock'])
+  const edition = oneOf(values, 'edition', ['java', 'bedrock'])
   const javaFlag = Object.keys(values).find((name) => !bedrockFlags.has(name))
   if (edition === 'bedrock' && javaFlag !== undefined) {
     throw new UsageError(`--${javaFlag} applies to the Java edition only`)
   }
-  const era = oneOf(values, 'era', '--era', eraNames)
-  const software = oneOf<Software>(values, 'software', '--software', softwareNames)
-  const scenario = oneOf<ScenarioName>(values, 'scenario', '--scenario', scenarioNames)
-  const players = integer(values, 'players', '--players', 5_000)
-  const seed = integer(values, 'seed', '--seed', 4_294_967_295)
-  const ports = protocols.flatMap((protocol) => {
-    const port = integer(values, `${protocol}-port`, `--${protocol}-port`, 65_535)
-    return port === undefined ? [] : [[protocol, port] as const]
-  })
-  return {
-    ...(edition !== undefined && { edition }),
-    ...(era !== undefined && { era }),
-    ...(software !== undefined && { software }),
-    ...(scenario !== undefined && { scenario }),
-    ...(players !== undefined && { players }),
-    ...(seed !== undefined && { seed }),
-    ...(values['decimal-comma'] === true && { decimalComma: true }),
-    ...(typeof values.listen === 'string' && { host: values.listen }),
-    ports: Object.fromEntries(ports),
+  const ports = protocols.map((protocol) => [protocol, integer(values, `${protocol}-port`, 65_535)] as const)
+  const options = {
+    edition,
+    era: oneOf(values, 'era', eraNames),
+    software: oneOf(values, 'software', softwareNames),
+    scenario: oneOf(values, 'scenario', scenarioNames),
+    players: integer(values, 'players', 5_000),
+    seed: integer(values, 'seed', 4_294_967_295),
+    decimalComma: values['decimal-comma'],
+    host: values.listen,
+    ports: withoutUndefined(Object.fromEntries(ports)),
   }
+  return withoutUndefined(options) as DemoCommandOptions
 }
+
+const withoutUndefined = (values: object) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))

@@ -197,35 +197,35 @@ export function applyRule(
   if (wants('join', 'leave')) followPlayers()
   return { told: next, drafts }
 
-  function followVersion(): void {
-    const { version } = seen.state
-    if (version === null || version === next.version) {
-      delete memory.pending.version
+  /** Tells a value that has changed; the first one that is known is only remembered. */
+  function followValue(name: 'version' | 'record', isNew: boolean, toValue: () => Told | undefined): void {
+    if (!isNew) {
+      delete memory.pending[name]
       return
     }
-    const isKnown = next.version !== undefined
-    const at = isKnown ? confirm('version', 0) : seen.at
-    if (at === undefined || (isKnown && !canTell('version'))) return
-    delete memory.pending.version
-    next = { ...next, version }
-    if (isKnown) tell('version', at, null)
+    const isKnown = next[name] !== undefined
+    const at = isKnown ? confirm(name, 0) : seen.at
+    if (at === undefined || (isKnown && !canTell(name))) return
+    const value = toValue()
+    if (value === undefined) return
+    delete memory.pending[name]
+    next = { ...next, ...value }
+    if (isKnown) tell(name, at, null)
+  }
+
+  function followVersion(): void {
+    const { version } = seen.state
+    followValue('version', version !== null && version !== next.version, () => (version === null ? undefined : { version }))
   }
 
   function followRecord(): void {
     const { online } = seen.state
     if (online === null) return
-    const isKnown = next.record !== undefined
-    if (isKnown && online <= (next.record ?? 0)) {
-      delete memory.pending.record
-      return
-    }
-    const at = isKnown ? confirm('record', 0) : seen.at
-    if (at === undefined || (isKnown && !canTell('record'))) return
-    const before = isKnown ? undefined : seen.record()
-    if (before === null) return
-    delete memory.pending.record
-    next = { ...next, record: Math.max(online, before ?? 0) }
-    if (isKnown) tell('record', at, null)
+    const { record } = next
+    followValue('record', record === undefined || online > record, () => {
+      const before = record === undefined ? seen.record() : undefined
+      return before === null ? undefined : { record: Math.max(online, before ?? 0) }
+    })
   }
 
   function followPlayers(): void {
