@@ -38,10 +38,8 @@ export interface UpstreamOptions {
   readonly onWait?: (name: string, milliseconds: number) => void
   /** Wait for a rate limit whose duration the upstream does not send, milliseconds. */
   readonly limitPause?: number
-  /** Whether a body reports an exceeded rate limit, for any status. */
-  readonly isRateLimited?: (body: unknown) => boolean
-  /** Whether a body reports an error after which a retry may succeed, for any status. */
-  readonly isTemporary?: (body: unknown) => boolean
+  /** What a body with any status reports: an exceeded rate limit, or an error after which a retry may succeed. */
+  readonly classify?: (body: unknown) => 'rate_limited' | 'temporary' | undefined
 }
 
 export interface UpstreamRequest {
@@ -68,7 +66,7 @@ function parseBody(type: string | undefined, body: Buffer): unknown {
 
 /** Creates a client of a JSON API with bounded time, size and retries. */
 export function createUpstream(options: UpstreamOptions) {
-  const { name, signal, clock, userAgent, isRateLimited, isTemporary = () => false, retryPauseMs = 500 } = options
+  const { name, signal, clock, userAgent, classify, retryPauseMs = 500 } = options
   const { timeout = 15_000, maxBytes = 8 * 1024 * 1024, retries = 3, maxWait = 90_000, limitPause = 60_000 } = options
   const base = new URL(options.baseUrl)
   const client = new HttpClient({ timeoutMs: timeout, maxBytes, connections: 4 })
@@ -96,7 +94,7 @@ export function createUpstream(options: UpstreamOptions) {
   /** Milliseconds before the next attempt: 0 for a rate limit, because waitForLimit() waits for it; undefined: give up. */
   function pauseMs(error: UpstreamError, failures: number): number | undefined {
     if (error.kind === 'rate_limited') return blockedUntil - clock.wall() > maxWait ? undefined : 0
-    if (!isTransient(error) && !isTemporary(error.body)) return undefined
+    if (!isTransient(error) && classify?.(error.body) !== 'temporary') return undefined
     return withJitter(backoffMs(failures, { firstMs: retryPauseMs, maxMs: maxRetryPauseMs }), 0.5, Math.random)
   }
 
@@ -141,13 +139,14 @@ export function createUpstream(options: UpstreamOptions) {
     const wall = clock.wall()
     const limit = readRateLimit(status, headers, wall)
     if (limit.resetMs !== undefined) blockedUntil = wall + limit.resetMs
-    if (limit.isExceeded || isRateLimited?.(json)) {
+    const reported = classify?.(json)
+    if (limit.isExceeded || reported === 'rate_limited') {
       const retryAt = wall + (limit.retryMs ?? limitPause)
       blockedUntil = Math.max(blockedUntil, retryAt)
       const message = `${place} answered ${status}: the rate limit is exceeded`
       throw new UpstreamError('rate_limited', message, { status, retryAt, body: shownBody() })
     }
-    if ((status !== 304 && (status < 200 || status > 299)) || isTemporary(json)) {
+    if ((status !== 304 && (status < 200 || status > 299)) || reported === 'temporary') {
       const target = status < 400 ? headers.location : undefined
       const location = target === undefined ? undefined : parseUrl(target, base)
       throw new UpstreamError('status', `${place} answered ${status}`, { status, body: shownBody(), location })

@@ -374,19 +374,19 @@ describe('a request to an upstream', () => {
   })
 
   it('waits if a body reports a rate limit', async () => {
-    const isRateLimited = (body: unknown) => JSON.stringify(body) === '{"error":29}'
+    const classify = (body: unknown) => (JSON.stringify(body) === '{"error":29}' ? 'rate_limited' : undefined)
     const listener = inTurn(json({ error: 29 }), json({ error: 28 }))
-    const { upstream, clock } = await start(listener, { isRateLimited })
+    const { upstream, clock } = await start(listener, { classify })
     expect((await upstream.request({ path: '/' })).json).toEqual({ error: 28 })
     expect(clock.waits).toEqual([60_000])
   })
 
   it.each([200, 404])('retries if a body with status %i reports a temporary error', async (status) => {
-    const isTemporary = (body: unknown) => JSON.stringify(body) === '{"error":8}'
+    const classify = (body: unknown) => (JSON.stringify(body) === '{"error":8}' ? 'temporary' : undefined)
     const listener = inTurn(json({ error: 8 }, status), json({ error: 7 }))
-    const { upstream } = await start(listener, { isTemporary })
+    const { upstream } = await start(listener, { classify })
     expect((await upstream.request({ path: '/' })).json).toEqual({ error: 7 })
-    const failing = await start(json({ error: 8 }, status), { isTemporary, retries: 0 })
+    const failing = await start(json({ error: 8 }, status), { classify, retries: 0 })
     expect(await failure(failing.upstream.request({ path: '/' }))).toMatchObject({
       ...{ kind: 'status', status, body: { error: 8 }, message: `Upstream: GET / answered ${status}` },
     })

@@ -10,8 +10,8 @@ import { UpstreamError } from '../upstream-error.ts'
  */
 type LastfmFailure = 'reauthorise' | 'stop' | 'song' | 'unavailable'
 
-/** The text says what happened and what to do. Transient: a retry may succeed. */
-type Meaning = readonly [LastfmFailure, text: string, transient?: 'transient']
+/** The text says what happened and what to do. Temporary: a retry may succeed. */
+type Meaning = readonly [LastfmFailure, text: string, temporary?: 'temporary']
 
 const authorise = 'run: tickwarden authorise lastfm'
 const apiAccount = "compare LASTFM_API_KEY and LASTFM_API_SECRET with your application's page at Last.fm"
@@ -21,13 +21,13 @@ const meanings: Readonly<Record<number, Meaning>> = {
   4: ['reauthorise', `access to the account was withdrawn; ${authorise}`],
   6: ['song', 'Last.fm does not accept this artist and title'],
   7: ['song', 'Last.fm does not know the song'],
-  8: ['song', 'the operation failed', 'transient'],
+  8: ['song', 'the operation failed', 'temporary'],
   9: ['reauthorise', `the session key is no longer valid; ${authorise}`],
   10: ['stop', `the API key is not valid; ${apiAccount}`],
-  11: ['unavailable', 'Last.fm is offline; try again later', 'transient'],
+  11: ['unavailable', 'Last.fm is offline; try again later', 'temporary'],
   13: ['stop', `the signature is not valid; ${apiAccount}`],
   14: ['reauthorise', `access to the account was not granted; ${authorise}`],
-  16: ['unavailable', 'Last.fm is temporarily unavailable; try again later', 'transient'],
+  16: ['unavailable', 'Last.fm is temporarily unavailable; try again later', 'temporary'],
   17: ['reauthorise', `Last.fm requires a login; ${authorise}`],
   26: ['stop', "the API key is suspended; see your application's page at Last.fm, or create another one"],
 }
@@ -82,11 +82,11 @@ export function isConfirmation(body: unknown): boolean {
   return Object.keys(others).length === 0 ? lfm === undefined : others.status === 'ok'
 }
 
-/** Whether a reply is error 29, the rate limit, which Last.fm sends with any status. */
-export const isLastfmRateLimited = (body: unknown): boolean => errorOf(body)?.code === 29
-
-/** Whether a reply is an error after which a retry may succeed. */
-export const isLastfmTransient = (body: unknown): boolean => meanings[errorOf(body)?.code ?? 0]?.[2] !== undefined
+/** How the client treats a reply: 29 is the rate limit, which Last.fm sends with any status. */
+export function classifyLastfm(body: unknown): 'rate_limited' | 'temporary' | undefined {
+  const { code = 0 } = errorOf(body) ?? {}
+  return code === 29 ? 'rate_limited' : meanings[code]?.[2]
+}
 
 const maxMessage = 200
 

@@ -5,15 +5,7 @@ import { UpstreamError } from '../upstream-error.ts'
 import { maxWaitMs, pause } from '../waits.ts'
 import { readAuthorisation, storeNewToken } from './authorisation.ts'
 import { describeSetAside, type FailedSong, isDue, isSetAside, journalPath, nameOf, openJournal, type Song } from './journal.ts'
-import {
-  callLastfm,
-  isConfirmation,
-  isLastfmRateLimited,
-  isLastfmTransient,
-  LastfmError,
-  readLovedSongs,
-  songKey,
-} from './lastfm.ts'
+import { callLastfm, classifyLastfm, isConfirmation, LastfmError, readLovedSongs, songKey } from './lastfm.ts'
 import { createSpotify, type LikedSong, SpotifyAuthorisationError } from './spotify.ts'
 import { walkLikedSongs } from './walk.ts'
 
@@ -71,8 +63,7 @@ export async function runLikedSongs(
       ),
   })
   const lastfm = upstream('Last.fm', values.lastfmApiUrl, {
-    ...{ isRateLimited: isLastfmRateLimited, limitPause: 5 * backOff },
-    ...{ isTemporary: isLastfmTransient, retryPauseMs: backOff },
+    ...{ classify: classifyLastfm, limitPause: 5 * backOff, retryPauseMs: backOff },
   })
 
   /**

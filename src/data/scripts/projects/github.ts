@@ -32,7 +32,8 @@ const maxRedirects = 3
 /** The message of an error reply. Untrusted. */
 const messageOf = (body: unknown): string => (isRecord(body) && typeof body.message === 'string' ? body.message : '')
 
-const isSecondaryLimit = (body: unknown): boolean => /\bsecondary rate\b|\babuse detection\b/i.test(messageOf(body))
+const classify = (body: unknown) =>
+  /\bsecondary rate\b|\babuse detection\b/i.test(messageOf(body)) ? ('rate_limited' as const) : undefined
 
 /** The same error with a message that says what to do. */
 function describeError(error: UpstreamError, place: string): UpstreamError {
@@ -71,7 +72,7 @@ export function createGithub(
   const base = new URL(baseUrl)
   const upstream = createUpstream({
     ...{ name: 'GitHub', baseUrl, signal, clock, log, onWait: progress.wait },
-    ...{ timeout: 12_000, maxBytes, retries, retryPauseMs: 1000, maxWait, limitPause, isRateLimited: isSecondaryLimit },
+    ...{ timeout: 12_000, maxBytes, retries, retryPauseMs: 1000, maxWait, limitPause, classify },
     ...options,
   })
 

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   callLastfm,
+  classifyLastfm,
   isConfirmation,
-  isLastfmRateLimited,
-  isLastfmTransient,
   LastfmError,
   readLovedSongs,
   signature,
@@ -169,21 +168,18 @@ describe('a reply of Last.fm', () => {
     [undefined, false],
   ])('of %j is a confirmation: %s', (body, expected) => expect(isConfirmation(body)).toBe(expected))
 
-  it.each<[unknown, boolean, boolean]>([
-    [{ error: 29 }, true, false],
-    [{ lfm: { error: { code: '29' } } }, true, false],
-    [{ error: 8 }, false, true],
-    [{ error: 11 }, false, true],
-    [{ error: 16 }, false, true],
-    [{ error: 6 }, false, false],
-    [{ error: 0 }, false, false],
-    [{ error: 99 }, false, false],
-    [{}, false, false],
-    [undefined, false, false],
-  ])('of %j is a rate limit: %s, or transient: %s', (body, isLimited, isTransient) => {
-    expect(isLastfmRateLimited(body)).toBe(isLimited)
-    expect(isLastfmTransient(body)).toBe(isTransient)
-  })
+  it.each<[unknown, string | undefined]>([
+    [{ error: 29 }, 'rate_limited'],
+    [{ lfm: { error: { code: '29' } } }, 'rate_limited'],
+    [{ error: 8 }, 'temporary'],
+    [{ error: 11 }, 'temporary'],
+    [{ error: 16 }, 'temporary'],
+    [{ error: 6 }, undefined],
+    [{ error: 0 }, undefined],
+    [{ error: 99 }, undefined],
+    [{}, undefined],
+    [undefined, undefined],
+  ])('of %j is %s', (body, expected) => expect(classifyLastfm(body)).toBe(expected))
 })
 
 describe('the loved songs', () => {
