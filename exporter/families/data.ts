@@ -1,23 +1,24 @@
-import type { DataMetrics, ScriptMetrics, SnapshotMetrics } from '../../src/util/part-metrics.ts'
-import { counter, type Family, gauge } from './family.ts'
+import type { DataMetrics } from '../../src/util/part-metrics.ts'
+import { counter, type Family, gauge, ofEach } from './family.ts'
 
 type DataFamily = Family<DataMetrics>
 
+const readDatabases = ofEach(
+  ({ snapshots }: DataMetrics) => snapshots(),
+  ({ database }) => database,
+)
+const readScripts = ofEach(
+  ({ scripts }: DataMetrics) => scripts?.(),
+  ({ script }) => script,
+)
+
 /** One sample for each database whose value is known. */
-function ofDatabase(name: string, help: string, value: (snapshot: SnapshotMetrics) => number | boolean | undefined): DataFamily {
-  const read: DataFamily['read'] = ({ snapshots }, add) => {
-    for (const snapshot of snapshots()) add(value(snapshot), snapshot.database)
-  }
-  return gauge(name, help, read, { labels: ['database'] })
-}
+const ofDatabase = (name: string, help: string, ...[value]: Parameters<typeof readDatabases>): DataFamily =>
+  gauge(name, help, readDatabases(value), { labels: ['database'] })
 
 /** One sample for each script whose value is known. */
-function ofScript(name: string, help: string, value: (script: ScriptMetrics) => number | boolean | undefined): DataFamily {
-  const read: DataFamily['read'] = ({ scripts }, add) => {
-    for (const script of scripts?.() ?? []) add(value(script), script.script)
-  }
-  return gauge(name, help, read, { labels: ['script'] })
-}
+const ofScript = (name: string, help: string, ...[value]: Parameters<typeof readScripts>): DataFamily =>
+  gauge(name, help, readScripts(value), { labels: ['script'] })
 
 export const data: readonly DataFamily[] = [
   ofDatabase(

@@ -1,16 +1,17 @@
 import { currentFields } from '../../src/game/current-fields.ts'
-import type { Dimension } from '../../src/game/fields.ts'
-import { gauge, type ServerFamily } from './family.ts'
+import type { ServerSnapshot } from '../../src/game/snapshot.ts'
+import { gauge, ofEach, type ServerFamily } from './family.ts'
 
 /** A modded server has a few dozen. The limit protects the scraper's database from a server that sends thousands. */
 const maxDimensions = 100
 
-const byDimension =
-  (value: (dimension: Dimension) => number): ServerFamily['read'] =>
-  (snapshot, add) => {
-    const all = currentFields(snapshot).dimensions?.value ?? []
-    for (const dimension of all.length > maxDimensions ? all.slice(0, maxDimensions) : all) add(value(dimension), dimension.name)
-  }
+const byDimension = ofEach(
+  (snapshot: ServerSnapshot) => {
+    const all = currentFields(snapshot).dimensions?.value
+    return all !== undefined && all.length > maxDimensions ? all.slice(0, maxDimensions) : all
+  },
+  ({ name }) => name,
+)
 
 export const dimensions: readonly ServerFamily[] = [
   gauge(

@@ -55,3 +55,11 @@ export const ofField =
   (choose: (fields: KnownFields) => KnownField<number | boolean> | undefined): ServerFamily['read'] =>
   (snapshot, add) =>
     add(choose(currentFields(snapshot))?.value)
+
+/** Reads a list: a sample for each item, with its label. An unknown list has none. */
+export const ofEach =
+  <T, Item>(listOf: (from: T) => Iterable<Item> | undefined, labelOf: (item: Item) => string) =>
+  (value: (item: Item) => number | boolean | undefined): Family<T>['read'] =>
+  (from, add) => {
+    for (const item of listOf(from) ?? []) add(value(item), labelOf(item))
+  }

@@ -1,18 +1,15 @@
 import { currentFields } from '../../src/game/current-fields.ts'
-import type { GarbageCollector, MemoryPool } from '../../src/game/protocol/jolokia.ts'
-import { counter, gauge, ofField, type ServerFamily } from './family.ts'
+import type { ServerSnapshot } from '../../src/game/snapshot.ts'
+import { counter, gauge, ofEach, ofField, type ServerFamily } from './family.ts'
 
-const byPool =
-  (value: (pool: MemoryPool) => number | undefined): ServerFamily['read'] =>
-  (snapshot, add) => {
-    for (const pool of currentFields(snapshot).jvmMemoryPools?.value ?? []) add(value(pool), pool.name)
-  }
-
-const byCollector =
-  (value: (collector: GarbageCollector) => number | undefined): ServerFamily['read'] =>
-  (snapshot, add) => {
-    for (const collector of currentFields(snapshot).jvmGarbageCollectors?.value ?? []) add(value(collector), collector.name)
-  }
+const byPool = ofEach(
+  (snapshot: ServerSnapshot) => currentFields(snapshot).jvmMemoryPools?.value,
+  ({ name }) => name,
+)
+const byCollector = ofEach(
+  (snapshot: ServerSnapshot) => currentFields(snapshot).jvmGarbageCollectors?.value,
+  ({ name }) => name,
+)
 
 export const jvm: readonly ServerFamily[] = [
   gauge(
