@@ -5,12 +5,13 @@ import { slices } from './settings.ts'
 
 /** The settings that differ, except those of servers: their keys in the config file or names in the environment. */
 export function changedSettings(before: Config, after: Config): readonly string[] {
-  const valuesOf = (config: Config, slice: string): Readonly<Record<string, unknown>> =>
-    ({ ...config, listen: config })[slice as keyof Config] as never
-  const changed = Object.entries<Readonly<Record<string, Setting<unknown>>>>(slices).flatMap(([slice, table]) =>
-    Object.entries(table).flatMap(([name, { env, file }]) =>
-      isDeepStrictEqual(valuesOf(before, slice)[name], valuesOf(after, slice)[name]) ? [] : [file ?? env],
-    ),
-  )
+  // HOST and PORT are read as a slice of their own.
+  const slicesOf = (config: Config): Readonly<Record<string, unknown>> => ({ ...config, listen: config })
+  const [old, next] = [slicesOf(before), slicesOf(after)]
+  const changed = Object.entries<Readonly<Record<string, Setting<unknown>>>>(slices).flatMap(([slice, table]) => {
+    const [oldValues, nextValues] = [old[slice], next[slice]] as readonly Readonly<Record<string, unknown>>[]
+    const names = Object.entries(table).filter(([name]) => !isDeepStrictEqual(oldValues?.[name], nextValues?.[name]))
+    return names.map(([, { env, file }]) => file ?? env)
+  })
   return [...changed, ...(['notify', 'maintenance'] as const).filter((name) => !isDeepStrictEqual(before[name], after[name]))]
 }
