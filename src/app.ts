@@ -67,22 +67,6 @@ const mainHint = (path: string): string | undefined =>
 const metricsHint = () =>
   `this address (METRICS_LISTEN) serves ${[...exporterPaths, ...healthPaths].join(', ')}; everything else is served on HOST and PORT`
 
-/**
- * The service, ready to listen. The caller closes `fleet`.
- * @throws anything that a part throws; the parts that have been created are then closed
- */
-export async function buildApp(options: AppOptions) {
-  let created: Pick<FastifyInstance, 'close'> | undefined
-  try {
-    return await createApp(options, (app) => {
-      created = app
-    })
-  } catch (error) {
-    await created?.close()
-    throw error
-  }
-}
-
 /** What status messages of notification channels show of a server. */
 const createDetails =
   (history: Pick<History, 'uptime' | 'sessions'>, maintenance: Pick<Maintenance, 'next'>) => async (server: string) => {
@@ -111,36 +95,42 @@ function createRecords(history: Pick<History, 'uptime'>): (server: string) => nu
   }
 }
 
-/** Every part is created, then its routes are registered. Parts are closed with the app. */
-async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInstance, 'close'>) => void) {
-  const {
-    config,
-    tokens = new Tokens(config),
-    fleet,
-    logger,
-    log = logger,
-    clock = systemClock,
-    nameLookups,
-    pollDelays,
-    replica,
-    discovery,
-  } = options
+/**
+ * The service, ready to listen. The caller closes `fleet`.
+ * @throws anything that a part throws; the parts that have been created are then closed
+ */
+export async function buildApp(options: AppOptions) {
+  const { config, fleet, logger, clock = systemClock } = options
   const { corsOrigin, basePath, trustProxy } = config.http
   const { metricsListen } = config.metrics
   const { clients } = config
-  const isDemo = fleet.servers.some(({ demo }) => demo)
   const app = createHttpApp({
-    ...{ logger, corsOrigin, basePath, isDemo, clients, clock },
+    ...{ logger, corsOrigin, basePath, isDemo: fleet.servers.some(({ demo }) => demo), clients, clock },
     ...(trustProxy.length > 0 && { isTrustedProxy: createProxyCheck(trustProxy) }),
     ...(metricsListen && { hintFor: mainHint }),
   })
-  onCreated(app)
   const metricsApp =
     metricsListen &&
     (createHttpApp({ ...{ logger, corsOrigin, clients, clock }, hintFor: metricsHint }) as unknown as FastifyInstance)
   app.decorate('metricsApp', metricsApp)
   app.addHook('onClose', async () => metricsApp?.close())
+  try {
+    await addParts(app, metricsApp, options)
+  } catch (error) {
+    await app.close()
+    throw error
+  }
+  return app
+}
 
+/** Every part is created, then its routes are registered. Parts are closed with the app. */
+async function addParts(
+  app: ReturnType<typeof createHttpApp>,
+  metricsApp: FastifyInstance | undefined,
+  options: AppOptions,
+): Promise<void> {
+  const { config, fleet, logger, log = logger, clock = systemClock, nameLookups, pollDelays, replica, discovery } = options
+  const { tokens = new Tokens(config) } = options
   const { host, runs, scripts } = config
   const data = await createDataService({
     config: { host, data: config.data, databases: config.databases, runs, scripts },
@@ -245,11 +235,11 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
     isPublic,
     events: pageEvents,
     overviewEvents,
-    isDemo,
+    isDemo: fleet.servers.some(({ demo }) => demo),
     maintenanceOf,
     maintenancePart,
     failingChannels: () => notifier?.metrics().flatMap(({ channel, problem }) => (problem === undefined ? [] : [channel])) ?? [],
-    ...(metricsListen && { metricsListen }),
+    ...(config.metrics.metricsListen && { metricsListen: config.metrics.metricsListen }),
   })
   registerDataService(app, data)
   const waitingFor = createReadiness({
@@ -260,7 +250,6 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
   })
   registerHealth(app, waitingFor)
   if (metricsApp) registerHealth(metricsApp, waitingFor)
-  return app
 }
 
 export type App = Awaited<ReturnType<typeof buildApp>>

@@ -1,4 +1,6 @@
+import type { Kind } from '../settings/kinds/kind.ts'
 import type { Setting } from '../settings/setting.ts'
+import { UsageError } from '../util/usage-error.ts'
 
 /** One flag of a command. */
 export interface Flag {
@@ -59,4 +61,15 @@ export interface Command {
   readonly notes?: string
   /** @returns the exit code; undefined if the process ends by itself */
   run(call: Call): Promise<number | undefined>
+}
+
+/**
+ * The value of a flag, or its default.
+ * @throws UsageError that names the flag, its value and the expected values
+ */
+export function flagValue<T>({ command, flags }: Pick<Call, 'command' | 'flags'>, name: string, kind: Kind<T>): T {
+  const text = flags[name] ?? command.flags.find((flag) => flag.name === name)?.default ?? ''
+  const value = typeof text === 'string' ? kind.parse(text) : undefined
+  if (value === undefined) throw new UsageError(`--${name} is ${JSON.stringify(text)}; expected ${kind.expected}`)
+  return value
 }

@@ -8,8 +8,7 @@ import { systemClock } from '../util/clock.ts'
 import { silentLog } from '../util/log.ts'
 import { UsageError } from '../util/usage-error.ts'
 import { serverPatterns } from '../util/wildcard.ts'
-import type { Call } from './command.ts'
-import { flagValue } from './flag-values.ts'
+import { type Call, flagValue } from './command.ts'
 
 const maxReason = 200
 

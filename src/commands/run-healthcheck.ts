@@ -1,7 +1,6 @@
 import http from 'node:http'
 import { duration } from '../settings/kinds/index.ts'
-import type { Call } from './command.ts'
-import { flagValue } from './flag-values.ts'
+import { type Call, flagValue } from './command.ts'
 import { configOf } from './load-config.ts'
 
 /** Addresses to listen on, not to connect to. */

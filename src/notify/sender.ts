@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises'
+import ipaddr from 'ipaddr.js'
 import { backoffMs, withJitter } from '../util/backoff.ts'
 import type { Clock } from '../util/clock.ts'
 import { HttpClient, type HttpError, type HttpReply, type HttpRequest } from '../util/http-client.ts'
@@ -6,7 +7,6 @@ import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
 import { type ChannelContext, type ChannelType, DeliveryError, maxShown } from './channels/channel.ts'
 import type { Outbox } from './outbox.ts'
-import { isPublicAddress } from './public-address.ts'
 import type { ChannelSettings } from './settings.ts'
 
 /** Notifications within so many milliseconds become one message. */
@@ -19,6 +19,15 @@ const timeoutMs = 10_000
 const maxReplyBytes = 256 * 1024
 /** Read at once: more than become one message, so that those that are not shown are counted. */
 const maxRead = 1_000
+
+/** Whether an IP address is one of the internet: not of this machine, a private network or a special purpose. */
+function isPublicAddress(address: string): boolean {
+  try {
+    return ipaddr.process(address.split('%')[0] ?? '').range() === 'unicast'
+  } catch {
+    return false
+  }
+}
 
 export const createChannelClient = (allowPrivate: boolean): HttpClient =>
   new HttpClient({ timeoutMs, maxBytes: maxReplyBytes, ...(!allowPrivate && { allows: isPublicAddress }) })

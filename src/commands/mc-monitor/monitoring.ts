@@ -1,6 +1,7 @@
 import http from 'node:http'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { familyHeader, labelText } from '../../../exporter/text.ts'
 import { formatHostPort, parseHostPort, type ServerAddress } from '../../util/address.ts'
 import { measurementLine } from '../status/telegraf.ts'
 import type { GoValues } from './flags.ts'
@@ -34,9 +35,6 @@ const gauges = {
   minecraft_status_response_time_seconds: { of: 'responseTime', help: 'How long the server took to answer, in seconds.' },
 } as const
 
-const escapeLabel = (text: string): string =>
-  text.replaceAll(/[\\"\n]/g, (special) => (special === '\n' ? '\\n' : `\\${special}`))
-
 /** A server, and what it replied; undefined if it is down. */
 export interface PingedServer {
   readonly address: ServerAddress
@@ -58,25 +56,21 @@ export const pingAll = (
 ): Promise<readonly PingedServer[]> =>
   Promise.all(addresses.map(async (address) => ({ address, result: await ping(address, options, stop).catch(() => undefined) })))
 
+const labels = ['server_edition', 'server_host', 'server_port', 'server_version']
+
 /** The gauges of mc-monitor in the text format. */
 function metricsText(results: readonly PingedServer[]): string {
-  const lines = Object.entries(gauges).map(([name, { of, help }]) => {
+  const families = Object.entries(gauges).map(([name, { of, help }]) => {
     const samples = results.flatMap((server) => {
       const { edition, host, port } = server.address
       const { [of]: value } = readingOf(server)
-      if (value === undefined) return []
-      const labels = {
-        server_edition: edition,
-        server_host: host,
-        server_port: port,
-        server_version: server.result?.version ?? '',
-      }
-      const text = Object.entries(labels).map(([label, value]) => `${label}="${escapeLabel(String(value))}"`)
-      return [`${name}{${text.join(',')}} ${value}\n`]
+      const text = labelText(labels, [edition, host, String(port), server.result?.version ?? ''])
+      return value === undefined ? [] : [`${name}{${text}} ${value}\n`]
     })
-    return samples.length === 0 ? '' : `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${[...new Set(samples)].sort().join('')}`
+    const header = familyHeader({ name, type: 'gauge', help }, 'prometheus')
+    return samples.length === 0 ? '' : header + [...new Set(samples)].sort().join('')
   })
-  return lines.join('')
+  return families.join('')
 }
 
 /** Serves `/metrics` until it is stopped; each request reads every server. */

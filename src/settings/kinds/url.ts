@@ -2,6 +2,11 @@ import { parseHostPort } from '../../util/address.ts'
 import { parseUrl } from '../../util/parse-url.ts'
 import type { Kind } from './kind.ts'
 
+const hasCredentials = (href: string): boolean => {
+  const { username, password } = new URL(href)
+  return username !== '' || password !== ''
+}
+
 /** @param protocols with colon: `https:` */
 export const url = (...protocols: readonly string[]): Kind<string> => ({
   example: `${protocols[0]}//example.org`,
@@ -23,9 +28,7 @@ export function baseUrl(...protocols: readonly string[]): Kind<string> {
     expected: `${expected}, without a user name, password, query or fragment`,
     parse(given) {
       const href = parse(given)
-      if (href === undefined || /[?#]/.test(href)) return undefined
-      const { username, password } = new URL(href)
-      return username === '' && password === '' ? href : undefined
+      return href === undefined || /[?#]/.test(href) || hasCredentials(href) ? undefined : href
     },
   }
 }
@@ -59,8 +62,6 @@ export const headsUrl: Kind<string> = {
   // Returned as given: URL.href would encode the braces.
   parse(given) {
     const href = given.includes('{uuid}') ? url('https:', 'http:').parse(given) : undefined
-    if (href === undefined) return undefined
-    const { username, password } = new URL(href)
-    return username === '' && password === '' ? given : undefined
+    return href === undefined || hasCredentials(href) ? undefined : given
   },
 }
