@@ -78,11 +78,10 @@ export function readRow(cells: readonly Cell[], columns: Columns, above: Above, 
 
   const extra = cells.slice(columns.count).filter(({ text }) => text !== '')
   // A row may have a streaming cell although the table has no such column; any other extra cell means shifted columns.
-  const streaming =
-    columns.streaming === undefined && extra.length === 1 && extra[0] === cells[columns.count] ? extra[0] : undefined
+  const streaming = columns.streaming === undefined && extra[0] === cells[columns.count] ? extra[0] : undefined
   const isStreaming = streaming !== undefined && readLinks(streaming).length > 0
   const moment = readMoment(day, cell(columns.time).text, above, month)
-  if (typeof moment === 'string') return { problem: moment, above: day === '' ? above : nothingAbove }
+  if (typeof moment === 'string') return { problem: moment, above: nothingAbove }
   if (extra.length > 1) {
     const problem = `it has more cells than the table has columns (${columns.count}); write a "|" in a text as "&#124;"`
     return { problem, above: moment }

@@ -27,7 +27,7 @@ function findGap(offset: number, { items, total }: LikedPage): UpstreamError | u
   const expected = Math.min(pageSize, Math.max(0, total - offset))
   if (items >= expected) return undefined
   const message = `Spotify returned ${items} of ${expected} songs from position ${offset} of ${total}`
-  return new UpstreamError('malformed', `${message}; the next run continues there`)
+  return new UpstreamError('malformed', `${message}; the next run reads the whole list`)
 }
 
 /**

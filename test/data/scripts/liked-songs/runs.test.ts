@@ -49,12 +49,14 @@ const shortFrom = (position: number, length: number) => (path: string, response:
 }
 
 describe('a walk through the liked songs', () => {
-  it.each([0, 1, 30])('that gets a page of %i songs is partly done, and the next run continues it', async (length) => {
+  it.each([0, 1, 30])('that gets a page of %i songs is partly done, and the next run reads the whole list', async (length) => {
     music.items = songs(160)
     music.intercept = shortFrom(40, length)
     const first = await run()
     expect(first.outcome).toBe('partly')
-    expect(first.errors[0]).toMatch(/^Spotify returned \d+ of 50 songs from position 49 of 160; the next run continues there$/)
+    expect(first.errors[0]).toMatch(
+      /^Spotify returned \d+ of 50 songs from position 49 of 160; the next run reads the whole list$/,
+    )
     expect(music.loved).toEqual(titles(111, 160))
     expect((await run()).outcome).toBe('failed')
     music.intercept = () => false
@@ -75,7 +77,7 @@ describe('a walk through the liked songs', () => {
     expect(await run()).toMatchObject({ outcome: 'done' })
   })
 
-  it('that is incomplete among the new songs continues there, not where the walk before ended', async () => {
+  it('that is incomplete a second time, among newer songs, misses none of them', async () => {
     music.items = songs(260)
     music.intercept = shortFrom(190, 0)
     expect(await run()).toMatchObject({ outcome: 'partly' })
@@ -90,7 +92,7 @@ describe('a walk through the liked songs', () => {
   it.each([
     ['to the end', 0],
     ['up to another short page', 120],
-  ])('that is continued %s, but whose songs are not all loved, is continued from the same position', async (_what, later) => {
+  ])('that is repeated %s, but whose songs are not all loved, is repeated once more', async (_what, later) => {
     music.items = songs(260)
     music.intercept = shortFrom(90, 0)
     expect(await run()).toMatchObject({ outcome: 'partly' })

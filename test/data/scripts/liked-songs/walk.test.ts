@@ -131,7 +131,7 @@ it.each([0, 10, 49])('ends at a page of %i songs that should have 50, and tells 
   expect(found).toEqual(ids(160, 111))
   expect(error).toMatchObject({
     kind: 'malformed',
-    message: `Spotify returned ${length} of 50 songs from position 49 of 160; the next run continues there`,
+    message: `Spotify returned ${length} of 50 songs from position 49 of 160; the next run reads the whole list`,
   })
   expect(pages).toEqual([[50, 0]])
 })
