@@ -1,4 +1,5 @@
 import { Redis, type RedisOptions } from 'ioredis'
+import { waitUpTo } from '../game/watcher/deadline.ts'
 import { createMask } from '../secrets/mask.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'
@@ -26,6 +27,8 @@ export interface StateConnectionOptions {
 }
 
 const connectTimeoutMs = 5_000
+/** Maximum time that a command of the start waits for the first attempt to connect, milliseconds. */
+const maxAttemptMs = 1_000
 const minRetryMs = 50
 
 /**
@@ -47,6 +50,7 @@ export class StateConnection {
   readonly #mask: (text: string) => string
   readonly #reports: ProblemReports
   readonly #readyListeners = new Set<() => void>()
+  readonly #firstAttempt: Promise<void>
   #hasWorked = false
   #isReading = false
   /** Why the database was not selected: the client would continue with database 0, which may contain other data. */
@@ -88,7 +92,15 @@ export class StateConnection {
       socketTimeout: Math.max(4 * timeoutMs, 4_000),
     })
     this.#messages = new Redis({ ...settings, commandTimeout: timeoutMs + maxBlockMs })
+    this.#firstAttempt = new Promise((resolve) => {
+      for (const event of ['ready', 'close']) this.#commands.once(event, () => resolve())
+    })
     this.#listen()
+  }
+
+  /** Resolves once the first attempt to connect has succeeded or failed, at most a second from now. */
+  attempted(): Promise<void> {
+    return waitUpTo(this.#firstAttempt, maxAttemptMs, this.#clock)
   }
 
   /** Whether commands succeed and the stream is read. */
@@ -124,8 +136,9 @@ export class StateConnection {
     } catch (error) {
       // Users of locks report failures themselves.
       if (part !== 'locks') this.#fail(part, error)
+      const problem = this.#problemOf(error)
       // Without the error as its cause, because that contains the arguments of the command.
-      throw new StateUnavailable(this.#problemOf(error).message)
+      throw new StateUnavailable((problem.explains ? problem : (this.#reports.of('commands') ?? problem)).message)
     }
   }
 

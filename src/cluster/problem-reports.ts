@@ -28,6 +28,10 @@ export class ProblemReports {
     return this.#problems.size > 0
   }
 
+  of(part: StatePart): StateProblem | undefined {
+    return this.#problems.get(part)
+  }
+
   add(part: StatePart, problem: StateProblem): void {
     const before = this.#problems.get(part)
     if (problem.explains || before === undefined) this.#problems.set(part, problem)

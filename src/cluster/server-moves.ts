@@ -110,7 +110,7 @@ export class ServerMoves {
     if (this.#isFallback === count > 0) return
     this.#isFallback = count > 0
     if (this.#isFallback)
-      log.warn(`The replicas that should poll ${count} servers are silent: this replica polls them in the meantime.`)
+      log.warn(`The replicas that should poll some servers (${count}) are silent: this replica polls them in the meantime.`)
     else log.info('Every server is polled by one replica again.')
   }
 

@@ -5,6 +5,7 @@ import { addRecords, type MaintenanceRecord, newRecordId } from '../maintenance/
 import { closestName } from '../settings/closest-name.ts'
 import { duration } from '../settings/kinds/index.ts'
 import { systemClock } from '../util/clock.ts'
+import { exists } from '../util/create-folder.ts'
 import { silentLog } from '../util/log.ts'
 import { UsageError } from '../util/usage-error.ts'
 import { serverPatterns } from '../util/wildcard.ts'
@@ -79,6 +80,11 @@ export async function runMaintenance(
   if (dataDir === undefined && config.cluster.stateUrl === undefined) {
     error('Set DATA_DIR or STATE_URL, through which the service learns of it.')
     return 4
+  }
+  // The service creates it at its start: a folder that this command created would be one that no service reads.
+  if (dataDir !== undefined && !(await exists(dataDir))) {
+    error(`DATA_DIR is "${dataDir}", which does not exist; set it to the DATA_DIR of the service.`)
+    return 1
   }
   try {
     if (dataDir !== undefined) await addRecords(resolve(dataDir), [record], now)

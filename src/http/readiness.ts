@@ -33,7 +33,7 @@ export function createReadiness({
   }
   function describeUnknown(): readonly string[] {
     const unknown = unknownServers?.() ?? 0
-    return 2 * unknown > fleet.watchers.length ? [`the state of ${unknown} servers, which other replicas poll`] : []
+    return 2 * unknown > fleet.watchers.length ? [`the state of servers that other replicas poll (${unknown})`] : []
   }
   let first = pendingLists().length === 0 ? fleet.watchers : undefined
   return function waitingFor() {

@@ -50,7 +50,7 @@ export async function readFields(
   const source = status.create(settings, { clock, log: silentLog, random: Math.random, push() {}, ...context })
   const controller = new AbortController()
   const cancelTimeout = clock.after(timeoutMs, () => {
-    controller.abort(new SourceError('timeout', `${source.target}: no reply within ${timeoutMs} ms`))
+    controller.abort(new SourceError('timeout', `${source.target}: no reply within ${Math.round(timeoutMs)} ms`))
   })
   const abort = () => controller.abort(new SourceError('aborted', `${source.target}: aborted`))
   signal?.addEventListener('abort', abort, { once: true })

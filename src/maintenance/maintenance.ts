@@ -137,11 +137,12 @@ export class Maintenance {
   async #syncWhileDue(): Promise<void> {
     while (this.#isSyncDue) {
       this.#isSyncDue = false
+      const { log } = this.#options
       try {
         await this.#syncOnce()
+        if (this.#isFailing) log.info('The maintenance that was started by commands can be read and stored again.')
         this.#isFailing = false
       } catch (error) {
-        const { log } = this.#options
         const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
         if (!this.#isFailing)
           log.warn({ reason }, `The maintenance that was started by commands cannot be read or stored (${reason}).`)

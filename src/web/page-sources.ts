@@ -22,7 +22,7 @@ export function sourceRows(snapshot: ServerSnapshot): readonly SourceRow[] {
 }
 
 /**
- * The unknown values of a server, and for each source that would provide them what to set or check.
+ * For each source that is off and would provide unknown values of a server, what to set. What to check of one that fails is in its row.
  * @param texts of the fields; default: their labels
  */
 export function sourceHints(
@@ -31,9 +31,9 @@ export function sourceHints(
   texts?: FieldTexts,
 ): readonly SourceHint[] {
   const edition = addressOf(server)?.edition ?? 'java'
-  const isOk = new Set<string>(states.flatMap(({ source, state }) => (state === 'ok' || state === 'partial' ? [source] : [])))
+  const isOn = new Set<string>(states.map(({ source }) => source))
   return sources.flatMap(({ name, title, editions, hints, fields: given }: SourceDescriptor) => {
-    if (isOk.has(name) || !editions.includes(edition)) return []
+    if (isOn.has(name) || !editions.includes(edition)) return []
     const missing = (Object.keys(given) as FieldName[]).filter(
       (field) => fields[field] === undefined && field !== 'formattedMotd',
     )

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { createSharedValues } from '../../src/cluster/shared-values.ts'
 import { joinCluster, keys } from '../helpers/cluster-member.ts'
 import { temporaryFolder } from '../helpers/discovering-service.ts'
 import { startRedis, startSentinel } from '../helpers/redis-server.ts'
@@ -51,6 +52,13 @@ describe.skipIf(!hasTool('redis-server'))('StateConnection', () => {
     await furtherAttempts(proxy)
     expect(log.lines).toEqual([expect.stringMatching(expected)])
     expect(log.lines.join()).not.toContain('wrong-secret')
+  })
+
+  it('waits for the first attempt to connect before values are read, and says why it failed', async () => {
+    const values = ({ connection }: ReturnType<typeof joinCluster>) => createSharedValues(connection, 'values')
+    expect(await values(joinCluster(await startRedis(), 'a')).all()).toEqual({})
+    const nowhere = { url: `redis://127.0.0.1:${await freePort()}` }
+    await expect(values(joinCluster(nowhere, 'b')).all()).rejects.toThrow('connection refused: check STATE_URL')
   })
 
   it('reports once that the server is slow, and once that it has recovered', async () => {

@@ -114,4 +114,8 @@ it('tickwarden maintenance starts and ends the maintenance of a running service'
     ...{ code: 2, err: expect.stringContaining('did you mean survival?') },
   })
   expect(await run(['maintenance', 'start', 'survival'])).toMatchObject({ code: 4 })
+  const missing = join(folder, 'missing')
+  expect(await run(['maintenance', 'start', 'survival'], { ...env, DATA_DIR: missing })).toMatchObject({
+    ...{ code: 1, err: `DATA_DIR is "${missing}", which does not exist; set it to the DATA_DIR of the service.\n` },
+  })
 })

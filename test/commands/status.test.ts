@@ -204,5 +204,6 @@ describe.concurrent('tickwarden status of a server that', () => {
     const { code, out, err } = await run(['--timeout', '500ms', `127.0.0.1:${server.port}`])
     expect([code, out]).toEqual([1, ''])
     expect(err).toMatch(/^127\.0\.0\.1:\d+ is down: [^\n]+\n$/)
+    expect(err).not.toMatch(/\.\d+ ms/)
   })
 })

@@ -87,8 +87,8 @@ it('answers as the version that wrote the files did, which are then kept aside',
   const opened = await open()
   await expectAnswers(opened)
   expect(opened.log.lines).toEqual([
-    expect.stringContaining('taking over the history of 1 servers'),
-    expect.stringContaining('took over the history of 1 servers'),
+    expect.stringContaining('taking over histories of an earlier version from'),
+    expect.stringContaining('took over histories: 1; their files are now in'),
   ])
   const { up } = (await opened.history.overview())(server)
   const known = up.filter((part) => part !== null)

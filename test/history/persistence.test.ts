@@ -251,6 +251,19 @@ describe('a file that cannot be used', () => {
     expect(known((await history.range('Server', hour)).series.players!.max).length).toBeGreaterThanOrEqual(24)
     expect(await history.sessions('Server')).toMatchObject([{ name: 'Alice', isOnline: true }])
   })
+
+  it('until the service stops says that the last values are lost', async () => {
+    await open({ Server: { status: status(3) } })
+    await fleet.pollAll()
+    const other = new Database(file())
+    other.exec('BEGIN IMMEDIATE')
+    await run(2 * minute)
+    await until(() => log.lines.length === 1)
+    await history.close()
+    other.exec('COMMIT')
+    other.close()
+    expect(log.lines.slice(1)).toEqual(['cannot write the history: another program has locked it; its last values are lost'])
+  })
 })
 
 it('is read while other programs use the file, which may read it too', async () => {

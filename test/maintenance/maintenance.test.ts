@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -6,6 +6,7 @@ import { Maintenance, type MaintenanceOptions } from '../../src/maintenance/main
 import { addRecords } from '../../src/maintenance/records.ts'
 import { type Clock, systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
+import { collectLog } from '../helpers/log-lines.ts'
 import { until } from '../helpers/until.ts'
 
 const start = Date.parse('2026-12-01T02:30:00Z')
@@ -47,6 +48,21 @@ test('windows by cron pattern are open in their time zone', async () => {
   expect(maintenance.of('survival')).toEqual({ reason: 'backup', until: Date.parse('2026-07-01T02:30:00Z') })
   expect(maintenance.of('lobby')).toBeNull()
   expect(maintenance.next('survival')?.from).toBe(Date.parse('2026-07-02T02:00:00Z'))
+})
+
+test('a file that cannot be read is reported once, and when it can be read again', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'maintenance-'))
+  const file = join(folder, 'maintenance.json')
+  writeFileSync(file, '[')
+  const log = collectLog()
+  const { maintenance } = await open({ folder, log })
+  await maintenance.sync()
+  writeFileSync(file, '[]')
+  await maintenance.sync()
+  expect(log.lines).toEqual([
+    expect.stringMatching(/^warn: .* cannot be read or stored/),
+    'info: The maintenance that was started by commands can be read and stored again.',
+  ])
 })
 
 test('single windows and groups', async () => {

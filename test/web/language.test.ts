@@ -153,6 +153,8 @@ describe('a German page', () => {
     const inEnglish = (await (await get('/page/servers/gone')).json()) as ServerDetails
     expect(details.hints?.flatMap(({ gives }) => gives)).toContain('die Spielversion')
     expect(inEnglish.hints?.flatMap(({ gives }) => gives)).toContain('the game version')
+    // Its address is set, but the connection is refused.
+    expect(inEnglish.hints?.map(({ source }) => source)).not.toContain('Status')
     expect((await (await get('/api/v1/nothing', german)).json()).title).not.toMatch(/nicht/)
   })
 

@@ -88,7 +88,7 @@ function configFiles(servers: readonly PlannedServer[], listen: string, existing
     return nest({ ...keys, ...Object.fromEntries(names) })
   })
   const text = `# The settings of Tickwarden. After a change: tickwarden check --config tickwarden.yaml
-# docs/settings.md lists all of them. Secrets of the first server are in .env.
+# docs/settings.md lists all of them.${files.some(({ name }) => name === '.env') ? ' Secrets of the first server are in .env.' : ''}
 
 # Address of the page, the API and the metrics. With 0.0.0.0, other machines can connect.
 listen: ${stringify(listen).trim()}
@@ -108,13 +108,20 @@ const readShipped = (path: string): string => {
   }
 }
 
+/** A shipped file, with another comment at its top. */
+function readDocument(path: string, comment: string): Document {
+  const document: Document = parseDocument(readShipped(path).replace(/^(?:#.*\n)+/, ''))
+  document.commentBefore = ` ${comment}`
+  return document
+}
+
 const isLocal = ({ settings }: PlannedServer): boolean =>
   settings.MC_SERVER === undefined || /^(localhost|127\.|::1$)/.test(parseServerAddress(settings.MC_SERVER)?.host ?? '')
 
 /** The service `tickwarden` of the shipped compose.yaml, for this folder. */
 function composeText(servers: readonly PlannedServer[], listen: string, secretFiles: readonly string[]): string {
   readShipped('Dockerfile')
-  const document: Document = parseDocument(readShipped('compose.yaml'))
+  const document = readDocument('compose.yaml', 'Tickwarden in a container, with the settings of tickwarden.yaml: docker compose up')
   const service = ['services', 'tickwarden']
   const [first] = servers
   const secretNames = first === undefined ? [] : Object.keys(split(first).secrets)
@@ -126,8 +133,6 @@ function composeText(servers: readonly PlannedServer[], listen: string, secretFi
   only(['volumes'], ['data', 'history'])
   // The other settings are in tickwarden.yaml; these come from .env.
   only([...service, 'environment'], ['HOST', 'PORT', 'HISTORY_DIR', ...secretNames])
-  if (document.contents) document.contents.commentBefore = null
-  document.commentBefore = ' Tickwarden in a container, with the settings of tickwarden.yaml: docker compose up'
   const set = (key: string, value: unknown) => document.setIn([...service, ...key.split('/')], value)
   set('build', packageRoot)
   // The paths of tickwarden.yaml are the same in the container.
@@ -177,11 +182,10 @@ function unitText(): string {
 
 /** The shipped configuration of Prometheus, for a service and rules on this machine. */
 function prometheusText(listen: string): string {
-  const document: Document = parseDocument(readShipped('grafana/prometheus/prometheus.yaml'))
+  const about = 'Scrapes Tickwarden and evaluates its rules. For a Prometheus that runs already, copy the job.'
+  const document = readDocument('grafana/prometheus/prometheus.yaml', about)
   const { host, port } = parseHostPort(listen, Number(settings.port.default)) ?? { host: '127.0.0.1', port: 8080 }
   const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  if (document.contents) document.contents.commentBefore = null
-  document.commentBefore = ' Scrapes Tickwarden and evaluates its rules. For a Prometheus that runs already, copy the job.'
   document.deleteIn(['alerting'])
   document.setIn(['rule_files', 0], join(packageRoot, 'grafana/alerts/*.rules.yaml'))
   document.setIn(

@@ -27,6 +27,8 @@ export class Connection {
 
   /** Runs an action of which all is stored, or nothing if it throws. One within another is part of it. */
   transaction<T>(action: () => T): T {
+    // libsql aborts the process if it is asked for a transaction of a closed database.
+    if (!this.#db.open) throw new Error('it is closed')
     if (this.#db.inTransaction) return action()
     this.#db.exec('BEGIN IMMEDIATE')
     try {

@@ -70,7 +70,7 @@ async function importOldFiles(store: StoreClient, folder: string, { log, now }: 
   const names = files.filter((name) => name.endsWith('.history'))
   if (names.length === 0) return
   const kept = join(folder, 'imported')
-  log.info({ folder }, `taking over the history of ${names.length} servers from ${folder}`)
+  log.info({ folder }, `taking over histories of an earlier version from ${folder}: ${names.length}`)
   let [imported, told] = [0, Date.now()]
   for (const [index, name] of names.entries()) {
     const path = join(folder, name)
@@ -88,5 +88,5 @@ async function importOldFiles(store: StoreClient, folder: string, { log, now }: 
       log.info(`took over ${index + 1} of ${names.length} histories`)
     }
   }
-  log.info({ folder: kept }, `took over the history of ${imported} servers; their files are now in ${kept}`)
+  log.info({ folder: kept }, `took over histories: ${imported}; their files are now in ${kept}`)
 }

@@ -230,7 +230,7 @@ export const texts = {
     incidentFeed: 'Feed',
     lowestRate: (rate: string) => `${rate} ticks per second at the lowest`,
     incidentEnded: (duration: string) => `for ${duration}`,
-    incidentOpen: 'goes on',
+    incidentOpen: 'ongoing',
     incidentUnknown: 'end not known',
     recent: 'Recent visits',
     regulars: 'Played this week',
