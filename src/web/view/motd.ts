@@ -1,7 +1,7 @@
 import { maxTextRuns, parseTextRuns, type TextRun } from '../../game/protocol/text-runs.ts'
 import { motdLines } from './motd-lines.ts'
 import { h, type ViewElement } from './node.ts'
-import type { PageServer } from './types.ts'
+import type { ServerState } from './types.ts'
 
 const formatClasses: Readonly<Record<string, string>> = { l: 'b', o: 'i', n: 'u', m: 's', k: 'k' }
 
@@ -38,12 +38,12 @@ function viewRun({ text, color, formats }: TextRun): ViewElement {
 }
 
 /** The message of the day in its colours; empty if it is unknown. */
-export function viewMotd({ formattedMotd, state }: PageServer): ViewElement | undefined {
-  if (state.motd === null) return undefined
-  const runs = parseTextRuns(formattedMotd ?? state.motd)
+export function viewMotd({ motd, formattedMotd }: ServerState): ViewElement | undefined {
+  if (motd === null) return undefined
+  const runs = parseTextRuns(formattedMotd ?? motd)
   const text = runs.map((run) => run.text).join('')
-  const isCurrent = runs.length < maxTextRuns ? text === state.motd : state.motd.startsWith(text)
-  const shown = motdLines(isCurrent ? runs : parseTextRuns(state.motd))
+  const isCurrent = runs.length < maxTextRuns ? text === motd : motd.startsWith(text)
+  const shown = motdLines(isCurrent ? runs : parseTextRuns(motd))
   return h(
     'p',
     { class: 'motd' },

@@ -20,8 +20,8 @@ const fact = (label: string, ...children: readonly Child[]): ViewElement =>
 export function viewServerHead({ server, record, join, charts }: ServerDetails, context: ViewContext): ViewElement {
   const { texts, format } = context
   const { online, max, tickRate, tickTimeMean, latency } = server.state
-  const health = healthOf(server, texts, format)
-  const ticks = tickLight(server, texts, format)
+  const health = healthOf(server, context)
+  const ticks = tickLight(server, context)
   const unknown = texts.table.unknown
   const number = (value: number | null) => h('b', {}, value === null ? unknown : format.decimal(value))
   // Most servers have no source of them.
@@ -41,7 +41,7 @@ export function viewServerHead({ server, record, join, charts }: ServerDetails, 
       ),
       viewBadge(health.name, context),
     ),
-    viewMotd(server),
+    viewMotd(server.state),
     // The reason of a server that lags is beside its ticks.
     health.name !== 'up' && health.name !== 'lagging' && h('p', { class: `reason ${health.name}` }, health.reason),
     h(

@@ -33,7 +33,7 @@ export function viewTable(rows: readonly ViewElement[], context: ViewContext): V
 export function viewRow(server: PageServer, context: ViewContext): ViewElement {
   const { texts, format, root } = context
   const { online, max, tickRate, tickTimeMean, latency } = server.state
-  const health = healthOf(server, texts, format)
+  const health = healthOf(server, context)
   const { unknown } = texts.table
   const number = (value: number | null, show: (value: number) => string) => h('td', {}, value === null ? unknown : show(value))
   return h(
