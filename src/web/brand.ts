@@ -4,9 +4,9 @@ import type { FastifyInstance } from 'fastify'
 import { prepare, sendPrepared } from '../http/replies/reply.ts'
 import { type Kind, list, url } from '../settings/kinds/index.ts'
 import { readFileUpToSync } from '../util/files.ts'
-import { readable } from './pictures/theme.ts'
 import { cleanName, cleanText } from './view/clean-text.ts'
 import type { ShownBrand } from './view/context.ts'
+import { readable } from './view/contrast.ts'
 
 export interface Logo {
   readonly type: 'image/png' | 'image/webp' | 'image/svg+xml'

@@ -25,15 +25,23 @@ const threeDigits = (value: number | null): number | null => (value === null ? n
 const shownLatency = (ms: number | null): number | null =>
   ms === null ? null : ms < 9.95 ? Number(ms.toFixed(1)) : Math.round(ms)
 
-/** What the page shows of a server besides its state; also sent with its events. */
-export function pageState(
+/** The settings of a server; those of one that was just removed have only its name. */
+export const settingsOf = (fleet: Fleet, server: string): ServerSettings =>
+  fleet.settingsOf(server) ?? { name: server, sources: {} }
+
+/** What the page shows of a server, as it is also sent with events. */
+function pageState(
+  settings: ServerSettings,
   snapshot: ServerSnapshot,
   { isPublic, isOverview = false, maintenanceOf = () => null }: PageServerOptions,
 ) {
   const state = stateOf(snapshot, maintenanceOf(snapshot.server))
   const fields = currentFields(snapshot)
   const upgrade = ongoingWorldUpgrade(snapshot)
+  const address = addressOf(settings)
   return {
+    group: settings.group ?? null,
+    address: isPublic && address !== undefined ? formatHostPort(address) : null,
     ...state,
     players: isPublic && !isOverview ? state.players : null,
     ...(isOverview && {
@@ -58,23 +66,15 @@ export function pageState(
   }
 }
 
-/** What the page shows of the settings of a server; also sent with its events. */
-export function pageSettings(settings: ServerSettings, { isPublic }: Pick<PageServerOptions, 'isPublic'>) {
-  const address = addressOf(settings)
-  return { group: settings.group ?? null, address: isPublic && address !== undefined ? formatHostPort(address) : null }
-}
-
+/** Without players, of which the page of a server lists some. */
 export function toPageServer(settings: ServerSettings, snapshot: ServerSnapshot, options: PageServerOptions): PageServer {
-  const { formattedMotd, tickRateTarget, error, failing, players, ...state } = pageState(snapshot, options)
+  const { error, ...state } = pageState(settings, snapshot, options)
+  const { lastContact } = snapshot
   return {
     name: settings.name,
-    ...pageSettings(settings, options),
     state: { ...state, players: null },
-    formattedMotd,
-    tickRateTarget,
     error,
-    failing,
-    lastContact: snapshot.lastContact === undefined ? null : Math.round(snapshot.lastContact.wall),
+    lastContact: lastContact === undefined ? null : Math.round(lastContact.wall),
   }
 }
 
@@ -90,10 +90,7 @@ export interface PageEventsOptions extends Required<PageServerOptions> {
 /** The events of the page, which have more values than those of the API, or fewer if the page is not public. */
 export const createPageEvents = ({ fleet, clock, maxClients, order, ...options }: PageEventsOptions): EventHub =>
   createEventHub(fleet, clock, maxClients, {
-    toState: (snapshot) => ({
-      ...pageState(snapshot, options),
-      ...pageSettings(fleet.settingsOf(snapshot.server) ?? { name: snapshot.server, sources: {} }, options),
-    }),
+    toState: (snapshot) => pageState(settingsOf(fleet, snapshot.server), snapshot, options),
     listsServers: true,
     // The page of a server shows the first players of the list, and loads them again after many changes.
     maxPlayerEvents: 3,

@@ -164,8 +164,8 @@ const viewAdmin = (details: ServerDetails, base: string | undefined, context: Vi
 
 /** A link to a server with its state and, unless the page hides pictures, its banner. */
 function previewOf(server: PageServer, base: string | undefined, title: string, context: ViewContext): LinkPreview {
-  const { texts, format, isPublic, brand } = context
-  const state = texts.states[healthOf(server, texts, format).name]
+  const { texts, isPublic, brand } = context
+  const state = texts.states[healthOf(server, context).name]
   const name = encodeURIComponent(server.name)
   return {
     title,

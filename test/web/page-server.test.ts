@@ -13,9 +13,10 @@ import { serverInState } from '../helpers/page-servers.ts'
 import { runningServer as up } from '../helpers/running-server.ts'
 
 const format = createFormat('en', 'UTC')
+const context = { texts: english, format, now: 0, root: '', title: 'Servers' }
 
 const health = (snapshot: ServerSnapshot) =>
-  healthOf(toPageServer({ name: 'survival', sources: {} }, snapshot, { isPublic: true }), english, createFormat('en', 'UTC'))
+  healthOf(toPageServer({ name: 'survival', sources: {} }, snapshot, { isPublic: true }), context)
 
 it('shows hung for a server whose main thread does not answer, before any consequence of it', () => {
   const sources = [
@@ -73,8 +74,7 @@ const upgrading = (state: 'running' | 'failed', progress?: number): ServerSnapsh
 })
 
 it('shows the end of a maintenance with its date if that is another day', () => {
-  const reason = (until: number) =>
-    healthOf(serverInState({ state: { maintenance: { reason: 'Moving', until } } }), english, format).reason
+  const reason = (until: number) => healthOf(serverInState({ maintenance: { reason: 'Moving', until } }), context).reason
   const [soon, later] = [Date.now() + 3_600_000, Date.now() + 3 * 86_400_000]
   expect(reason(soon)).toBe(`Moving until ${format.time(soon)}`)
   expect(reason(later)).toBe(`Moving until ${format.dateTime(later)}`)
@@ -115,7 +115,7 @@ it('shows asleep for a server for which a proxy answers', () => {
 it('has only the configured group', () => {
   const groupOf = (env: Record<string, string>) => {
     const [settings] = loadConfig({ env: { MC_SERVER: 'mc.example.org', ...env }, watches: false }).servers
-    return settings && toPageServer(settings, up, { isPublic: false }).group
+    return settings && toPageServer(settings, up, { isPublic: false }).state.group
   }
   expect(groupOf({ MC_GROUP: 'Network' })).toBe('Network')
   expect(groupOf({})).toBeNull()
@@ -128,9 +128,8 @@ it('marks a sprinting server, which has no target', () => {
   }
   expect(health(sprinting)).toMatchObject({ name: 'sprinting', needsAttention: false })
   const server = toPageServer({ name: 'survival', sources: {} }, sprinting, { isPublic: true })
-  const context = { texts: english, format, now: 0, root: '', title: 'Servers' }
   expect(toHtml(viewCard(server, undefined, context))).toContain('<span class="badge sprinting">')
-  expect(tickLight(server, english, format).reason).not.toContain('of 20')
+  expect(tickLight(server, context).reason).not.toContain('of 20')
 })
 
 it.each([
@@ -144,5 +143,5 @@ it.each([
     tickDurationMean: { value: mean / 1000, source: 'rcon' },
   } as const
   const server = toPageServer({ name: 'survival', sources: {} }, { ...up, fields }, { isPublic: true })
-  expect(tickLight(server, english, format).reason).toBe(expected)
+  expect(tickLight(server, context).reason).toBe(expected)
 })

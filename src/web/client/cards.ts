@@ -1,7 +1,6 @@
 import type { Section } from '../view/arrange.ts'
 import { cardTitle, type Density, viewCard, viewPast } from '../view/card.ts'
 import { serverPath } from '../view/context.ts'
-import { healthOf } from '../view/health.ts'
 import { viewHeading } from '../view/layout.ts'
 import { h, type ViewElement } from '../view/node.ts'
 import type { CardHistory, FleetPage, PageServer } from '../view/types.ts'
@@ -232,10 +231,4 @@ export function createCards(servers: readonly PageServer[], rendered: Element, o
     },
     draw,
   }
-}
-
-/** Order by health, for sorting. */
-export const rankOf = (server: PageServer): number => {
-  const { texts, format } = contextNow()
-  return healthOf(server, texts, format).rank
 }

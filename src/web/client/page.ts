@@ -1,13 +1,14 @@
 import { fewServers } from '../view/graph.ts'
+import { healthOf } from '../view/health.ts'
 import { pageTitle, totalsOf, viewSummary } from '../view/summary.ts'
 import type { FleetPage, PageServer } from '../view/types.ts'
-import { createCards, rankOf } from './cards.ts'
+import { createCards } from './cards.ts'
 import { contextNow, readData, setUpTheme, showConnection, showTab, tickTimes } from './chrome.ts'
 import { createControls } from './controls.ts'
 import { createSlot, required } from './dom.ts'
 import type { Graph } from './graph.ts'
-import { loadJson } from './load.ts'
 import { applyEvent, removedBy } from './model.ts'
+import { loadJson } from './request.ts'
 import { followEvents } from './stream.ts'
 import { setUpTips } from './tips.ts'
 
@@ -77,7 +78,7 @@ function start(data: FleetPage): void {
     lastMessage = Date.now()
     if (changed.length === 0 && removed.length === 0) return
     for (const name of removed) cards.delete(name)
-    if (removed.length > 0 || changed.some(({ name, group }) => cards.get(name)?.group !== group)) isIncomplete = true
+    if (removed.length > 0 || changed.some(({ name, state }) => cards.get(name)?.state.group !== state.group)) isIncomplete = true
     for (const server of changed) cards.set(server)
     drawSoon()
   }
@@ -106,7 +107,7 @@ function start(data: FleetPage): void {
 }
 
 /** Changes when the order of the cards by health may have changed. */
-const rankText = (servers: readonly PageServer[]): string => servers.map(rankOf).join('')
+const rankText = (servers: readonly PageServer[]): string => servers.map((server) => healthOf(server, contextNow()).rank).join()
 
 /** True while the keyboard focus or the pointer is in a card. */
 const isUsed = (element: Element): boolean =>

@@ -1,6 +1,7 @@
 import type { Uptime } from '../../history/values/uptime.ts'
 import { cleanText } from '../view/clean-text.ts'
 import { floorPercent } from '../view/format.ts'
+import { escapeHtml } from '../view/node.ts'
 import { judgeTickRate, type Summary, tickText } from './summary.ts'
 import { drawText, fitText, textWidth } from './text.ts'
 
@@ -58,9 +59,6 @@ const height = 20
 const padding = 6
 const maxValueWidth = 240
 
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-const escapeText = (text: string): string => text.replace(/[&<>"]/g, (character) => escapes[character] ?? '')
-
 /** A badge in the usual form: the name on grey, the value on a colour. */
 export function drawBadge({ label, value, color }: BadgeContent): string {
   const style = { size: 11, color: '#ffffff' }
@@ -69,7 +67,7 @@ export function drawBadge({ label, value, color }: BadgeContent): string {
   const labelWidth = Math.ceil(textWidth(label, style)) + 2 * padding
   const width = labelWidth + Math.ceil(textWidth(shown, style)) + 2 * padding
   const draw = (text: string, x: number) => `<g opacity=".3">${drawText(text, x, 15, shadow)}</g>${drawText(text, x, 14, style)}`
-  const title = escapeText(cleanText(`${label}: ${shown}`))
+  const title = escapeHtml(cleanText(`${label}: ${shown}`))
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" role="img" aria-label="${title}"><title>${title}</title>`,
     '<linearGradient id="s" x2="0" y2="100%"><stop offset="0" stop-color="#bbb" stop-opacity=".1"/><stop offset="1" stop-opacity=".1"/></linearGradient>',

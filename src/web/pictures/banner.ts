@@ -1,10 +1,11 @@
 import { parseTextRuns } from '../../game/protocol/text-runs.ts'
 import { cleanName } from '../view/clean-text.ts'
+import { readable } from '../view/contrast.ts'
 import { motdLines } from '../view/motd-lines.ts'
 import { drawLine } from './line.ts'
 import { judgeTickRate, type Summary, tickText } from './summary.ts'
 import { drawText, type TextPiece, textWidth } from './text.ts'
-import { gameColors, readable, type Theme } from './theme.ts'
+import { gameColors, type Theme } from './theme.ts'
 
 /** Sizes for a width of 600 pixels; they scale with the width. */
 const base = { width: 600, height: 108, padding: 14, icon: 64, gap: 14 } as const

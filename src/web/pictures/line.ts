@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { packageRoot } from '../../util/package.ts'
 import { loadSharp } from '../../util/sharp.ts'
+import { escapeHtml } from '../view/node.ts'
 import { isBundled } from './font.ts'
 import { charactersOf, drawPieces, ellipsis, fitPieces, type TextPiece } from './text.ts'
 
@@ -11,9 +12,6 @@ const pixels = 2
 const maxCuts = 8
 /** Blocks of 128 characters per line that are looked up in the installed fonts, and those that are remembered. */
 const [maxLookups, maxKnown] = [24, 500]
-
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
-const escapeText = (text: string): string => text.replace(/[&<>]/g, (character) => escapes[character] ?? '')
 
 /** Drawn with the installed fonts, shaped and in the order of its script, by Pango in a thread pool. @param markup of Pango */
 async function drawMarkup(markup: string) {
@@ -29,7 +27,7 @@ const known = new Map<number, Promise<boolean>>()
 /** Whether an installed font has the characters near this one: all boxes with the code of a missing character are of one size. */
 async function isInstalled(character: string): Promise<boolean> {
   const sizeOf = async (text: string) => {
-    const { width, height } = await drawMarkup(`<span size="40960">${escapeText(text)}</span>`)
+    const { width, height } = await drawMarkup(`<span size="40960">${escapeHtml(text)}</span>`)
     return `${width} ${height}`
   }
   try {
@@ -70,7 +68,7 @@ async function drawablePieces(pieces: readonly TextPiece[]): Promise<readonly Te
 const spanOf = ({ text, size, color, bold, italic, underlined, struckThrough }: TextPiece): string =>
   [
     `<span size="${Math.round(size * 1024)}" foreground="${color}"${bold ? ' weight="bold"' : ''}${italic ? ' style="italic"' : ''}`,
-    `${underlined ? ' underline="single"' : ''}${struckThrough ? ' strikethrough="true"' : ''}>${escapeText(text)}</span>`,
+    `${underlined ? ' underline="single"' : ''}${struckThrough ? ' strikethrough="true"' : ''}>${escapeHtml(text)}</span>`,
   ].join('')
 
 /** The first characters of the pieces. */

@@ -32,8 +32,8 @@ export interface Section {
   readonly worst: Health
 }
 
-const searchable = ({ name, group, address, state }: PageServer): string =>
-  [name, group, address, state.version, state.software, state.motd]
+const searchable = ({ name, state }: PageServer): string =>
+  [name, state.group, state.address, state.version, state.software, state.motd]
     .map((part) => cleanText(part ?? ''))
     .join('\n')
     .toLowerCase()
@@ -53,10 +53,10 @@ const attentionKey = 'attention'
 const keyOf = (group: string | null): string => (group === null ? 'others' : `group ${group}`)
 
 /** The states that there are, with their number of servers. */
-export function countStates(servers: readonly PageServer[], { texts, format }: ViewContext): ReadonlyMap<Filter, number> {
+export function countStates(servers: readonly PageServer[], context: ViewContext): ReadonlyMap<Filter, number> {
   const counts = new Map<Filter, number>([['all', servers.length], ...healthNames.map((name) => [name, 0] as const)])
   for (const server of servers) {
-    const { name } = healthOf(server, texts, format)
+    const { name } = healthOf(server, context)
     counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   return counts
@@ -64,7 +64,7 @@ export function countStates(servers: readonly PageServer[], { texts, format }: V
 
 /** The groups in the order in which they are first used; servers without a group come last. */
 export function groupsOf(servers: readonly PageServer[]): readonly (string | null)[] {
-  return [...new Set(servers.map(({ group }) => group))].sort((a, b) => Number(a === null) - Number(b === null))
+  return [...new Set(servers.map(({ state }) => state.group))].sort((a, b) => Number(a === null) - Number(b === null))
 }
 
 /**
@@ -72,11 +72,11 @@ export function groupsOf(servers: readonly PageServer[]): readonly (string | nul
  * network are found without looking through its groups.
  */
 export function arrange(servers: readonly PageServer[], choice: Choice, context: ViewContext): readonly Section[] {
-  const { texts, format } = context
-  const health = (server: PageServer) => healthOf(server, texts, format)
+  const { texts } = context
+  const health = (server: PageServer) => healthOf(server, context)
   const words = choice.search.toLowerCase().split(/\s+/).filter(Boolean)
   const shown = servers.filter((server) => {
-    if (choice.group !== '' && server.group !== choice.group) return false
+    if (choice.group !== '' && server.state.group !== choice.group) return false
     if (choice.state !== 'all' && health(server).name !== choice.state) return false
     const text = words.length === 0 ? '' : searchable(server)
     return words.every((word) => text.includes(word))
@@ -92,8 +92,10 @@ export function arrange(servers: readonly PageServer[], choice: Choice, context:
   const groups = groupsOf(servers)
   const isGrouped = groups.length > 1 || (groups[0] ?? null) !== null
   const lifts = (server: PageServer) => isGrouped && choice.sort === 'attention' && health(server).needsAttention
-  const members = groupBy(shown.toSorted(orders[choice.sort]), (server) => (lifts(server) ? attentionKey : keyOf(server.group)))
-  const byGroup = groupBy(servers, ({ group }) => group)
+  const members = groupBy(shown.toSorted(orders[choice.sort]), (server) =>
+    lifts(server) ? attentionKey : keyOf(server.state.group),
+  )
+  const byGroup = groupBy(servers, ({ state }) => state.group)
   const toSection = (key: string, title: string, all: readonly PageServer[] = []): readonly Section[] => {
     const own = members.get(key)
     const [first, ...others] = all.map(health)

@@ -71,7 +71,7 @@ function viewPlayers(server: PageServer, context: ViewContext): ViewElement {
 function viewTicks(server: PageServer, context: ViewContext): ViewElement {
   const { texts, format } = context
   const { tickRate, tickTimeMean, latency } = server.state
-  const { light, reason } = tickLight(server, texts, format)
+  const { light, reason } = tickLight(server, context)
   const number = (value: number | null) => (value === null ? undefined : format.decimal(value))
   return h(
     'div',
@@ -118,8 +118,7 @@ export function viewCard(
   context: ViewContext,
   density: Density = 'cards',
 ): ViewElement {
-  const { texts, format } = context
-  const health = healthOf(server, texts, format)
+  const health = healthOf(server, context)
   const software = softwareText(server)
   return h(
     'article',
@@ -132,14 +131,18 @@ export function viewCard(
         'div',
         { class: 'title' },
         cardTitle(server, context),
-        h('p', { class: 'software' }, software || (server.address === null ? ' ' : h('bdi', {}, cleanText(server.address)))),
+        h(
+          'p',
+          { class: 'software' },
+          software || (server.state.address === null ? ' ' : h('bdi', {}, cleanText(server.state.address))),
+        ),
       ),
       viewBadge(health.name, context),
     ),
     // On a card, the reason of a server that lags is beside its ticks.
     (health.needsAttention && (density === 'rows' || health.name !== 'lagging')) || server.state.up !== true
       ? h('p', { class: `reason ${health.name}` }, health.reason)
-      : (viewMotd(server) ?? h('p', { class: 'motd' })),
+      : (viewMotd(server.state) ?? h('p', { class: 'motd' })),
     viewPlayers(server, context),
     viewTicks(server, context),
     past ?? h('div', { class: 'past', 'aria-busy': 'true' }),

@@ -1,3 +1,4 @@
+import type { ViewContext } from './context.ts'
 import type { Format } from './format.ts'
 import type { Texts } from './texts/en.ts'
 import type { PageServer } from './types.ts'
@@ -38,7 +39,7 @@ const laggingBelow = 0.95
 const tightAbove = 0.8
 
 /** The available milliseconds per tick, and the target tick rate. */
-export function tickBudget({ tickRateTarget }: PageServer): { readonly target: number; readonly budget: number } {
+export function tickBudget({ state: { tickRateTarget } }: PageServer): { readonly target: number; readonly budget: number } {
   const target = tickRateTarget !== null && tickRateTarget > 0 ? tickRateTarget : 20
   return { target, budget: 1000 / target }
 }
@@ -47,7 +48,7 @@ export function tickBudget({ tickRateTarget }: PageServer): { readonly target: n
 const usedTime = (ms: number, budget: number, format: Format): string =>
   budget < 1 ? format.milliseconds(ms) : format.decimal(ms)
 
-function lagReason(server: PageServer, texts: Texts, format: Format): string | undefined {
+function lagReason(server: PageServer, { texts, format }: ViewContext): string | undefined {
   const { tickRate, tickTimeMean } = server.state
   const { target, budget } = tickBudget(server)
   if (tickRate !== null && tickRate < target * laggingBelow)
@@ -63,18 +64,19 @@ function lagReason(server: PageServer, texts: Texts, format: Format): string | u
 const known = new WeakMap<PageServer, Health>()
 
 /** The health of a server, with the reason. */
-export function healthOf(server: PageServer, texts: Texts, format: Format): Health {
+export function healthOf(server: PageServer, context: ViewContext): Health {
   const before = known.get(server)
   if (before !== undefined) return before
-  const [name, reason] = classify(server, texts, format)
+  const [name, reason] = classify(server, context)
   const rank = healthNames.indexOf(name)
   const health = { name, rank, needsAttention: rank < healthNames.indexOf('unknown'), reason }
   known.set(server, health)
   return health
 }
 
-function classify(server: PageServer, texts: Texts, format: Format): readonly [HealthName, string] {
-  const { state, error, failing } = server
+function classify(server: PageServer, context: ViewContext): readonly [HealthName, string] {
+  const { texts, format } = context
+  const { state, error } = server
   const why = (code: string) => textOfCode(code, texts.reasons)
   if (state.worldUpgrade === 'failed') return ['down', texts.reason.upgradeFailed]
   if (state.worldUpgrade === 'running')
@@ -91,10 +93,9 @@ function classify(server: PageServer, texts: Texts, format: Format): readonly [H
   if (!state.up) return ['down', error === null ? texts.reason.downUnknown : why(error)]
   if (state.responsive === false) return ['hung', texts.reason.hung]
   // Stopped ticks are not slow ticks, and a sprint has no target.
-  const lag =
-    state.frozen === true || state.paused === true || state.sprinting === true ? undefined : lagReason(server, texts, format)
+  const lag = state.frozen === true || state.paused === true || state.sprinting === true ? undefined : lagReason(server, context)
   if (lag !== undefined) return ['lagging', lag]
-  const [failure] = failing
+  const [failure] = state.failing
   if (failure !== undefined) return ['limited', texts.reason.limited(failure.source, why(failure.error))]
   if (state.frozen === true) return ['frozen', texts.reason.frozen]
   if (state.paused === true) return ['paused', texts.reason.paused]
@@ -105,7 +106,8 @@ function classify(server: PageServer, texts: Texts, format: Format): readonly [H
 export type Light = 'good' | 'tight' | 'bad' | 'off'
 
 /** The level of a server's ticks, with a text. */
-export function tickLight(server: PageServer, texts: Texts, format: Format): { readonly light: Light; readonly reason: string } {
+export function tickLight(server: PageServer, context: ViewContext): { readonly light: Light; readonly reason: string } {
+  const { texts, format } = context
   const { state } = server
   const { tickRate, tickTimeMean, tickTimeP99 } = state
   const { target, budget } = tickBudget(server)
@@ -117,7 +119,7 @@ export function tickLight(server: PageServer, texts: Texts, format: Format): { r
   if (state.up !== true || (tickRate === null && tickTimeMean === null)) return { light: 'off', reason: texts.ticks.unknown }
   if (state.frozen === true || state.paused === true) return { light: 'off', reason: texts.ticks.stopped }
   if (state.sprinting === true) return { light: 'good', reason: texts.ticks.sprinting }
-  const lag = lagReason(server, texts, format)
+  const lag = lagReason(server, context)
   if (lag !== undefined) return { light: 'bad', reason: lag }
   if (tickTimeMean !== null && tickTimeMean > budget * tightAbove)
     return { light: 'tight', reason: texts.ticks.tight(used(tickTimeMean), limit) }

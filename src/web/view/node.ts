@@ -36,10 +36,11 @@ export const h = (tag: string, attributes: Attributes = {}, ...children: readonl
   children: flatten(children, []),
 })
 
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-const special = /[&<>"']/
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+const special = /[&<>"]/
+/** For text, and for attributes in double quotes. */
 export const escapeHtml = (text: string): string =>
-  special.test(text) ? text.replace(/[&<>"']/g, (character) => escapes[character] ?? '') : text
+  special.test(text) ? text.replace(/[&<>"]/g, (character) => escapes[character] ?? '') : text
 
 const voidTags = new Set(['br', 'hr', 'img', 'input', 'link', 'meta'])
 

@@ -1,13 +1,11 @@
 import { cleanName } from './clean-text.ts'
+import { escapeHtml } from './node.ts'
 import type { Texts } from './texts/en.ts'
 
 export type SnippetName = keyof Texts['server']['snippets']
 
 /** A text as a YAML string in double quotes: JSON is YAML. */
 const quote = (text: string): string => JSON.stringify(text)
-
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-const attribute = (text: string): string => text.replace(/[&<>"]/g, (character) => escapes[character] ?? '')
 
 /** A name in the path of a URL. Parentheses would end a link in Markdown. */
 const segment = (name: string): string =>
@@ -48,7 +46,7 @@ export function snippetsOf(
   return [
     ['prometheus', prometheusOf(new URL(base), metricsListen)],
     ['grafana', `/d/tickwarden-server/?var-server=${encodeURIComponent(name)}`],
-    ['banner', `<a href="${page}"><img src="${api}/banner.png" alt="${attribute(label)}"></a>`],
+    ['banner', `<a href="${page}"><img src="${api}/banner.png" alt="${escapeHtml(label)}"></a>`],
     ['badge', `[![${markdown}](${api}/badge.svg)](${page})`],
     [
       'homeAssistant',

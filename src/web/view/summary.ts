@@ -41,7 +41,7 @@ export type VerdictState = (typeof verdictStates)[number]
 
 const isVerdictState = (name: HealthName): name is VerdictState => (verdictStates as readonly HealthName[]).includes(name)
 
-export function totalsOf(servers: readonly PageServer[], { texts, format }: ViewContext): Totals {
+export function totalsOf(servers: readonly PageServer[], context: ViewContext): Totals {
   let [up, slots] = [0, 0]
   let isLimited = true
   let players: number | null = null
@@ -56,7 +56,7 @@ export function totalsOf(servers: readonly PageServer[], { texts, format }: View
       else isLimited = false
       if (state.online !== null) players = (players ?? 0) + state.online
     }
-    const health = healthOf(server, texts, format)
+    const health = healthOf(server, context)
     if (isVerdictState(health.name)) counts.set(health.name, (counts.get(health.name) ?? 0) + 1)
     if (health.needsAttention) attention.push({ server, health })
   }

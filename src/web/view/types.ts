@@ -2,8 +2,11 @@ import type { Texts } from './texts/en.ts'
 
 export type ChartName = keyof Texts['server']['chart']
 
-/** The data of one server on the page. `null` if a value is unknown. */
+/** What the page shows of a server that events can change. `null` if a value is unknown. */
 export interface ServerState {
+  readonly group: string | null
+  /** Null also if the page hides addresses. */
+  readonly address: string | null
   readonly up: boolean | null
   readonly online: number | null
   readonly max: number | null
@@ -12,8 +15,11 @@ export interface ServerState {
   readonly version: string | null
   readonly software: string | null
   readonly motd: string | null
-  /** Ticks per second. */
+  /** The message of the day with its formatting codes. */
+  readonly formattedMotd: string | null
+  /** Ticks per second; a target of null means 20. */
   readonly tickRate: number | null
+  readonly tickRateTarget: number | null
   /** Milliseconds per tick. */
   readonly tickTimeMean: number | null
   readonly tickTimeP99: number | null
@@ -33,6 +39,8 @@ export interface ServerState {
   readonly worldUpgradeProgress: number | null
   /** The maintenance that it is in; `until` is Unix milliseconds. */
   readonly maintenance?: { readonly reason: string; readonly until: number } | null
+  /** While up: sources that fail, with the code of their error. Empty if the page hides sources. */
+  readonly failing: readonly { readonly source: string; readonly error: string }[]
 }
 
 export interface ListedPlayer {
@@ -42,18 +50,9 @@ export interface ListedPlayer {
 
 export interface PageServer {
   readonly name: string
-  readonly group: string | null
-  /** Null if the page hides addresses. */
-  readonly address: string | null
   readonly state: ServerState
-  /** The message of the day with its formatting codes. */
-  readonly formattedMotd: string | null
-  /** Target tick rate in ticks per second; null: 20. */
-  readonly tickRateTarget: number | null
   /** While down: why, as the code of a source's error. */
   readonly error: string | null
-  /** While up: sources that fail, with the code of their error. Empty if the page hides sources. */
-  readonly failing: readonly { readonly source: string; readonly error: string }[]
   /** Unix milliseconds of the last contact. */
   readonly lastContact: number | null
 }

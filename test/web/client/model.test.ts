@@ -3,7 +3,7 @@ import { applyEvent } from '../../../src/web/client/model.ts'
 import { serverInState } from '../../helpers/page-servers.ts'
 
 it('knows since when a server is down', () => {
-  let server = serverInState({ name: 'survival', lastContact: 1_000 })
+  let server = serverInState({}, { lastContact: 1_000 })
   const apply = (data: object) => {
     const event = { event: 'change', data: JSON.stringify({ server: 'survival', ...data }) }
     server = applyEvent(event, () => server) ?? server

@@ -33,7 +33,7 @@ describe('a message of thousands of pieces', () => {
 
   it('keeps its colours on the page', () => {
     const motd = colors.map((color) => `${color}x`).join('')
-    const view = viewMotd({ formattedMotd: motd, state: { motd: 'x'.repeat(8_000) } } as never)!
+    const view = viewMotd({ formattedMotd: motd, motd: 'x'.repeat(8_000) } as never)!
     const html = toHtml(view)
     expect(html.match(/<span/g)!.length).toBeLessThanOrEqual(200)
     const [line] = view.children as readonly ViewElement[]

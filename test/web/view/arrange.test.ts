@@ -7,13 +7,13 @@ import { texts as english } from '../../../src/web/view/texts/en.ts'
 import { serverInState } from '../../helpers/page-servers.ts'
 
 const context = { texts: english, format: createFormat('en', 'UTC'), now: 0, root: '', title: 'Servers' }
-const down = { state: { up: false, online: null }, error: 'refused' }
+const down = { up: false, online: null }
 const network = [
-  serverInState({ name: 'lobby', group: 'Network' }),
-  serverInState({ name: 'survival', group: 'Game', state: { online: 9 } }),
-  serverInState({ name: 'creative', group: 'Game', state: { tickRate: 12, online: 4 } }),
-  serverInState({ name: 'build', group: null, state: { up: null } }),
-  serverInState({ name: 'arena', group: 'Network', ...down }),
+  serverInState({ group: 'Network' }, { name: 'lobby' }),
+  serverInState({ group: 'Game', online: 9 }, { name: 'survival' }),
+  serverInState({ group: 'Game', tickRate: 12, online: 4 }, { name: 'creative' }),
+  serverInState({ group: null, up: null }, { name: 'build' }),
+  serverInState({ group: 'Network', ...down }, { name: 'arena' }),
 ]
 const sections = (choice: Partial<Choice> = {}, servers = network) =>
   arrange(servers, { ...defaultChoice, ...choice }, context).map(({ title, servers, all, worst }) => [
@@ -47,7 +47,7 @@ it('finds servers by state and by each word', () => {
 })
 
 it('has one section without a title if no server has a group', () => {
-  const servers = [serverInState({ name: 'a' }), serverInState({ name: 'b', ...down })]
+  const servers = [serverInState({}, { name: 'a' }), serverInState(down, { name: 'b' })]
   expect(sections({}, servers)).toEqual([['', 'b a', 2, 'down']])
   expect(sections({}, [])).toEqual([])
 })

@@ -11,9 +11,9 @@ const context = { texts: english, format: createFormat('de', 'UTC'), now, root: 
 const summary = (servers: readonly PageServer[]) => toHtml(viewSummary(totalsOf(servers, context), null, now, context))
 const verdict = (...servers: readonly PageServer[]) => /<h1>(.*?)<\/h1>/.exec(summary(servers))?.[1]
 
-const fine = (count: number, state: Partial<ServerState> = {}) => Array.from({ length: count }, () => serverInState({ state }))
+const fine = (count: number, state: Partial<ServerState> = {}) => Array.from({ length: count }, () => serverInState(state))
 const down = (since: string | null) =>
-  serverInState({ state: { up: false, online: null }, error: 'refused', lastContact: since === null ? null : Date.parse(since) })
+  serverInState({ up: false, online: null }, { error: 'refused', lastContact: since === null ? null : Date.parse(since) })
 
 it('says that all servers are fine only if the state of each is known', () => {
   expect(verdict(...fine(17))).toBe('All 17 servers are fine')
