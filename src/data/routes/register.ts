@@ -91,7 +91,7 @@ export function registerDatabase(routes: DatabaseRoutes): void {
     summary: `When the ${noun} were updated`,
     description: 'The time given in the snapshot.',
     schema: LastUpdateText,
-    make: (db) => valueReply(db, db.lastUpdate.text),
+    make: (db) => valueReply(db, db.snapshot.lastUpdate.text),
   })
   const page = pageOf(format.schema, `Page of ${noun}`)
   for (const filter of filters) registerFilter(routes, page, filter)

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { PreparedReply } from '../../http/replies/reply.ts'
 import { parseDay } from './dates.ts'
-import type { LoadedSnapshot, SnapshotHead } from './read-snapshot.ts'
+import type { LoadedSnapshot } from './read-snapshot.ts'
 
 /** Ids of entries: the id is the position among the visible entries. */
 export type Selection = readonly number[]
@@ -38,13 +38,10 @@ function valuesOf(value: unknown): readonly string[] {
 }
 
 /** A database: immutable, created from one snapshot, replaced as a whole. */
-export class Database<Entry extends object = object> implements SnapshotHead {
-  readonly lastUpdate: SnapshotHead['lastUpdate']
-  readonly sample: boolean
+export class Database<Entry extends object = object> {
+  readonly snapshot: LoadedSnapshot<Entry>
   /** When it was loaded or its content last changed, Unix seconds. */
   readonly modified: number
-  /** Number of valid entries, including hidden ones. */
-  readonly accepted: number
   /** Every visible entry. */
   readonly entries: readonly Entry[]
   /** Their ids. */
@@ -58,18 +55,12 @@ export class Database<Entry extends object = object> implements SnapshotHead {
   })
   readonly #columns = new Map<string, readonly unknown[]>()
 
-  constructor(
-    snapshot: Pick<LoadedSnapshot<Entry>, 'entries' | 'lastUpdate' | 'sample'>,
-    { isVisible = () => true, compare }: Content<Entry>,
-    modified = 0,
-  ) {
+  constructor(snapshot: LoadedSnapshot<Entry>, { isVisible = () => true, compare }: Content<Entry>, modified = 0) {
+    this.snapshot = snapshot
     const visible = snapshot.entries.filter((entry) => isVisible(entry))
     this.entries = compare === undefined ? visible : visible.toSorted((a, b) => compare(a, b))
     this.all = [...this.entries.keys()]
-    this.lastUpdate = snapshot.lastUpdate
-    this.sample = snapshot.sample
     this.modified = Math.max(modified, snapshot.lastUpdate.time)
-    this.accepted = snapshot.entries.length
   }
 
   /** The JSON of a page: some entries of a selection in their envelope. */
