@@ -24,7 +24,6 @@ const toys: DatabaseDefinition<{ name: string }> = {
   noun: 'toys',
   file: 'toys.json',
   format: createFormat({ title: 'Toy', fields: { name: { kind: 'text', required: true } }, example: { name: 'Ball' } }),
-  columns: () => ({}),
   tag: { name: 'toys', description: 'A database of toys' },
   filters: [{ path: 'filter/getall', summary: 'All toys', description: 'One page of all toys.', filter: everything }],
   lists: [],

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { comebacksDatabase } from '../../src/data/databases/kcomebacks.ts'
-import { intersection, NumberColumn, TextColumn, union, ValueIndex } from '../../src/data/store/columns.ts'
+import { filtersOf, isBetween, select } from '../../src/data/routes/filter.ts'
 import { Database } from '../../src/data/store/database.ts'
 import { formatDay, parseDay } from '../../src/data/store/dates.ts'
 import { loadSnapshot } from '../../src/data/store/read-snapshot.ts'
@@ -40,13 +40,19 @@ const query = fc.array(letter, { minLength: 1, maxLength: 3 }).map((letters) => 
 const naive = (text: string, wanted: string) =>
   text.toLowerCase().normalize('NFC').includes(wanted.toLowerCase().normalize('NFC'))
 const where = <T>(items: readonly T[], fits: (item: T) => boolean) => items.flatMap((item, id) => (fits(item) ? [id] : []))
-const column = (texts: readonly string[]) => new TextColumn(texts)
+const databaseOf = (values: readonly unknown[]) =>
+  new Database(
+    { entries: values.map((value) => ({ value })), lastUpdate: { text: '', time: 0 }, sample: false, rejected: [], warnings: [] },
+    {},
+  )
+const filters = filtersOf('values')
+const find = (texts: readonly string[], value: string) => select(databaseOf(texts), filters.text('value', 'a').filter, { value })
 
 describe('the parts of a database agree with a naive filter', () => {
   it('substring search', () => {
     fc.assert(
       fc.property(fc.array(words, { maxLength: 40 }), query, (texts, wanted) => {
-        expect([...column(texts).find(wanted)]).toEqual(where(texts, (text) => naive(text, wanted)))
+        expect(find(texts, wanted)).toEqual(where(texts, (text) => naive(text, wanted)))
       }),
       { numRuns: 2000 },
     )
@@ -56,7 +62,7 @@ describe('the parts of a database agree with a naive filter', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(3000), { maxLength: 5 }), (places) => {
         const texts = Array.from({ length: 3001 }, (_, id) => (places.includes(id) ? 'needle' : 'hay'))
-        expect([...column(texts).find('NEEDLE')]).toEqual(places.sort((a, b) => a - b))
+        expect(find(texts, 'NEEDLE')).toEqual(places.sort((a, b) => a - b))
       }),
     )
   })
@@ -69,7 +75,8 @@ describe('the parts of a database agree with a naive filter', () => {
     )
     fc.assert(
       fc.property(numbers, number, number, (values, least, maximum) => {
-        const found = [...new NumberColumn(values).between(least, maximum)]
+        const db = databaseOf(values)
+        const found = db.all.filter(isBetween(db.numbers('value'), least, maximum))
         expect(found).toEqual(where(values, (value) => value !== undefined && value >= least && value <= maximum))
       }),
       { numRuns: 2000 },
@@ -79,19 +86,8 @@ describe('the parts of a database agree with a naive filter', () => {
   it('equal values', () => {
     fc.assert(
       fc.property(fc.array(fc.array(words, { maxLength: 3 })), words, (lists, wanted) => {
-        const index = new ValueIndex(lists)
-        expect([...index.having(wanted)]).toEqual(where(lists, (list) => list.includes(wanted)))
-        expect(new Set(index.values)).toEqual(new Set(lists.flat().filter((value) => value !== '')))
-      }),
-    )
-  })
-
-  it('union and intersection of two selections', () => {
-    const ids = fc.uniqueArray(fc.nat(30)).map((list) => new Uint32Array(list.sort((a, b) => a - b)))
-    fc.assert(
-      fc.property(ids, ids, (left, right) => {
-        expect([...union(left, right)]).toEqual([...new Set([...left, ...right])].sort((a, b) => a - b))
-        expect([...intersection(left, right)]).toEqual([...left].filter((id) => right.includes(id)))
+        const found = select(databaseOf(lists), filters.value('value', { example: 'a' }).filter, { value: wanted })
+        expect(found).toEqual(where(lists, (list) => list.includes(wanted)))
       }),
     )
   })

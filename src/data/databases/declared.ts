@@ -1,9 +1,18 @@
 import { optional, type Parameter, type Parameters } from '../../http/parameters.ts'
 import { invalidParameter } from '../../util/errors.ts'
 import { Type } from '../../util/schema.ts'
-import { anyCase, checkRange, type Filter, type FilterRoute, filtersOf, type Point, pointParameter } from '../routes/filter.ts'
-import { compareKeys, intersection, type Selection, type SortKey } from '../store/columns.ts'
-import type { Column, Database } from '../store/database.ts'
+import {
+  anyCase,
+  checkRange,
+  type Filter,
+  type FilterRoute,
+  filtersOf,
+  isBetween,
+  type Matches,
+  type Point,
+  pointParameter,
+} from '../routes/filter.ts'
+import type { Database } from '../store/database.ts'
 import { parseDay } from '../store/dates.ts'
 import { createFormat } from '../store/fields.ts'
 import type { DatabaseDeclaration, DeclaredField } from './declaration.ts'
@@ -11,36 +20,19 @@ import type { DatabaseDefinition } from './definition.ts'
 
 type Entry = Readonly<Record<string, unknown>>
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
-const dayOf = (value: unknown): number | undefined => (typeof value === 'string' ? parseDay(value) : undefined)
-const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
+/** By what entries are sorted; undefined: last, in either direction. */
+type SortKey = string | number | undefined
 
-/** How the values of each kind are searched. */
-const columnOf: Readonly<Record<DeclaredField['kind'], (name: string) => Column<Entry>>> = {
-  text: (name) => ({ text: (entry) => textOf(entry[name]) }),
-  values: (name) => ({ values: (entry) => entry[name] as readonly string[] }),
-  boolean: (name) => ({ values: (entry) => (entry[name] === null ? [] : [String(entry[name])]) }),
-  link: (name) => ({ values: (entry) => (entry[name] === null ? [] : [textOf(entry[name])]) }),
-  date: (name) => ({ number: (entry) => dayOf(entry[name]) }),
-  number: (name) => ({ number: (entry) => numberOf(entry[name]) }),
-}
-
-/** By what entries are sorted; undefined: last. */
 function sortKey({ kind }: DeclaredField, value: unknown): SortKey {
-  if (kind === 'date') return dayOf(value)
-  if (kind === 'boolean') return value === null ? undefined : Number(value)
-  if (kind === 'number') return numberOf(value)
-  return typeof value === 'string' ? value.toLowerCase() : undefined
+  if (typeof value === 'string') return kind === 'date' ? parseDay(value) : value.toLowerCase()
+  return value === null ? undefined : Number(value)
 }
 
-const columnsOf = (fields: DatabaseDeclaration['fields']): Readonly<Record<string, Column<Entry>>> =>
-  Object.fromEntries(
-    Object.entries(fields).flatMap(([name, field]) => [
-      [name, columnOf[field.kind](name)],
-      ...(field.kind === 'text' && field.list ? [[`list ${name}`, { values: (entry: Entry) => [textOf(entry[name])] }]] : []),
-      ...(field.kind === 'values' ? [] : [[`sort ${name}`, { sort: (entry: Entry) => sortKey(field, entry[name]) }]]),
-    ]),
-  )
+export function compareKeys(a: SortKey, b: SortKey, isDescending: boolean): number {
+  if (a === b) return 0
+  if (a === undefined || b === undefined) return a === undefined ? 1 : -1
+  return a < b === isDescending ? 1 : -1
+}
 
 /** Compares by several keys, such as `-read` and `title`. @param keyOf returns the key of an item by the name of its field */
 function compareBy<T>(order: readonly string[], keyOf: (name: string, item: T) => SortKey, isReversed = false) {
@@ -59,29 +51,25 @@ function filterOf(noun: string, name: string, { kind, list: isListed }: Declared
   const list = isListed ? `get${name}` : undefined
   if (kind === 'text') return filters.text(name, 'text', [name], list)
   if (kind === 'date' || kind === 'number')
-    return filters.range(
-      name,
-      name,
-      kind,
-      `whose ${name} is in the range, inclusive. Those without one never match.`,
-      (db, start, end) => db.number(name).between(start, end),
+    return filters.range(name, name, kind, `whose ${name} is in the range, inclusive. Those without one never match.`, (db) =>
+      db.numbers(name),
     )
   const values = kind === 'boolean' ? { choices: ['true', 'false'], example: 'true' } : { example: 'value' }
   return filters.value(name, { ...values, ...(list !== undefined && { list }) })
 }
 
 /** A parameter of the search, and what it selects. */
-type Condition = readonly [string, Parameter<unknown>, (db: Database, value: unknown) => Selection]
+type Condition = readonly [string, Parameter<unknown>, (db: Database, value: unknown) => Matches]
 
 function conditionsOf(name: string, { kind }: DeclaredField, { filter }: FilterRoute): readonly Condition[] {
   if (kind !== 'date' && kind !== 'number')
     return Object.entries(filter.parameters).map(([parameter, schema]) => [
       ...([parameter, schema] as const),
-      (db, value) => filter.select(db, { [parameter]: value }),
+      (db, value) => filter.matches(db, { [parameter]: value }),
     ])
   const point = (field: string, what: string, least: (number: number) => number, most: (number: number) => number): Condition => [
     ...([field, pointParameter[kind](`${what} ${name}`)] as const),
-    (db, value) => db.number(name).between(least((value as Point).number), most((value as Point).number)),
+    (db, value) => isBetween(db.numbers(name), least((value as Point).number), most((value as Point).number)),
   ]
   const same = (number: number) => number
   return [
@@ -113,7 +101,11 @@ const orderParameter: Parameter<string> = {
 }
 
 /** Several filters at once, in any order. */
-function searchOf(fields: DatabaseDeclaration['fields'], routes: ReadonlyMap<string, FilterRoute>): Filter {
+function searchOf(
+  fields: DatabaseDeclaration['fields'],
+  routes: ReadonlyMap<string, FilterRoute>,
+  keyOf: (name: string, entry: Entry) => SortKey,
+): Filter {
   const conditions = [...routes].flatMap(([name, route]) => conditionsOf(name, fields[name] as DeclaredField, route))
   const sortable = Object.keys(fields).filter((name) => fields[name]?.kind !== 'values')
   const sorting: Parameters = sortable.length === 0 ? {} : { sort: sortParameter(sortable), order: orderParameter }
@@ -125,12 +117,17 @@ function searchOf(fields: DatabaseDeclaration['fields'], routes: ReadonlyMap<str
       if (order !== undefined && sort === undefined) throw invalidParameter('Parameter "order" is given without "sort".')
       for (const name of routes.keys()) checkRange(values, `${name}.from`, `${name}.to`)
     },
-    select(db, values) {
+    matches(db, values) {
       const used = conditions.filter(([name]) => values[name] !== undefined)
-      const selected = used.map(([name, , select]) => select(db, values[name])).reduce(intersection, db.all)
+      const matches = used.map(([name, , matchesOf]) => matchesOf(db, values[name]))
+      return (id) => matches.every((isMatch) => isMatch(id))
+    },
+    compare(db, values) {
       const { sort, order } = values as { sort?: readonly string[]; order?: string }
-      if (sort === undefined) return selected
-      return selected.slice().sort(compareBy(sort, (name, id: number) => db.keys(`sort ${name}`)[id], order === 'desc'))
+      if (sort === undefined) return undefined
+      const keysOf = (name: string) => (db as Database<Entry>).column(`keys of ${name}`, (entry) => keyOf(name, entry))
+      const columns = new Map(sort.map((key) => key.replace(/^-/, '')).map((name) => [name, keysOf(name)]))
+      return compareBy(sort, (name, id: number) => columns.get(name)?.[id], order === 'desc')
     },
   }
 }
@@ -146,7 +143,6 @@ export function defineDatabase(declaration: DatabaseDeclaration): DatabaseDefini
   return {
     ...{ name, place, noun, file: `${name}.json`, isPlain: true, tag: { name: tag, description } },
     format: createFormat<Entry>({ title: `Entry of ${name}`, fields }),
-    columns: () => columnsOf(fields),
     ...(visible !== undefined && { isVisible: (entry: Entry) => entry[visible] !== false }),
     ...(order.length > 0 && { compare: compareBy(order, sortKeyOf) }),
     filters: [
@@ -156,15 +152,11 @@ export function defineDatabase(declaration: DatabaseDeclaration): DatabaseDefini
         path: 'search',
         summary: `Entries of ${name} by several fields`,
         description: `Entries that match every given parameter. ${anyCase}`,
-        filter: searchOf(fields, routes),
+        filter: searchOf(fields, routes, sortKeyOf),
       },
     ],
     lists: named
       .filter(([, { list }]) => list)
-      .map(([field, { kind }]) => ({
-        path: `filter/get${field}`,
-        summary: `All values of ${field}`,
-        column: kind === 'text' ? `list ${field}` : field,
-      })),
+      .map(([field]) => ({ path: `filter/get${field}`, summary: `All values of ${field}`, field })),
   }
 }

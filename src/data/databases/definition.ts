@@ -16,11 +16,11 @@ export interface ReplyRoute extends RouteDocs {
   make(db: Database, today: number): PreparedReply
 }
 
-/** A route that lists the distinct values of a column. */
+/** A route that lists the distinct values of a field. */
 export interface ListRoute {
   readonly path: string
   readonly summary: string
-  readonly column: string
+  readonly field: string
   /** What the values are, in the plural. */
   readonly what?: string
 }

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { integerParameter } from '../../http/parameters.ts'
 import { packageRoot } from '../../util/package.ts'
-import { type FilterRoute, filtersOf } from '../routes/filter.ts'
+import type { Static } from '../../util/schema.ts'
+import { type FilterRoute, filtersOf, isBetween } from '../routes/filter.ts'
 import { valueReply, wholePage } from '../routes/replies.ts'
 import { ComebackInfo, pageHeaders, pageOf } from '../routes/schemas.ts'
-import type { Selection } from '../store/columns.ts'
-import type { Database } from '../store/database.ts'
-import { formatDay, parseDay } from '../store/dates.ts'
+import type { Database, Selection } from '../store/database.ts'
+import { formatDay } from '../store/dates.ts'
 import { createFormat } from '../store/fields.ts'
 import type { DatabaseDefinition, ReplyRoute } from './definition.ts'
 
@@ -72,7 +72,7 @@ const comebacks = filtersOf('comebacks')
 const byId = (path: string, description: string): FilterRoute => ({
   ...{ path, summary: 'One comeback by id', description },
   unpaged: 'Parameter "id" is "-1"; expected an integer of at least 0.',
-  filter: { parameters: { id }, select: ({ all }, values) => all.subarray(Number(values.id), Number(values.id) + 1) },
+  filter: { parameters: { id }, matches: (_db, values) => (entry) => entry === values.id },
 })
 
 const endReply = (name: string, which: string, select: (all: Selection) => Selection): ReplyRoute => ({
@@ -84,6 +84,13 @@ const endReply = (name: string, which: string, select: (all: Selection) => Selec
   make: (db) => wholePage(db, select(db.all)),
 })
 
+const infoOf = (entries: readonly Comeback[]): Static<typeof ComebackInfo> => ({
+  num_items: entries.length,
+  num_artists: new Set(entries.map(({ artist }) => artist)).size,
+  start_date: entries[0]?.date ?? '',
+  end_date: entries.at(-1)?.date ?? '',
+})
+
 export const comebacksDatabase: DatabaseDefinition<Comeback> = {
   name: 'kcomebacks',
   noun: 'comebacks',
@@ -92,49 +99,29 @@ export const comebacksDatabase: DatabaseDefinition<Comeback> = {
   format: comebackFormat,
   sample: join(packageRoot, 'src', 'data', 'sample', 'kcomebacks.json'),
   tag: { name: 'comebacks', description: 'A database of music releases, dated in KST (UTC+09:00)' },
-  columns() {
-    /** Many entries share a date, and a lookup is cheaper than parsing. */
-    const days = new Map<string, number | undefined>()
-    const dayOf = (date: string): number | undefined => {
-      if (!days.has(date)) days.set(date, parseDay(date))
-      return days.get(date)
-    }
-    return {
-      artist: { text: ({ artist }) => artist },
-      title: { text: ({ title }) => title },
-      types: { values: ({ types }) => types },
-      day: { number: ({ date }) => dayOf(date) },
-    }
-  },
-  summarise: (entries) => ({
-    num_items: entries.length,
-    num_artists: new Set(entries.map(({ artist }) => artist)).size,
-    start_date: entries[0]?.date ?? '',
-    end_date: entries.at(-1)?.date ?? '',
-  }),
   filters: [
     comebacks.all(', oldest first'),
     comebacks.range(
       ...(['daterange', 'date range', 'date'] as const),
       'on these KST dates, inclusive. Those whose day is unknown, such as 2019-11-TBA, never match.',
-      (db, start, end) => db.number('day').between(start, end),
+      (db) => db.numbers('date'),
     ),
     comebacks.text('artist', 'sample'),
     comebacks.text('title', 'song'),
-    comebacks.value('type', { column: 'types', example: 'album', list: 'gettypes' }),
+    comebacks.value('type', { field: 'types', example: 'album', list: 'gettypes' }),
     byId('filter/id', 'A page with the entry; empty if no comeback has the id.'),
     byId('filterid', 'Alias of `filter/id`.'),
   ],
-  lists: [{ path: 'filter/gettypes', summary: 'All types', column: 'types', what: 'types' }],
+  lists: [{ path: 'filter/gettypes', summary: 'All types', field: 'types', what: 'types' }],
   replies: [
-    endReply('first', 'oldest', (all) => all.subarray(0, 1)),
-    endReply('last', 'newest', (all) => all.subarray(-1)),
+    endReply('first', 'oldest', (all) => all.slice(0, 1)),
+    endReply('last', 'newest', (all) => all.slice(-1)),
     {
       path: 'filter/getinfo',
       summary: 'Totals of the database',
       description: 'Number of comebacks and artists, and the first and last date.',
       schema: ComebackInfo,
-      make: (db) => valueReply(db, db.summary),
+      make: (db) => valueReply(db, infoOf(db.entries as readonly Comeback[])),
     },
     ...windows.map(([name, summary, days]) => ({
       path: `upcoming/${name}`,
@@ -143,7 +130,7 @@ export const comebacksDatabase: DatabaseDefinition<Comeback> = {
         'All matches in one reply. Today is the date in UTC+02:00; it is compared with the KST dates of the comebacks.',
       ...{ schema: ComebackPage, headers: {}, isDaily: true as const },
       // Without Last-Modified: the reply also changes with the day.
-      make: (db: Database, today: number) => wholePage(db, db.number('day').between(today, today + days), {}),
+      make: (db: Database, today: number) => wholePage(db, db.all.filter(isBetween(db.numbers('date'), today, today + days)), {}),
     })),
   ],
 }

@@ -58,7 +58,11 @@ export const projectFormat = createFormat<Project>({
   },
 })
 
-const secondsOfDay = 86_400
+/** The UTC day of the last update, since 1970-01-01. */
+const lastDay = (project: object): number | undefined => {
+  const { last_update: seconds } = project as Project
+  return seconds === null ? undefined : Math.floor(seconds / 86_400)
+}
 const projects = filtersOf('projects')
 
 export const projectsDatabase: DatabaseDefinition<Project> = {
@@ -70,34 +74,25 @@ export const projectsDatabase: DatabaseDefinition<Project> = {
   sample: join(packageRoot, 'src', 'data', 'sample', 'projects.json'),
   tag: { name: 'projects', description: 'A database of software projects' },
   isVisible: ({ visible }) => visible,
-  columns: () => ({
-    title: { text: ({ title }) => title },
-    description: { text: ({ description }) => description },
-    status: { values: ({ status }) => [status], ignoreCase: true },
-    statuscolor: { values: ({ statuscolor }) => [statuscolor], ignoreCase: true },
-    categories: { values: ({ categories }) => categories },
-    languages: { values: ({ languages }) => Object.keys(languages) },
-    lastUpdated: { number: ({ last_update }) => last_update ?? undefined },
-  }),
   filters: [
     projects.all(', in the order of the snapshot'),
     projects.range(
       ...(['lastupdaterange', 'date of the last update', 'date'] as const),
       'last updated on these UTC days, inclusive. Those whose time is unknown never match.',
-      (db, start, end) => db.number('lastUpdated').between(start * secondsOfDay, (end + 1) * secondsOfDay - 1),
+      (db) => db.column('days of last_update', lastDay),
     ),
     projects.text('title', 'lantern'),
     projects.text('description', 'sample'),
     projects.text('search', 'fish', ['title', 'description']),
     projects.value('status', { example: 'beta', ignoreCase: true, list: 'getstatuses' }),
     projects.value('statuscolor', { example: 'orange', ignoreCase: true, list: 'getcolors' }),
-    projects.value('category', { column: 'categories', example: 'fabric', list: 'getcategories' }),
-    projects.value('language', { column: 'languages', example: 'Java', list: 'getlangs' }),
+    projects.value('category', { field: 'categories', example: 'fabric', list: 'getcategories' }),
+    projects.value('language', { field: 'languages', example: 'Java', list: 'getlangs' }),
   ],
   lists: [
-    { path: 'filter/getstatuses', summary: 'All statuses', column: 'status' },
-    { path: 'filter/getcolors', summary: 'All status colors', column: 'statuscolor' },
-    { path: 'filter/getcategories', summary: 'All categories', column: 'categories' },
-    { path: 'filter/getlangs', summary: 'All languages', column: 'languages' },
+    { path: 'filter/getstatuses', summary: 'All statuses', field: 'status' },
+    { path: 'filter/getcolors', summary: 'All status colors', field: 'statuscolor' },
+    { path: 'filter/getcategories', summary: 'All categories', field: 'categories' },
+    { path: 'filter/getlangs', summary: 'All languages', field: 'languages' },
   ],
 }

@@ -1,19 +1,30 @@
 import { choiceParameter, type Parameter, type Parameters, textParameter } from '../../http/parameters.ts'
 import { invalidParameter } from '../../util/errors.ts'
 import { Type } from '../../util/schema.ts'
-import { type Selection, union } from '../store/columns.ts'
-import type { Database } from '../store/database.ts'
+import { type Database, fold, type Selection } from '../store/database.ts'
 import { parseDay } from '../store/dates.ts'
 
 /** The values of the parameters of a filter. */
 export type Values = Readonly<Record<string, unknown>>
+
+/** Whether the entry with an id is selected. */
+export type Matches = (id: number) => boolean
 
 /** A filter: its parameters, and the entries that it selects. */
 export interface Filter {
   readonly parameters: Parameters
   /** @throws RequestError INVALID_PARAMETER if the values contradict each other */
   check?(values: Values): void
-  select(db: Database, values: Values): Selection
+  matches(db: Database, values: Values): Matches
+  /** The order of the selected entries; default: that of the database. */
+  compare?(db: Database, values: Values): ((a: number, b: number) => number) | undefined
+}
+
+/** The entries that match a filter. */
+export function select(db: Database, filter: Pick<Filter, 'matches' | 'compare'>, values: Values): Selection {
+  const found = db.all.filter(filter.matches(db, values))
+  const compare = filter.compare?.(db, values)
+  return compare === undefined ? found : found.sort(compare)
 }
 
 /** The OpenAPI texts of a route, and its path below that of the database. */
@@ -34,12 +45,12 @@ export interface FilterRoute extends RouteDocs {
 export const anyCase = 'Case-insensitive; spaces are significant.'
 
 /** Every entry. */
-export const everything: Filter = { parameters: {}, select: ({ all }) => all }
+export const everything: Filter = { parameters: {}, matches: () => () => true }
 
 /** A filter by one text. */
-const byText = (name: string, parameter: Parameter<string>, select: (db: Database, text: string) => Selection): Filter => ({
+const byText = (name: string, parameter: Parameter<string>, matches: (db: Database, text: string) => Matches): Filter => ({
   parameters: { [name]: parameter },
-  select: (db, values) => select(db, String(values[name])),
+  matches: (db, values) => matches(db, String(values[name])),
 })
 
 /** A date or number as given, and as a number: of a date, the days since 1970-01-01. */
@@ -86,15 +97,26 @@ const ends = {
   number: { start: pointParameter.number('Smallest number'), end: pointParameter.number('Largest number, inclusive', '10') },
 }
 
+type Numbers = readonly (number | undefined)[]
+
+/** Matches the entries whose number is in [min, max]; those without a number are in no range. */
+export const isBetween =
+  (numbers: Numbers, min: number, max: number): Matches =>
+  (id) => {
+    const number = numbers[id] ?? Number.NaN
+    return number >= min && number <= max
+  }
+
 /** A filter by a range, inclusive. */
-const byRange = (kind: 'date' | 'number', select: (db: Database, start: number, end: number) => Selection): Filter => ({
+const byRange = (kind: 'date' | 'number', numbersOf: (db: Database) => Numbers): Filter => ({
   parameters: ends[kind],
   check: (values) => checkRange(values, 'start', 'end', kind === 'date' ? 'after' : 'more than'),
-  select: (db, { start, end }) => select(db, (start as Point).number, (end as Point).number),
+  matches: (db, { start, end }) => isBetween(numbersOf(db), (start as Point).number, (end as Point).number),
 })
 
 interface ValueFilter {
-  readonly column?: string
+  /** The field that has the values; default: that of the same name. */
+  readonly field?: string
   readonly example: string
   /** The valid values; default: any. */
   readonly choices?: readonly string[]
@@ -116,24 +138,28 @@ export function filtersOf(noun: string) {
     all: (order = ''): FilterRoute => ({
       ...{ path: 'filter/getall', summary: `All ${noun}`, description: `One page of all ${noun}${order}.`, filter: everything },
     }),
-    text(name: string, example: string, columns: readonly string[] = [name], list?: string): FilterRoute {
-      const where = columns.join(' or ')
+    text(name: string, example: string, fields: readonly string[] = [name], list?: string): FilterRoute {
+      const where = fields.join(' or ')
       const parameter = textParameter({ description: `Text to find in the ${where}`, example })
-      const filter = byText(name, parameter, (db, text) => columns.map((column) => db.text(column).find(text)).reduce(union))
+      const filter = byText(name, parameter, (db, text) => {
+        const wanted = fold(text)
+        const columns = fields.map((field) => db.texts(field))
+        return (id) => columns.some((texts) => texts[id]?.includes(wanted))
+      })
       return route(name, where, `whose ${where} contains the given text. ${anyCase}${listedBy(list)}`, filter)
     },
-    value(name: string, { column = name, example, choices, ignoreCase, list }: ValueFilter): FilterRoute {
+    value(name: string, { field = name, example, choices, ignoreCase, list }: ValueFilter): FilterRoute {
       const docs = { description: `The ${name}, exactly`, example }
       const parameter = choices ? choiceParameter({ ...docs, choices }) : textParameter(docs)
-      const filter = byText(name, parameter, (db, text) => db.values(column).having(text))
+      const filter = byText(name, parameter, (db, text) => {
+        const lists = db.values(field)
+        if (!ignoreCase) return (id) => lists[id]?.includes(text) === true
+        const wanted = fold(text)
+        return (id) => lists[id]?.some((value) => fold(value) === wanted) === true
+      })
       return route(name, name, `with this ${name}.${ignoreCase ? ` ${anyCase}` : ''}${listedBy(list)}`, filter)
     },
-    range: (
-      name: string,
-      by: string,
-      kind: 'date' | 'number',
-      description: string,
-      select: (db: Database, start: number, end: number) => Selection,
-    ) => route(name, by, description, byRange(kind, select)),
+    range: (name: string, by: string, kind: 'date' | 'number', description: string, numbersOf: (db: Database) => Numbers) =>
+      route(name, by, description, byRange(kind, numbersOf)),
   }
 }

@@ -7,9 +7,9 @@ import { json, lastModified, preparedReplies } from '../../http/replies/response
 import type { Clock } from '../../util/clock.ts'
 import type { TSchema } from '../../util/schema.ts'
 import type { DatabaseDefinition, ReplyRoute } from '../databases/definition.ts'
-import { type Database, remember } from '../store/database.ts'
+import type { Database } from '../store/database.ts'
 import { dayAt } from '../store/dates.ts'
-import type { FilterRoute } from './filter.ts'
+import { type FilterRoute, select } from './filter.ts'
 import { pageReply, valueList, valueReply, wholePage } from './replies.ts'
 import { LastUpdateText, pageHeaders, pageOf, snapshotReplies, ValueList } from './schemas.ts'
 
@@ -56,9 +56,9 @@ function registerFilter(
     const db = current()
     const make = () =>
       limit === undefined || offset === undefined
-        ? wholePage(db, filter.select(db, values))
+        ? wholePage(db, select(db, filter, values))
         : pageReply(db, { path: request.basePath + path, filter, values, limit, offset })
-    return sendPrepared(request, reply, remember(db.replies, request.basePath + request.raw.url, make))
+    return sendPrepared(request, reply, db.reply(request.basePath + request.raw.url, make))
   })
   // A page that was requested before; every other request is parsed by the route above.
   app.direct.add(path, { pattern: path, reply: (url, basePath) => unchanging(current().replies.get(basePath + url)) })
@@ -73,7 +73,7 @@ function registerReply(
   const answer = () => {
     const db = current()
     const today = dayAt(clock.wall(), 2)
-    return remember(db.replies, isDaily ? `${path} ${today}` : path, () => make(db, today))
+    return db.reply(isDaily ? `${path} ${today}` : path, () => make(db, today))
   }
   const response = { ...preparedReplies({ description: summary, content: json(schema), headers }), ...snapshotReplies }
   app.get(path, { schema: { tags: [definition.tag.name], summary, description, response } }, (request, reply) =>
@@ -91,15 +91,15 @@ export function registerDatabase(routes: DatabaseRoutes): void {
     summary: `When the ${noun} were updated`,
     description: 'The time given in the snapshot.',
     schema: LastUpdateText,
-    make: (db) => valueReply(db, db.lastUpdate.text),
+    make: (db) => valueReply(db, db.snapshot.lastUpdate.text),
   })
   const page = pageOf(format.schema, `Page of ${noun}`)
   for (const filter of filters) registerFilter(routes, page, filter)
-  for (const { path, summary, column, what = 'values' } of lists) {
+  for (const { path, summary, field, what = 'values' } of lists) {
     registerReply(routes, {
       ...{ path, summary, schema: ValueList },
       description: `The distinct ${what} of all ${isVisible ? 'visible ' : ''}${noun}, sorted by code point.`,
-      make: (db) => valueList(db, db.values(column).values),
+      make: (db) => valueList(db, field),
     })
   }
   for (const reply of replies) registerReply(routes, reply)

@@ -1,7 +1,6 @@
 import { jsonType, type PreparedReply, prepare, prepareJson } from '../../http/replies/reply.ts'
-import type { Selection } from '../store/columns.ts'
-import { type Database, remember } from '../store/database.ts'
-import type { Filter, Point, Values } from './filter.ts'
+import type { Database, Selection } from '../store/database.ts'
+import { type Filter, type Point, select, type Values } from './filter.ts'
 
 /** Maximum length of the `Link` header, in characters: some proxies limit all headers to 8 KiB. */
 const maxLink = 7 * 1024
@@ -40,7 +39,14 @@ export const wholePage = (db: Database, selection: Selection, headers: Readonly<
 
 export const valueReply = (db: Database, value: unknown) => prepareJson(value, lastModified(db))
 
-export const valueList = (db: Database, results: readonly string[]) => valueReply(db, { results, total_results: results.length })
+/** UTF-8 sorts by code point, UTF-16 does not. */
+const byCodePoint = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
+
+/** The distinct values of a field, without empty ones. */
+export function valueList(db: Database, field: string): PreparedReply {
+  const results = [...new Set(db.values(field).flat())].filter((value) => value !== '').sort(byCodePoint)
+  return valueReply(db, { results, total_results: results.length })
+}
 
 /** The values of a filter as given. */
 function givenOf(values: Values): Readonly<Record<string, string>> {
@@ -52,16 +58,16 @@ function givenOf(values: Values): Readonly<Record<string, string>> {
 interface PageRequest {
   /** With the base path. */
   readonly path: string
-  readonly filter: Pick<Filter, 'select'>
+  readonly filter: Pick<Filter, 'matches' | 'compare'>
   readonly values: Values
   readonly limit: number
   readonly offset: number
 }
 
-/** A reply with a page. The selection is cached with the database. */
+/** A reply with a page. */
 export function pageReply(db: Database, { path, filter, values, limit, offset }: PageRequest): PreparedReply {
   const given = givenOf(values)
-  const selection = remember(db.selections, `${path} ${JSON.stringify(given)}`, () => filter.select(db, values))
+  const selection = select(db, filter, values)
   const headers = { ...counted(selection.length), ...pageLinks(path, given, selection.length, limit, offset) }
   return prepare(db.page(selection, offset, limit), jsonType, { ...lastModified(db), ...headers })
 }

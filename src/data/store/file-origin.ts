@@ -23,7 +23,7 @@ export function fileOrigin(path: string, kind: 'file' | 'sample' = 'file'): Orig
         const version = fileVersion(await stat(path, { bigint: true }))
         if (version === lastRead && !again) return undefined
         lastRead = version
-        return { text: String(await readFileUpTo(path, maxSnapshotBytes)) }
+        return String(await readFileUpTo(path, maxSnapshotBytes))
       } catch (error) {
         lastRead = undefined
         if (error instanceof FileSizeError) throw new SnapshotError(error.reason, { cause: error })

@@ -12,16 +12,12 @@ export interface Origin {
    * @param again return it even if it has not changed
    * @throws SnapshotError if it cannot be read
    */
-  read(again: boolean): Promise<SnapshotText | undefined>
+  read(again: boolean): Promise<string | undefined>
   /** Returns a copy of the last valid text, to serve until read() has resolved. */
-  restore?(): Promise<SnapshotText | undefined>
+  restore?(): Promise<string | undefined>
+  /** Keeps a copy of the text that was read last, which has proved to be a valid snapshot. */
+  keep?(text: string): Promise<void>
   /** Calls `changed` when the text may have changed. @returns a function that stops watching */
   watch?(changed: () => void): () => void
   close(): Promise<void>
-}
-
-export interface SnapshotText {
-  readonly text: string
-  /** To be called when the text has proved to be a valid snapshot. */
-  accept?(): Promise<void>
 }

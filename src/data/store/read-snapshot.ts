@@ -6,22 +6,19 @@ import type { EntryNote } from '../routes/schemas.ts'
 import { formatLastUpdate, parseLastUpdate } from './dates.ts'
 import type { SnapshotFormat } from './fields.ts'
 
-export interface LastUpdate {
+interface LastUpdate {
   /** `YYYY-MM-DD HH:MM:SS UTC` */
   readonly text: string
   /** Unix seconds. */
   readonly time: number
 }
 
-/** What is known about a snapshot besides its entries. */
-export interface SnapshotHead {
+/** A parsed snapshot. */
+export interface LoadedSnapshot<Entry> {
   readonly lastUpdate: LastUpdate
   /** True for the invented sample data of the package. */
   readonly sample: boolean
-}
-
-/** A parsed snapshot. */
-export interface LoadedSnapshot<Entry> extends SnapshotHead {
+  /** The valid entries, including hidden ones. */
   readonly entries: readonly Entry[]
   readonly rejected: readonly EntryNote[]
   /** Something unusual in accepted entries; the first {@link maxWarnings}. */
@@ -103,7 +100,7 @@ function readTime(given: unknown): LastUpdate {
   return { text: formatLastUpdate(time), time }
 }
 
-interface Elements extends SnapshotHead {
+interface Elements extends Pick<LoadedSnapshot<unknown>, 'lastUpdate' | 'sample'> {
   readonly elements: readonly unknown[]
   /** Index of the first entry. */
   readonly first: number

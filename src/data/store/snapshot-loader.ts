@@ -4,7 +4,7 @@ import type { DatabaseDefinition } from '../databases/definition.ts'
 import type { DatabaseStatus, EntryNote } from '../routes/schemas.ts'
 import { Database } from './database.ts'
 import { dayAt } from './dates.ts'
-import type { Origin, SnapshotText } from './origin.ts'
+import type { Origin } from './origin.ts'
 import { loadSnapshot } from './read-snapshot.ts'
 
 interface SnapshotLoaderOptions {
@@ -17,9 +17,6 @@ interface SnapshotLoaderOptions {
 /** What is served. */
 interface Loaded {
   readonly db: Database
-  readonly rejected: readonly EntryNote[]
-  /** What is unusual about the other entries. */
-  readonly warnings: readonly EntryNote[]
   /** Unix milliseconds. */
   readonly at: number
   readonly day: number
@@ -30,6 +27,19 @@ const debounceMs = 20
 /** Maximum time from a failure to the next attempt, milliseconds. */
 const retryMs = 30_000
 const maxShownNotes = 20
+
+function describe({ db: { snapshot }, at }: Loaded) {
+  const { entries, rejected, warnings, lastUpdate, sample } = snapshot
+  return {
+    entries: entries.length,
+    rejected: rejected.length,
+    ...(rejected.length > 0 && { rejected_entries: rejected.slice(0, maxShownNotes) }),
+    ...(warnings.length > 0 && { warnings: warnings.slice(0, maxShownNotes) }),
+    last_update: lastUpdate.text,
+    loaded_at: new Date(at).toISOString(),
+    sample,
+  }
+}
 
 /** Keeps one database up to date with its snapshot. */
 export type SnapshotLoader = Awaited<ReturnType<typeof createSnapshotLoader>>
@@ -44,29 +54,28 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
   /** The last text was not a valid snapshot: the state stays `failed` until the text changes. */
   let broken = false
 
-  async function load({ text, accept }: SnapshotText): Promise<void> {
+  async function load(text: string): Promise<void> {
     const day = dayAt(clock.wall(), 2)
     broken = true
     const now = Math.floor(clock.wall() / 1000)
     const snapshot = await loadSnapshot(text, format, { today: day, ...(isPlain && { plain: now }) })
     // Clients that have the previous content must not get a 304, even if `last_update` was not changed or is earlier.
     const modified = loaded === undefined ? 0 : Math.max(now, loaded.db.modified + 1)
-    const { rejected, warnings } = snapshot
+    const { entries, rejected, warnings, lastUpdate } = snapshot
     const db = new Database(snapshot, definition, modified)
     if (closed) return
     broken = false
     // New requests use the new database; requests in progress finish with the old one.
-    loaded = { db, rejected, warnings, at: clock.wall(), day }
+    loaded = { db, at: clock.wall(), day }
     error = undefined
     // The packaged sample does not matter to users who only watch servers.
     const level = origin.kind === 'sample' ? 'debug' : 'info'
-    log[level]({ database, entries: db.accepted, rejected: rejected.length, lastUpdate: db.lastUpdate.text }, 'snapshot loaded')
+    log[level]({ database, entries: entries.length, rejected: rejected.length, lastUpdate: lastUpdate.text }, 'snapshot loaded')
     const report = (notes: readonly EntryNote[], what: string, message: string) => {
       if (notes.length > 0) log.warn({ database, [what]: notes.length, first: notes.slice(0, maxShownNotes) }, message)
     }
     report(rejected, 'rejected', 'entries of the snapshot were rejected')
     report(warnings, 'warnings', 'entries of the snapshot have unknown properties or unusual values')
-    await accept?.()
   }
 
   function failed(cause: unknown): void {
@@ -80,10 +89,12 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
   async function read(): Promise<void> {
     try {
       // The dates of the sample are relative to today.
-      const again = loaded?.db.sample === true && dayAt(clock.wall(), 2) !== loaded.day
-      const found = await origin.read(again)
-      if (found !== undefined) await load(found)
-      else if (loaded !== undefined && !broken) error = undefined
+      const isOutdated = loaded?.db.snapshot.sample === true && dayAt(clock.wall(), 2) !== loaded.day
+      const text = await origin.read(isOutdated || (loaded === undefined && !broken))
+      if (text !== undefined) {
+        await load(text)
+        if (!closed) await origin.keep?.(text)
+      } else if (loaded !== undefined && !broken) error = undefined
     } catch (cause) {
       failed(cause)
     }
@@ -115,6 +126,7 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
 
   const copy = await origin.restore?.()
   if (copy !== undefined) await load(copy).catch(failed)
+  broken = false
   const firstRead = refresh().then(poll)
   if (origin.kind !== 'url') await firstRead
 
@@ -126,17 +138,12 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
     },
     get status(): DatabaseStatus {
       const state = error !== undefined ? 'failed' : loaded === undefined ? 'loading' : 'ready'
-      const shown = loaded && {
-        entries: loaded.db.accepted,
-        rejected: loaded.rejected.length,
-        ...(loaded.rejected.length > 0 && { rejected_entries: loaded.rejected.slice(0, maxShownNotes) }),
-        ...(loaded.warnings.length > 0 && { warnings: loaded.warnings.slice(0, maxShownNotes) }),
-        last_update: loaded.db.lastUpdate.text,
-        loaded_at: new Date(loaded.at).toISOString(),
-        sample: loaded.db.sample,
-      }
       const { kind, name: source } = origin
-      return { ...{ database, kind, source, state }, ...shown, ...(error !== undefined && { error }) }
+      return {
+        ...{ database, kind, source, state },
+        ...(loaded && describe(loaded)),
+        ...(error !== undefined && { error }),
+      }
     },
     /** Reads the snapshot now; resolves when it is served or has failed. Never rejects. */
     refresh,

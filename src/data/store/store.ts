@@ -72,9 +72,9 @@ export async function openStore({ databases, settings, clock, log }: StoreOption
         database: name,
         up: status.state === 'ready',
         ...(current && {
-          entries: current.all.length,
-          rejected: status.rejected ?? 0,
-          ...(!current.sample && { lastUpdate: current.lastUpdate.time }),
+          entries: current.entries.length,
+          rejected: current.snapshot.rejected.length,
+          ...(!current.snapshot.sample && { lastUpdate: current.snapshot.lastUpdate.time }),
         }),
       })),
     /**
@@ -87,7 +87,7 @@ export async function openStore({ databases, settings, clock, log }: StoreOption
       const { current, status } = loader
       // The copy of an earlier download may be older than what the URL serves now.
       if (status.kind === 'url' && status.state !== 'ready') return undefined
-      return current === undefined || current.sample ? 0 : current.lastUpdate.time * 1000
+      return current === undefined || current.snapshot.sample ? 0 : current.snapshot.lastUpdate.time * 1000
     },
     /** Reads a snapshot now, because it has just been written. Never rejects. */
     refresh: (database: string) => loaderOf(database).refresh(),

@@ -6,7 +6,7 @@ import { readFileUpTo, writeAtomic } from '../../util/files.ts'
 import { basicAuthorization, HttpClient, type HttpClientOptions, type HttpError, shortName } from '../../util/http-client.ts'
 import { parseJson } from '../../util/json.ts'
 import type { Log } from '../../util/log.ts'
-import type { Origin, SnapshotText } from './origin.ts'
+import type { Origin } from './origin.ts'
 import { maxSnapshotBytes, SnapshotError } from './read-snapshot.ts'
 
 /** Maximum size of the first line of a copy, which has the ETag: Node.js accepts 16 KiB of headers. */
@@ -36,28 +36,13 @@ export function urlOrigin(options: UrlOriginOptions): Origin {
   const copy = join(cacheDir, `${database}-${createHash('sha256').update(url).digest('hex').slice(0, 16)}.cache`)
   let etag: string | undefined
 
-  async function saveCopy(text: string, tag: string | undefined): Promise<void> {
-    try {
-      await createFolder(cacheDir, 0o700)
-      if (distrusted) await assertOwn(cacheDir)
-      await writeAtomic(copy, `${JSON.stringify({ etag: tag })}\n${text}`, { mode: 0o600 })
-    } catch (error) {
-      const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
-      const consequence = 'so the next start depends on its URL. Set DATA_DIR to a writable folder'
-      log.warn(
-        { database, folder: cacheDir, reason },
-        `the snapshot is served, but could not be copied to the disk, ${consequence}`,
-      )
-    }
-  }
-
   return {
     kind: 'url',
     name: shortName(target),
     // A query may contain a signature.
     place: `${target.origin}${target.pathname}`,
     interval,
-    async read(again): Promise<SnapshotText | undefined> {
+    async read(again) {
       const headers = {
         accept: 'application/json',
         ...(etag !== undefined && !again && { 'if-none-match': etag }),
@@ -69,11 +54,23 @@ export function urlOrigin(options: UrlOriginOptions): Origin {
       if (reply.status === 304) return undefined
       if (reply.headers.location !== undefined) throw new SnapshotError('it cannot be fetched (unexpected redirect)')
       if (reply.status < 200 || reply.status > 299) throw new SnapshotError(`the server answered ${reply.status}`)
-      const text = reply.body.toString('utf8')
       // Also for a text that is not valid: fetching the same text again is useless.
-      const tag = reply.headers.etag
-      etag = tag
-      return { text, accept: () => saveCopy(text, tag) }
+      etag = reply.headers.etag
+      return reply.body.toString('utf8')
+    },
+    async keep(text) {
+      try {
+        await createFolder(cacheDir, 0o700)
+        if (distrusted) await assertOwn(cacheDir)
+        await writeAtomic(copy, `${JSON.stringify({ etag })}\n${text}`, { mode: 0o600 })
+      } catch (error) {
+        const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
+        const consequence = 'so the next start depends on its URL. Set DATA_DIR to a writable folder'
+        log.warn(
+          { database, folder: cacheDir, reason },
+          `the snapshot is served, but could not be copied to the disk, ${consequence}`,
+        )
+      }
     },
     async restore() {
       try {
@@ -81,12 +78,8 @@ export function urlOrigin(options: UrlOriginOptions): Origin {
         const kept = String(await readFileUpTo(copy, maxBytes + maxHeadBytes))
         const end = kept.indexOf('\n')
         const head = parseJson(kept.slice(0, end)) as { readonly etag?: unknown }
-        return {
-          text: kept.slice(end + 1),
-          async accept() {
-            if (typeof head.etag === 'string') etag = head.etag
-          },
-        }
+        if (typeof head.etag === 'string') etag = head.etag
+        return kept.slice(end + 1)
       } catch {
         return undefined
       }

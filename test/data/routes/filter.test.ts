@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { checkRange, everything, type FilterRoute, filtersOf, pointParameter } from '../../../src/data/routes/filter.ts'
+import { checkRange, everything, type FilterRoute, filtersOf, pointParameter, select } from '../../../src/data/routes/filter.ts'
 import { Database } from '../../../src/data/store/database.ts'
 
 const filters = filtersOf('toys')
@@ -8,17 +8,8 @@ const toys = [
   { name: 'Kite', maker: 'Ball & Sons', price: 7 },
   { name: 'Doll', maker: 'Acme', price: undefined },
 ]
-const database = new Database({ entries: toys, lastUpdate: { text: '', time: 0 }, sample: false }, {
-  columns: () => ({
-    name: { text: ({ name }: (typeof toys)[number]) => name },
-    maker: { text: ({ maker }: (typeof toys)[number]) => maker },
-    company: { values: ({ maker }: (typeof toys)[number]) => [maker] },
-    label: { values: ({ name }: (typeof toys)[number]) => [name], ignoreCase: true },
-    price: { number: ({ price }: (typeof toys)[number]) => price },
-  }),
-} as never)
-const names = ({ filter }: FilterRoute, values: object) =>
-  [...filter.select(database, values as never)].map((id) => toys[id]?.name)
+const database = new Database({ entries: toys, lastUpdate: { text: '', time: 0 }, sample: false, rejected: [], warnings: [] }, {})
+const names = ({ filter }: FilterRoute, values: object) => select(database, filter, values as never).map((id) => toys[id]?.name)
 
 it('selects every entry', () => {
   expect(filters.all()).toEqual({
@@ -53,7 +44,7 @@ it('selects by a text in one or more columns', () => {
 })
 
 it('selects by a whole value', () => {
-  const company = filters.value('company', { example: 'Acme' })
+  const company = filters.value('company', { field: 'maker', example: 'Acme' })
   expect(company).toMatchObject({
     path: 'filter/company',
     summary: 'Toys by company',
@@ -63,7 +54,7 @@ it('selects by a whole value', () => {
   expect(company.filter.parameters.company?.parse('any text')).toBe('any text')
   expect(names(company, { company: 'Acme' })).toEqual(['Ball', 'Doll'])
   const title = filters.value('title', {
-    ...{ column: 'label', example: 'Ball', choices: ['Ball', 'Kite'], ignoreCase: true, list: 'titles' },
+    ...{ field: 'name', example: 'Ball', choices: ['Ball', 'Kite'], ignoreCase: true, list: 'titles' },
   })
   expect(title).toMatchObject({
     summary: 'Toys by title',
@@ -76,9 +67,7 @@ it('selects by a whole value', () => {
 })
 
 it('selects by a range', () => {
-  const range = filters.range('price', 'price', 'number', 'from start to end.', (db, start, end) =>
-    db.number('price').between(start, end),
-  )
+  const range = filters.range('price', 'price', 'number', 'from start to end.', (db) => db.numbers('price'))
   expect(range).toMatchObject({ path: 'filter/price', summary: 'Toys by price', description: 'Toys from start to end.' })
   const { parameters } = range.filter
   expect(parameters).toMatchObject({
@@ -91,7 +80,7 @@ it('selects by a range', () => {
   expect(() => range.filter.check?.({ start: end, end: start })).toThrow(
     'Parameter "start" is "7", which is more than "end" ("6"); expected one that is not more than it.',
   )
-  const days = filters.range('day', 'day', 'date', 'of these days.', () => new Uint32Array())
+  const days = filters.range('day', 'day', 'date', 'of these days.', () => [])
   const [first, last] = [days.filter.parameters.start?.parse('2026-01-31'), days.filter.parameters.end?.parse('2026-2-1')]
   expect(days.filter.parameters).toMatchObject({
     start: { schema: { type: 'string', examples: ['2019-01-01'] } },
