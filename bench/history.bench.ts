@@ -177,6 +177,7 @@ export async function run({ quick = false }: { readonly quick?: boolean } = {}):
       wall += minute
       return history.overview()
     })
+    await time('players of all servers', () => history.playerCounts(8))
     blocks.disable()
     console.log(`  event loop blocked for at most ${(blocks.max / 1e6).toFixed(1)} ms by these`)
     record('longest block of the event loop while reading', blocks.max / 1e6, 'ms', '10')
