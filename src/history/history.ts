@@ -1,7 +1,8 @@
 import type { Incident, IncidentQuery } from './incidents.ts'
 import { FleetRecorder, incidentSaveMs, type RecordingOptions } from './recording/fleet-recorder.ts'
 import type { Session } from './recording/sessions.ts'
-import { openStore } from './store/open-store.ts'
+import { isPassing, reasonOf } from './store/file-error.ts'
+import { type OpenStore, openFile, openStore } from './store/open-store.ts'
 import type { StoreClient } from './store/store-client.ts'
 import { type OverviewValues, overviewOf, type PlayerCounts, type ServerOverview } from './values/overview.ts'
 import type { PlayerHistory, PlayerTime } from './values/players.ts'
@@ -31,24 +32,59 @@ const maxLocalServers = 100
  */
 export async function openHistory(options: HistoryOptions): Promise<History> {
   const { fleet, clock, inThread = fleet.watchers.length > maxLocalServers } = options
-  const { store, isWritable } = await openStore({ days: 400, ...options, inThread, now: Math.round(clock.wall()) })
-  const recorder = new FleetRecorder(options, store, isWritable)
-  await recorder.start()
-  return new History(options, store, recorder)
+  const all = { days: 400, ...options, inThread, now: Math.round(clock.wall()) }
+  const opened = await openStore(all)
+  const history = new History(options, opened)
+  await history.start()
+  if (opened.isWaiting) history.waitFor(() => openFile(all))
+  return history
 }
 
 /** The history of the watched servers. For any other server it is empty. */
 export class History {
   readonly #options: HistoryOptions
-  readonly #store: StoreClient
-  readonly #recorder: FleetRecorder
+  #store: StoreClient
+  #recorder: FleetRecorder
   #overview: { readonly at: number; readonly values: Promise<OverviewValues> } | undefined
   #incidentsWrittenAt = Number.NEGATIVE_INFINITY
+  #stopWaiting = () => {}
+  #opening: Promise<void> | undefined
+  #isStopped = false
 
-  constructor(options: HistoryOptions, store: StoreClient, recorder: FleetRecorder) {
+  constructor(options: HistoryOptions, { store, isWritable }: OpenStore) {
     this.#options = options
     this.#store = store
-    this.#recorder = recorder
+    this.#recorder = new FleetRecorder(options, store, isWritable)
+  }
+
+  /** Resolves when all servers are recorded. */
+  start(): Promise<void> {
+    return this.#recorder.start()
+  }
+
+  /** Tries once a minute to open the file. From then on the history is kept in it. */
+  waitFor(open: () => Promise<OpenStore>): void {
+    this.#stopWaiting = this.#options.clock.after(minute, () => {
+      this.#opening = this.#openAgain(open)
+    })
+  }
+
+  async #openAgain(open: () => Promise<OpenStore>): Promise<void> {
+    const { log } = this.#options
+    try {
+      const { store, isWritable } = await open()
+      if (this.#isStopped) return await store.close()
+      const before = this.#recorder
+      this.#recorder = new FleetRecorder(this.#options, store, isWritable)
+      this.#store = store
+      this.#overview = undefined
+      await Promise.all([this.start(), before.close()])
+      log.info('the file of the history can be used again; the history is kept in it from now on')
+    } catch (error) {
+      if (this.#isStopped) return
+      if (isPassing(error)) this.waitFor(open)
+      else log.warn({ reason: reasonOf(error) }, `cannot use the file of the history: ${reasonOf(error)}; it is not tried again`)
+    }
   }
 
   async range(server: string, query: RangeQuery): Promise<RangeValues> {
@@ -138,12 +174,20 @@ export class History {
 
   /** Nothing is written from now on: another process may write to the same file. */
   stopWriting(): void {
+    this.#stop()
     this.#recorder.stopWriting()
   }
 
   /** Writes everything that is not in the database yet. */
-  close(): Promise<void> {
+  async close(): Promise<void> {
+    this.#stop()
+    await this.#opening
     return this.#recorder.close()
+  }
+
+  #stop(): void {
+    this.#isStopped = true
+    this.#stopWaiting()
   }
 
   get #recordsPlayers(): boolean {
