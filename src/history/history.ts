@@ -4,7 +4,7 @@ import type { Session } from './recording/sessions.ts'
 import { isPassing, reasonOf } from './store/file-error.ts'
 import { type OpenStore, openFile, openStore } from './store/open-store.ts'
 import type { StoreClient } from './store/store-client.ts'
-import { type OverviewValues, overviewOf, type PlayerCounts, type ServerOverview } from './values/overview.ts'
+import type { PlayerCounts, ServerOverview } from './values/overview.ts'
 import type { PlayerHistory, PlayerTime } from './values/players.ts'
 import type { RangeQuery, RangeValues } from './values/range.ts'
 import type { Uptime } from './values/uptime.ts'
@@ -45,7 +45,7 @@ export class History {
   readonly #options: HistoryOptions
   #store: StoreClient
   #recorder: FleetRecorder
-  #overview: { readonly at: number; readonly values: Promise<OverviewValues> } | undefined
+  #overviewAt = Number.NEGATIVE_INFINITY
   #incidentsWrittenAt = Number.NEGATIVE_INFINITY
   #stopWaiting = () => {}
   #opening: Promise<void> | undefined
@@ -77,7 +77,7 @@ export class History {
       const before = this.#recorder
       this.#recorder = new FleetRecorder(this.#options, store, isWritable)
       this.#store = store
-      this.#overview = undefined
+      this.#overviewAt = Number.NEGATIVE_INFINITY
       await Promise.all([this.start(), before.close()])
       log.info('the file of the history can be used again; the history is kept in it from now on')
     } catch (error) {
@@ -133,31 +133,20 @@ export class History {
     return this.#recordsPlayers && this.#store.hasPlayer(uuid)
   }
 
-  /** The last 24 hours and 90 days of a server, computed for all servers: at most once a minute if they are many. */
-  async overview(): Promise<(server: string) => ServerOverview> {
-    const now = this.#options.clock.now()
-    const isLarge = this.#recorder.servers.size > maxLocalServers
-    const maxAge = isLarge ? minute : minute / 12
-    if (this.#overview === undefined || now - this.#overview.at >= maxAge) {
-      // Of many servers, what was written within the last minute is enough.
-      if (!isLarge) this.#recorder.save(() => true)
-      this.#overview = { at: now, values: this.#store.overview(this.#now()) }
-    }
-    const { values } = this.#overview
-    values.catch(() => {
-      if (this.#overview?.values === values) this.#overview = undefined
-    })
-    const read = await values
-    return (server) => overviewOf(read, this.#recorder.servers.get(server)?.id ?? -1)
+  /** The last 24 hours and 90 days of servers, at most a minute old if many are watched. */
+  async overview(servers: readonly string[]): Promise<ReadonlyMap<string, ServerOverview>> {
+    await this.#refreshOverview()
+    const ids = servers.map((server) => [server, this.#recorder.servers.get(server)?.id ?? -1] as const)
+    return this.#store.overview(ids)
   }
 
   /** The players of the last 24 hours, of all servers together and of those with the most. */
   async playerCounts(maxServers: number): Promise<PlayerCounts> {
+    await this.#refreshOverview()
     const recorded = [...this.#recorder.servers]
-    if (recorded.length <= maxLocalServers) this.#recorder.save(() => true)
     const ids: number[] = []
     for (const [, { id }] of recorded) if (id >= 0) ids.push(id)
-    const { servers, ...rest } = await this.#store.playerCounts(ids, maxServers, this.#now())
+    const { servers, ...rest } = await this.#store.playerCounts(ids, maxServers)
     const nameOf = (server: number) => recorded.find(([, { id }]) => id === server)?.[0] ?? ''
     return { ...rest, servers: servers.map(({ server, players }) => ({ server: nameOf(server), players })) }
   }
@@ -183,6 +172,21 @@ export class History {
     this.#stop()
     await this.#opening
     return this.#recorder.close()
+  }
+
+  /** Reads what is shown of all servers: at most once a minute if they are many. Then what was written in that minute is missing. */
+  async #refreshOverview(): Promise<void> {
+    const now = this.#options.clock.now()
+    const isLarge = this.#recorder.servers.size > maxLocalServers
+    if (now - this.#overviewAt < (isLarge ? minute : minute / 12)) return
+    this.#overviewAt = now
+    if (!isLarge) this.#recorder.save(() => true)
+    try {
+      await this.#store.refreshOverview(this.#now())
+    } catch (error) {
+      this.#overviewAt = Number.NEGATIVE_INFINITY
+      throw error
+    }
   }
 
   #stop(): void {

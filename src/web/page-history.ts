@@ -10,8 +10,8 @@ import type { CardHistory, FleetPage, ServerDetails } from './view/types.ts'
 
 /** The history that the page shows. */
 export interface PageHistory {
-  /** The history of each server for its card. */
-  cards(): Promise<(server: string) => CardHistory>
+  /** The history of servers for their cards. */
+  cards(servers: readonly string[]): Promise<ReadonlyMap<string, CardHistory>>
   /** Without the names of players if they are hidden. */
   details(
     server: string,
@@ -98,22 +98,23 @@ export function createPageHistory(
   })
 
   return {
-    async cards() {
-      const read = await history.overview()
-      return (server) => toCard(server, read(server))
+    async cards(servers) {
+      const read = await history.overview(servers)
+      return new Map(Array.from(read, ([server, overview]) => [server, toCard(server, overview)]))
     },
     async details(server, showsPlayers) {
       const now = clock.wall()
       const [read, { record }, incidents, sessions, regulars] = await Promise.all([
-        history.overview(),
+        history.overview([server]),
         history.uptime(server, 1),
         history.incidents({ servers: [server], since: Math.round(now - incidentDays * dayMs), limit: maxIncidents }),
         showsPlayers ? history.sessions(server) : null,
         showsPlayers ? history.playerHistories(server, 7 * dayMs, maxRegulars) : null,
       ])
       const { players, at } = record
+      const overview = read.get(server)
       return {
-        history: toCard(server, read(server)),
+        history: overview === undefined ? null : toCard(server, overview),
         record: players === null || at === null ? null : { players, at },
         incidents: incidents.map((incident) => {
           const { kind, from, to, detail, notes } = incident

@@ -210,11 +210,11 @@ it('shows values in the overview that were written late', async () => {
   const unlock = lock()
   for (let count = 0; count < 5; count++) {
     await poll(undefined, 10 * minute)
-    await history.overview()
+    await history.overview(['Server'])
   }
   unlock()
   await poll(undefined, 30 * minute)
-  const { players } = (await history.overview())('Server')
+  const { players } = (await history.overview(['Server'])).get('Server')!
   expect(players.slice(players.findIndex((value) => value !== null))).not.toContain(null)
 })
 

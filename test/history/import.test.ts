@@ -90,7 +90,7 @@ it('answers as the version that wrote the files did, which are then kept aside',
     expect.stringContaining('taking over the history of 1 servers'),
     expect.stringContaining('took over the history of 1 servers'),
   ])
-  const { up } = (await opened.history.overview())(server)
+  const { up } = (await opened.history.overview([server])).get(server)!
   const known = up.filter((part) => part !== null)
   const before = answers.recent.up.filter((part) => part !== null)
   const mean = (parts: readonly number[]) => parts.reduce((sum, part) => sum + part, 0) / parts.length
