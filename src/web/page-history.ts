@@ -75,10 +75,10 @@ export function createPageHistory(
   })
 
   return {
-    /** The history of each server for its card. */
-    async cards(): Promise<(server: string) => CardHistory> {
-      const read = await history.overview()
-      return (server) => toCard(server, read(server))
+    /** The history of servers for their cards. */
+    async cards(servers: readonly string[]): Promise<ReadonlyMap<string, CardHistory>> {
+      const read = await history.overview(servers)
+      return new Map(Array.from(read, ([server, overview]) => [server, toCard(server, overview)]))
     },
     /** The players of the last 24 hours, of all servers together and of the largest ones; at most a minute old. */
     graph(): Promise<PlayerCounts> {

@@ -108,8 +108,8 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     const language = requestedLanguage(request)
     const { assets, cache } = localeOf(language)
     const render = async () => {
-      const [card, graph] = await Promise.all([past.cards(), past.graph()])
-      return renderFleet(await fleetPage(), assets, { card, graph }, contextOf(language, ''))
+      const graph = await past.graph()
+      return renderFleet(await fleetPage(), assets, { cards: past.cards, graph }, contextOf(language, ''))
     }
     return send(request, reply, pageHeaders(language), (coding) => cache.get(fleet.servers, coding, render))
   })
@@ -166,12 +166,8 @@ async function readCards(request: FastifyRequest, fleet: Fleet, past: PageHistor
   const { servers, days } = request.query as { readonly servers?: unknown; readonly days?: unknown }
   // Each name is encoded separately, so that it may contain a comma.
   const names = (typeof servers === 'string' ? servers : '').split(',').map(decodePart).slice(0, maxCards)
-  const card = await past.cards()
-  const found = names.flatMap((name) => {
-    if (fleet.get(name) === undefined) return []
-    const history = card(name)
-    return [[name, days === '0' ? { ...history, days: [] } : history] as const]
-  })
+  const cards = await past.cards(names.filter((name) => fleet.get(name) !== undefined))
+  const found = Array.from(cards, ([name, history]) => [name, days === '0' ? { ...history, days: [] } : history] as const)
   return { servers: Object.fromEntries(found), peak: past.peakToday() ?? null }
 }
 

@@ -39,7 +39,7 @@ export async function fleetJson({ servers, ...rest }: FleetPage): Promise<string
 
 /** What the page of all servers shows of the past. */
 export interface FleetPast {
-  readonly card: (server: string) => CardHistory
+  cards(servers: readonly string[]): Promise<ReadonlyMap<string, CardHistory>>
   readonly graph: PlayerCounts
 }
 
@@ -59,7 +59,7 @@ export async function renderFleet(page: FleetPage, assets: AssetNames, past: Fle
       h('div', {}, servers.length > 0 && viewGraph(past.graph, context)),
       viewControls(groups, context, servers),
       h('p', { id: 'empty', class: 'empty', hidden: servers.length > 0 }, context.texts.noServers),
-      h('div', { id: 'cards' }, viewSections(servers, density, past.card, context)),
+      h('div', { id: 'cards' }, await viewSections(servers, density, past, context)),
       h('noscript', {}, h('p', { class: 'note' }, `${noScript} (${format.dateTime(page.at)} UTC)`), viewTable(rows, context)),
     ],
     context,
@@ -78,23 +78,31 @@ export async function renderFleet(page: FleetPage, assets: AssetNames, past: Fle
 }
 
 /** The servers on the first screen. */
-function viewSections(
+async function viewSections(
   servers: readonly PageServer[],
   density: Density,
-  past: FleetPast['card'],
+  past: FleetPast,
   context: ViewContext,
-): readonly ViewElement[] {
+): Promise<readonly ViewElement[]> {
   let rest = firstServers[density]
-  return arrange(servers, defaultChoice, context).flatMap((section) => {
+  const sections = arrange(servers, defaultChoice, context).flatMap((section) => {
     const shown = section.servers.slice(0, rest)
     rest -= shown.length
-    if (shown.length === 0) return []
+    return shown.length === 0 ? [] : [{ ...section, servers: shown, all: section }]
+  })
+  const histories = await past.cards(sections.flatMap(({ servers }) => servers.map(({ name }) => name)))
+  return sections.map((section) => {
     const own = section.isCompact ? 'rows' : density
-    const cards = shown.map((server) =>
-      h('div', { role: 'listitem' }, viewCard(server, viewPast(server.name, past(server.name), context, own), context, own)),
-    )
+    const cards = section.servers.map((server) => {
+      const history = histories.get(server.name)
+      return h(
+        'div',
+        { role: 'listitem' },
+        viewCard(server, history && viewPast(server.name, history, context, own), context, own),
+      )
+    })
     const list = h('div', { role: 'list', class: section.isCompact && 'rows' }, h('div', { class: 'cards', role: 'none' }, cards))
-    return [section.title === '' ? list : h('details', { open: true }, viewHeading(section, context), list)]
+    return section.title === '' ? list : h('details', { open: true }, viewHeading(section.all, context), list)
   })
 }
 

@@ -44,8 +44,8 @@ export async function readDetails(parts: ServerPageParts, watcher: Watcher, fiel
   const { server: name } = watcher
   const now = clock.wall()
   const since = Math.round(now - incidentDays * dayMs)
-  const [cardOf, { record }, incidents, visits, regulars, charts] = await Promise.all([
-    past.cards(),
+  const [cards, { record }, incidents, visits, regulars, charts] = await Promise.all([
+    past.cards([name]),
     history.uptime(name, 1),
     history.incidents({ servers: [name], since, limit: maxIncidents }),
     isPublic ? history.sessions(name) : null,
@@ -63,7 +63,7 @@ export async function readDetails(parts: ServerPageParts, watcher: Watcher, fiel
   const byState = (isOnline: boolean, max: number) =>
     (sessions ?? []).filter((session) => session.isOnline === isOnline).slice(0, max)
   return {
-    history: cardOf(name),
+    history: cards.get(name) ?? null,
     record: record.players === null || record.at === null ? null : { players: record.players, at: record.at },
     incidents: incidents.map((incident) => {
       const { kind, from, to, detail, notes } = incident

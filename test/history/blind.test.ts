@@ -10,6 +10,7 @@ import { HistoryStore } from '../../src/history/store/store.ts'
 import { type FakeFleet, fakeFleet, type Script } from '../helpers/fake-fleet.ts'
 import { collectLog } from '../helpers/log-lines.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
+import { until } from '../helpers/until.ts'
 
 // What the history says of times in which something is missing: the list of players, or the database.
 
@@ -132,6 +133,29 @@ it('records a server once the database is no longer locked at its start', async 
   expect(log.lines.at(-1)).toContain('the history can be written again')
 })
 
+it('keeps the history in the file once that is no longer locked for reading, without a restart', async () => {
+  await open({ Server: { status } })
+  await poll(undefined, 2 * minute)
+  await history.close()
+  fleet.close()
+  const other = new Database(join(folder, 'history.db'))
+  other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+  await open({ Server: { status } })
+  await poll(undefined, 2 * minute + 30_000)
+  expect(log.lines).toEqual([expect.stringContaining('another program has locked it; it stays as it is')])
+  const known = async () => (await history.uptime('Server', 1)).days[0]!.known * day
+  expect(await known()).toBeCloseTo(2.5 * minute - 5_000, -3)
+  other.exec('ROLLBACK')
+  other.close()
+  await poll(undefined, minute)
+  await until(() => log.lines.length === 2)
+  expect(log.lines[1]).toContain('the file of the history can be used again')
+  await poll(undefined, minute)
+  // That of before and from then on; what was recorded in between is lost.
+  expect(await known()).toBeGreaterThan(2.8 * minute)
+  expect(await known()).toBeLessThan(4 * minute)
+})
+
 it('can be opened while another program reads it', async () => {
   await open({ Server: { status } })
   await poll(undefined, minute)
@@ -186,11 +210,11 @@ it('shows values in the overview that were written late', async () => {
   const unlock = lock()
   for (let count = 0; count < 5; count++) {
     await poll(undefined, 10 * minute)
-    await history.overview()
+    await history.overview(['Server'])
   }
   unlock()
   await poll(undefined, 30 * minute)
-  const { players } = (await history.overview())('Server')
+  const { players } = (await history.overview(['Server'])).get('Server')!
   expect(players.slice(players.findIndex((value) => value !== null))).not.toContain(null)
 })
 

@@ -90,7 +90,7 @@ it('answers as the version that wrote the files did, which are then kept aside',
     expect.stringContaining('taking over histories of an earlier version from'),
     expect.stringContaining('took over histories: 1; their files are now in'),
   ])
-  const { up } = (await opened.history.overview())(server)
+  const { up } = (await opened.history.overview([server])).get(server)!
   const known = up.filter((part) => part !== null)
   const before = answers.recent.up.filter((part) => part !== null)
   const mean = (parts: readonly number[]) => parts.reduce((sum, part) => sum + part, 0) / parts.length

@@ -290,7 +290,7 @@ it('is read and not written if it is read-only', async () => {
   await run(2 * minute)
   expect((await history.uptime('Server', 1)).record.players).toBe(3)
   expect(known((await history.range('Server', hour)).series.players!.max).length).toBeGreaterThanOrEqual(12)
-  expect((await history.overview())('Server').up.at(-1)).toBe(1)
+  expect((await history.overview(['Server'])).get('Server')!.up.at(-1)).toBe(1)
   expect(log.lines).toEqual([])
   await history.close()
   expect(readFileSync(file())).toEqual(before)
@@ -338,13 +338,13 @@ it('answers from a thread of its own as it does without', async () => {
     history = await openHistory({ fleet, clock, log: silentLog, folder, inThread })
     await fleet.pollAll()
     await run(2 * minute)
-    const overview = await history.overview()
+    const overview = await history.overview(['Server'])
     answers.push([
       await history.range('Server', hour),
       await history.uptime('Server', 3),
       await history.sessions('Server'),
       await history.playerHistories('Server', 60 * minute, 10),
-      overview('Server'),
+      overview.get('Server'),
       await history.peak(clock.wall() - 60 * minute, clock.wall()),
     ])
     await history.close()

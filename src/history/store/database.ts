@@ -10,7 +10,7 @@ export interface DatabaseOptions {
   readonly isReadOnly?: boolean
   /** True: the file is lost if the process is killed. */
   readonly isTemporary?: boolean
-  /** Milliseconds for which a call waits while another program has locked the file; default 1,000. */
+  /** Milliseconds for which opening it and each call wait while another program has locked the file; default 1,000. */
   readonly busyMs?: number
 }
 
@@ -38,7 +38,7 @@ export function openDatabase({
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new HistoryFileError('it is a folder')
     const db = isReadOnly ? openReadOnly(path) : new Database(path)
     try {
-      db.exec(`PRAGMA busy_timeout = 1000; PRAGMA cache_size = -${cacheBytes / 1024}`)
+      db.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA cache_size = -${cacheBytes / 1024}`)
       const isNew = checkContent(db)
       if (isReadOnly) return db
       if (isTemporary) db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF')
@@ -49,7 +49,6 @@ export function openDatabase({
       }
       if (isNew) db.exec(`BEGIN; ${schema} COMMIT`)
       else migrate(db)
-      db.exec(`PRAGMA busy_timeout = ${busyMs}`)
       return db
     } catch (error) {
       db.close()
@@ -57,7 +56,8 @@ export function openDatabase({
     }
   } catch (error) {
     if (error instanceof HistoryFileError) throw error
-    throw new HistoryFileError(reasonOf(error))
+    const { code } = error as { readonly code?: string }
+    throw Object.assign(new HistoryFileError(reasonOf(error)), { code })
   }
 }
 

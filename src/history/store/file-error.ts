@@ -1,7 +1,13 @@
 /** Why the file of a history cannot be used. */
 export class HistoryFileError extends Error {
   override readonly name = 'HistoryFileError'
+  /** Of SQLite, if it refused the file. */
+  readonly code?: string
 }
+
+/** Whether the file may soon be usable: another program has locked it, or the disk is full. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof HistoryFileError && (error.code === 'SQLITE_BUSY' || error.code === 'SQLITE_FULL')
 
 const reasons: Readonly<Record<string, string>> = {
   SQLITE_NOTADB: 'it is not an SQLite database',

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Log } from '../../util/log.ts'
-import { HistoryFileError, reasonOf } from './file-error.ts'
+import { HistoryFileError, isPassing, reasonOf } from './file-error.ts'
 import type { StoreOptions } from './store.ts'
 import { openLocalStore, openStoreThread, type StoreClient } from './store-client.ts'
 
@@ -19,9 +19,11 @@ export interface OpenStoreOptions {
   readonly now: number
 }
 
-interface OpenStore {
+export interface OpenStore {
   readonly store: StoreClient
   readonly isWritable: boolean
+  /** True: in memory, because the file cannot be used at the moment. */
+  readonly isWaiting?: boolean
 }
 
 /** Name of the database. */
@@ -31,33 +33,41 @@ const progressMs = 5_000
 
 /** Opens the database in the folder. A file that cannot be used stays as it is; the history is then kept in memory. */
 export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
-  const { folder, isReadOnly = false, oldFolder = folder, log, days, inThread } = options
-  const open = (file: Omit<StoreOptions, 'days'>) => (inThread ? openStoreThread : openLocalStore)({ ...file, days })
-  if (folder === undefined || oldFolder === undefined) return { store: await openTemporary(open, inThread), isWritable: true }
-  const path = join(folder, fileName)
+  const inMemory = async () => ({ store: await openTemporary(options), isWritable: true })
+  if (options.folder === undefined) return inMemory()
   try {
-    const store = await open({ path, isReadOnly })
-    if (!isReadOnly) await importOldFiles(store, oldFolder, options)
-    return { store, isWritable: !isReadOnly }
+    return await openFile(options)
   } catch (error) {
     if (!(error instanceof HistoryFileError)) throw error
-    log.warn(
-      { file: path, reason: error.message },
-      `cannot use ${path}: ${error.message}; it stays as it is, and the history is kept in memory only. Mend that and restart, move it away, or set HISTORY_DIR to another folder`,
+    const [path, reason, isWaiting] = [join(options.folder, fileName), error.message, isPassing(error)]
+    const advice = isWaiting
+      ? 'It is tried again once a minute'
+      : 'Mend that and restart, move it away, or set HISTORY_DIR to another folder'
+    options.log.warn(
+      { file: path, reason },
+      `cannot use ${path}: ${reason}; it stays as it is, and the history is kept in memory only. ${advice}`,
     )
-    return { store: await openTemporary(open, inThread), isWritable: true }
+    return { ...(await inMemory()), isWaiting }
   }
 }
 
+/** Opens the database in the folder. @throws HistoryFileError if it cannot be used */
+export async function openFile(options: OpenStoreOptions): Promise<OpenStore> {
+  const { folder = '', isReadOnly = false, oldFolder = folder } = options
+  const store = await open({ path: join(folder, fileName), isReadOnly }, options)
+  if (!isReadOnly) await importOldFiles(store, oldFolder, options)
+  return { store, isWritable: !isReadOnly }
+}
+
+const open = (file: Omit<StoreOptions, 'days'>, { inThread, days }: OpenStoreOptions) =>
+  (inThread ? openStoreThread : openLocalStore)({ ...file, days })
+
 /** In memory; the history of many servers, which would grow to 250 KB each, in a file that is deleted as soon as it is open. */
-async function openTemporary(
-  open: (file: Omit<StoreOptions, 'days'>) => Promise<StoreClient>,
-  isLarge: boolean,
-): Promise<StoreClient> {
-  const folder = isLarge ? await mkdtemp(join(tmpdir(), 'tickwarden-')).catch(() => undefined) : undefined
-  if (folder === undefined) return open({})
+async function openTemporary(options: OpenStoreOptions): Promise<StoreClient> {
+  const folder = options.inThread ? await mkdtemp(join(tmpdir(), 'tickwarden-')).catch(() => undefined) : undefined
+  if (folder === undefined) return open({}, options)
   try {
-    return await open({ path: join(folder, fileName), isTemporary: true })
+    return await open({ path: join(folder, fileName), isTemporary: true }, options)
   } finally {
     // Windows does not delete a file that is open.
     await rm(folder, { recursive: true }).catch(() => {})

@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import type { Incident, IncidentKey, IncidentNote, IncidentQuery, IncidentRecord } from '../incidents.ts'
 import type { Session, SessionChange } from '../recording/sessions.ts'
 import { dayMs, levels } from '../values/levels.ts'
-import { Overview, type OverviewValues, type PlayerCounts } from '../values/overview.ts'
+import { Overview, type PlayerCounts, type ServerOverview } from '../values/overview.ts'
 import type { PlayerHistory, PlayerTime } from '../values/players.ts'
 import { type RangeQuery, type RangeValues, readRange } from '../values/range.ts'
 import { layout, sliceSize } from '../values/slices.ts'
@@ -65,9 +65,10 @@ export class HistoryStore {
   readonly #overview = new Overview(
     ({ table }, time) =>
       this.#connection.all(
-        `SELECT server, known_ms, up_ms, players_mean, players_known_ms FROM ${table} WHERE time = ?`,
+        `SELECT server, known_ms, up_ms, ifnull(players_known_ms, 0), ifnull(players_mean * players_known_ms, 0)
+          FROM ${table} WHERE time = ? AND known_ms > 0`,
         time,
-      ) as readonly (number | null)[][],
+      ) as readonly (readonly number[])[],
   )
 
   constructor(options: StoreOptions) {
@@ -105,7 +106,7 @@ export class HistoryStore {
   write({ slices, sessions, events, incidents }: Batch): void {
     this.#inTransaction(() => {
       this.#buckets.write(slices)
-      for (let at = layout.start; at < slices.length; at += sliceSize) this.#overview.forget(slices[at] ?? 0)
+      for (let at = layout.start; at < slices.length; at += sliceSize) this.#overview.change(slices[at] ?? 0)
       for (const change of sessions) this.#sessions.write(change)
       for (const { time, server, kind, detail } of events)
         this.#connection.run(
@@ -151,14 +152,19 @@ export class HistoryStore {
     return this.#sessions.hasPlayer(uuid)
   }
 
-  /** The last 24 hours and 90 days of all servers. */
-  overview(now: number): OverviewValues {
-    return this.#overview.values(this.#lastServer(), now)
+  /** Reads again what `overview` and `playerCounts` return. */
+  refreshOverview(now: number): void {
+    this.#overview.refresh(Number(this.#connection.first('SELECT max(id) FROM servers')?.[0]), now)
+  }
+
+  /** The last 24 hours and 90 days of servers. */
+  overview(servers: readonly (readonly [name: string, id: number])[]): ReadonlyMap<string, ServerOverview> {
+    return new Map(servers.map(([name, id]) => [name, this.#overview.of(id)]))
   }
 
   /** The players of servers in the last 24 hours. See `Overview`. */
-  playerCounts(servers: readonly number[], maxServers: number, now: number): PlayerCounts<number> {
-    return this.#overview.playerCounts(this.#lastServer(), servers, maxServers, now)
+  playerCounts(servers: readonly number[], maxServers: number): PlayerCounts<number> {
+    return this.#overview.playerCounts(servers, maxServers)
   }
 
   /** The maximum number of players on all servers between two times, by minutes. */
@@ -253,11 +259,6 @@ export class HistoryStore {
       }
     }
     this.#connection.close()
-  }
-
-  /** The largest number of a server. */
-  #lastServer(): number {
-    return Number(this.#connection.first('SELECT max(id) FROM servers')?.[0])
   }
 
   #inTransaction<T>(action: () => T): T {

@@ -3,32 +3,9 @@ import { dayMs, type Level, levels } from './levels.ts'
 /** How the last 24 hours and 90 days of a server are divided. */
 export const overviewParts = { up: 48, players: 72, days: 90 } as const
 
-/**
- * Positions of the first value of each kind among those of a server. `daysUp` and `daysKnown` are parts of each UTC day. The last value is
- * that of `since`, milliseconds after `from`.
- */
-const at = {
-  up: 0,
-  players: overviewParts.up,
-  daysUp: overviewParts.up + overviewParts.players,
-  daysKnown: overviewParts.up + overviewParts.players + overviewParts.days,
-} as const
-const since = at.daysKnown + overviewParts.days
-const size = since + 1
-
-/** The last 24 hours and 90 days of all servers. */
-export interface OverviewValues {
-  /** Unix milliseconds of the 24 hours; `to` is the end of the ten minutes that are not over yet. */
-  readonly from: number
-  readonly to: number
-  /** Number of the last day since 1970. */
-  readonly today: number
-  /** Those of each server, by its number in the database; NaN where unknown. They stay until the second call after this one. */
-  readonly values: Float32Array
-}
-
 /** The last 24 hours and 90 days of one server, oldest first; null where unknown. */
 export interface ServerOverview {
+  /** Unix milliseconds of the 24 hours; `to` is the end of the ten minutes that are not over yet. */
   readonly from: number
   readonly to: number
   /** The part of the known time in which the server was up. */
@@ -49,59 +26,69 @@ export interface PlayerCounts<S = string> {
   readonly servers: readonly { readonly server: S; readonly players: readonly (number | null)[] }[]
 }
 
-/** The rows of a level that begin at a time: number of the server, `known_ms`, `up_ms`, `players_mean` and `players_known_ms`. */
-type ReadRows = (level: Level, time: number) => readonly (readonly (number | null)[])[]
+/**
+ * What was recorded of all servers in one bucket, by their number in the database: for how long their state and their players were known
+ * and for how long they were up, milliseconds, and the players times the milliseconds.
+ */
+const ofServer = { known: 0, up: 1, playersKnown: 2, players: 3, size: 4 } as const
+type Bucket = Float32Array
 
-/** Of each server, by its number in the database, and in this order: milliseconds, but for the mean number of players. */
-const bucketValues = { known: 0, up: 1, players: 2, playersKnown: 3 } as const
-/** Only the first two of them are read of a day. */
-const valuesOf = { recent: 4, day: 2 } as const
+/** The rows of a level that begin at a time: the number of the server and the values of `ofServer`. */
+type ReadRows = (level: Level, time: number) => readonly (readonly number[])[]
 
 /** Buckets that are read again each time, because they may still change. */
 const maxOpen = 2
+const [tenMinutes, days] = [levels[2], levels[3]]
 
-/** Makes the overview of all servers. Buckets that are over are read once. */
+/** The last 24 hours and 90 days of all servers, in memory: what does not change is read once. */
 export class Overview {
   readonly #read: ReadRows
-  #recent = new Map<number, Float32Array>()
-  #days = new Map<number, Float32Array>()
-  /**
-   * The last two arrays that were handed out. They are used again, and shared with the thread that reads them: handing over megabytes made
-   * its collections of garbage block the event loop for 20 to 30 ms (`npm run bench -- history`).
-   */
-  #values: readonly [Float32Array | undefined, Float32Array | undefined] = [undefined, undefined]
+  #recent: ReadonlyMap<number, Bucket> = new Map()
+  #days: ReadonlyMap<number, Bucket> = new Map()
+  /** Starts of buckets that have been written since they were read. */
+  readonly #changed = new Set<number>()
+  #now = 0
 
   constructor(read: ReadRows) {
     this.#read = read
   }
 
-  /** @param servers largest number of a server; @param now Unix milliseconds */
-  values(servers: number, now: number): OverviewValues {
-    const to = this.#refreshRecent(servers, now)
-    const today = Math.floor(now / dayMs)
-    this.#days = this.#refresh(this.#days, levels[3], (today + 1) * dayMs, overviewParts.days, servers)
-    const [recent, days] = [[...this.#recent.values()], [...this.#days.values()]]
-    const values = this.#nextValues((servers + 1) * size)
-    for (let server = 0; server <= servers; server++) {
-      const own = values.subarray(server * size, (server + 1) * size)
-      joinUp(recent, server * valuesOf.recent, own.subarray(at.up, at.players))
-      joinPlayers(recent, server, own.subarray(at.players, at.daysUp))
-      joinUp(days, server * valuesOf.day, own.subarray(at.daysUp, at.daysKnown))
-      let day = at.daysKnown
-      for (const bucket of days) own[day++] = (bucket[server * valuesOf.day + bucketValues.known] ?? 0) / dayMs
-      own[since] = this.#knownFrom(server, now) - (to - dayMs)
+  /** Reads what may have changed. @param servers largest number of a server; @param now Unix milliseconds */
+  refresh(servers: number, now: number): void {
+    this.#now = now
+    this.#recent = this.#refresh(this.#recent, tenMinutes, dayMs / tenMinutes.step, servers)
+    this.#days = this.#refresh(this.#days, days, overviewParts.days, servers)
+    this.#changed.clear()
+  }
+
+  /** Values of this time are written: late, if the database was locked before. */
+  change(time: number): void {
+    for (const { step } of [tenMinutes, days]) this.#changed.add(Math.floor(time / step) * step)
+  }
+
+  /** As of the last call of `refresh`. @param server its number in the database */
+  of(server: number): ServerOverview {
+    const first = server * ofServer.size
+    const [recent, ofDays] = [[...this.#recent.values()], [...this.#days.entries()]]
+    const to = this.#to
+    const ratio = (buckets: readonly Bucket[], parts: number) =>
+      join(buckets, parts, first + ofServer.known, first + ofServer.up, 6)
+    return {
+      ...{ from: to - dayMs, to, up: ratio(recent, overviewParts.up), since: this.#knownFrom(server) },
+      players: join(recent, overviewParts.players, first + ofServer.playersKnown, first + ofServer.players, 3),
+      days: ofDays.map(([time, bucket]) => ({
+        ...{ date: dateOf(time / dayMs), up: ratio([bucket], 1)[0] ?? null },
+        known: Number(((bucket[first + ofServer.known] ?? 0) / dayMs).toFixed(6)),
+      })),
     }
-    return { from: to - dayMs, to, today, values }
   }
 
   /**
-   * @param servers largest number of a server
+   * As of the last call of `refresh`.
    * @param wanted numbers of the servers that are counted
    * @param maxServers how many of them have values of their own: those with the most players, in their order
    */
-  playerCounts(servers: number, wanted: readonly number[], maxServers: number, now: number): PlayerCounts<number> {
-    const { step } = levels[2]
-    const from = this.#refreshRecent(servers, now) - dayMs
+  playerCounts(wanted: readonly number[], maxServers: number): PlayerCounts<number> {
     const buckets = [...this.#recent.values()]
     const counted = wanted.map((server, order) => {
       const players = buckets.map((bucket) => playersIn(bucket, server))
@@ -113,125 +100,61 @@ export class Overview {
     })
     const largest = counted.toSorted((a, b) => b.sum - a.sum).slice(0, maxServers)
     return {
-      ...{ from, step, total },
+      ...{ from: this.#to - dayMs, step: tenMinutes.step, total },
       servers: largest
         .sort((a, b) => a.order - b.order)
         .map(({ server, players }) => ({ server, players: players.map((count) => (Number.isNaN(count) ? null : round(count))) })),
     }
   }
 
-  /** Values of this time are written: late, if the database was locked before. */
-  forget(time: number): void {
-    for (const [buckets, { step }] of [[this.#recent, levels[2]] as const, [this.#days, levels[3]] as const])
-      buckets.delete(Math.floor(time / step) * step)
+  /** The end of the ten minutes that are not over yet. */
+  get #to(): number {
+    return (Math.floor(this.#now / tenMinutes.step) + 1) * tenMinutes.step
   }
 
-  /** The array that was handed out before the last one if it is as long, else a new one. */
-  #nextValues(length: number): Float32Array {
-    const [next, last] = this.#values
-    const values =
-      next?.length === length ? next : new Float32Array(new SharedArrayBuffer(length * Float32Array.BYTES_PER_ELEMENT))
-    this.#values = [last, values]
-    return values.fill(Number.NaN)
-  }
-
-  /** When the state was first known in the last 24 hours: to the end of the first ten minutes with any values. NaN if it was not. */
-  #knownFrom(server: number, now: number): number {
+  /** When the state was first known in the last 24 hours: to the end of the first ten minutes with any values. */
+  #knownFrom(server: number): number | null {
     for (const [time, bucket] of this.#recent) {
-      const known = bucket[server * valuesOf.recent + bucketValues.known] ?? 0
-      if (known > 0) return Math.min(time + levels[2].step, now) - known
+      const known = bucket[server * ofServer.size + ofServer.known] ?? 0
+      if (known > 0) return Math.max(this.#to - dayMs, Math.min(time + tenMinutes.step, this.#now) - known)
     }
-    return Number.NaN
+    return null
   }
 
-  /** @returns the end of the ten minutes that are not over yet */
-  #refreshRecent(servers: number, now: number): number {
-    const { step } = levels[2]
-    const to = (Math.floor(now / step) + 1) * step
-    this.#recent = this.#refresh(this.#recent, levels[2], to, dayMs / step, servers)
-    return to
-  }
-
-  /** The last `count` buckets of a level up to `end`, oldest first. */
-  #refresh(before: ReadonlyMap<number, Float32Array>, level: Level, end: number, count: number, servers: number) {
-    const buckets = new Map<number, Float32Array>()
+  /** The last `count` buckets of a level, oldest first. */
+  #refresh(before: ReadonlyMap<number, Bucket>, level: Level, count: number, servers: number): ReadonlyMap<number, Bucket> {
+    const end = (Math.floor(this.#now / level.step) + 1) * level.step
+    const buckets = new Map<number, Bucket>()
     for (let index = count; index > 0; index--) {
       const time = end - index * level.step
-      const known = index > maxOpen ? before.get(time) : undefined
+      const known = index > maxOpen && !this.#changed.has(time) ? before.get(time) : undefined
       buckets.set(time, known ?? this.#bucket(level, time, servers))
     }
     return buckets
   }
 
-  #bucket(level: Level, time: number, servers: number): Float32Array {
-    const size = level === levels[3] ? valuesOf.day : valuesOf.recent
-    const bucket = new Float32Array((servers + 1) * size)
-    for (const [server, known, up, players, playersKnown] of this.#read(level, time)) {
-      const values = [known ?? 0, up ?? 0, players ?? Number.NaN, playersKnown ?? 0]
-      bucket.set(size === values.length ? values : values.slice(0, size), (server ?? 0) * size)
-    }
+  #bucket(level: Level, time: number, servers: number): Bucket {
+    const bucket = new Float32Array((servers + 1) * ofServer.size)
+    for (const [server = 0, ...values] of this.#read(level, time)) bucket.set(values, server * ofServer.size)
     return bucket
   }
 }
 
 /** The mean number of players of a server; NaN where unknown. */
-const playersIn = (bucket: Float32Array, server: number): number =>
-  bucket[server * valuesOf.recent + bucketValues.known]
-    ? (bucket[server * valuesOf.recent + bucketValues.players] ?? Number.NaN)
-    : Number.NaN
+const playersIn = (bucket: Bucket, server: number): number =>
+  (bucket[server * ofServer.size + ofServer.players] ?? 0) / (bucket[server * ofServer.size + ofServer.playersKnown] ?? 0)
 
 /** A mean with one decimal. */
 const round = (players: number): number => Math.round(players * 10) / 10
 
-/** Of as many buckets each, the part of the known time in which the server was up. @param first position of its first value in each */
-function joinUp(buckets: readonly Float32Array[], first: number, parts: Float32Array): void {
-  const count = buckets.length / parts.length
-  for (let part = 0; part < parts.length; part++) {
-    let [known, up] = [0, 0]
-    for (let index = part * count; index < (part + 1) * count; index++) {
-      known += buckets[index]?.[first + bucketValues.known] ?? 0
-      up += buckets[index]?.[first + bucketValues.up] ?? 0
-    }
-    parts[part] = known === 0 ? Number.NaN : up / known
-  }
-}
-
-/** Of as many buckets each, the mean number of players in the time in which it was known. */
-function joinPlayers(buckets: readonly Float32Array[], server: number, parts: Float32Array): void {
-  const count = buckets.length / parts.length
-  for (let part = 0; part < parts.length; part++) {
-    let [known, sum] = [0, 0]
-    for (let index = part * count; index < (part + 1) * count; index++) {
-      const bucket = buckets[index]
-      const players = bucket === undefined ? Number.NaN : playersIn(bucket, server)
-      if (Number.isNaN(players)) continue
-      const weight = bucket?.[server * valuesOf.recent + bucketValues.playersKnown] ?? 0
-      known += weight
-      sum += players * weight
-    }
-    parts[part] = known === 0 ? Number.NaN : sum / known
-  }
-}
-
-/** The values of one server. */
-export function overviewOf({ from, to, today, values }: OverviewValues, server: number): ServerOverview {
-  const read = (begin: number, count: number, digits: number) =>
-    Array.from({ length: count }, (_, index) => {
-      const value = server < 0 ? Number.NaN : (values[server * size + begin + index] ?? Number.NaN)
-      return Number.isNaN(value) ? null : Number(value.toFixed(digits))
-    })
-  const [first] = read(since, 1, 0)
-  const [up, known] = [read(at.daysUp, overviewParts.days, 6), read(at.daysKnown, overviewParts.days, 6)]
-  return {
-    ...{ from, to, up: read(at.up, overviewParts.up, 6), players: read(at.players, overviewParts.players, 3) },
-    since: typeof first === 'number' ? Math.max(from, from + first) : null,
-    days: up.map((value, index) => ({
-      date: dateOf(today - overviewParts.days + 1 + index),
-      up: value,
-      known: known[index] ?? 0,
-    })),
-  }
-}
+/** Means of as many buckets each; null where unknown. @param weight position of the weight of a bucket; @param sum that of its sum */
+const join = (buckets: readonly Bucket[], parts: number, weight: number, sum: number, digits: number): (number | null)[] =>
+  Array.from({ length: parts }, (_, part) => {
+    const size = buckets.length / parts
+    const total = (position: number) =>
+      buckets.slice(part * size, (part + 1) * size).reduce((sum, bucket) => sum + (bucket[position] ?? 0), 0)
+    return total(weight) === 0 ? null : Number((total(sum) / total(weight)).toFixed(digits))
+  })
 
 /** `2026-11-21`. @param day since 1970 */
 export const dateOf = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10)

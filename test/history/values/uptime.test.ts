@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { HistoryStore } from '../../../src/history/store/store.ts'
-import { overviewOf, overviewParts } from '../../../src/history/values/overview.ts'
+import { overviewParts } from '../../../src/history/values/overview.ts'
 import { Slices } from '../../../src/history/values/slices.ts'
 
 const minute = 60_000
@@ -23,7 +23,11 @@ function record(...parts: readonly (readonly [up: boolean, minutes: number])[]) 
     store.write({ slices: taken, sessions: [], events: [], incidents: [] })
   }
   for (const [up, minutes] of parts) add(up, minutes)
-  return { read: (now: number) => overviewOf(store.overview(now), id), store, id }
+  const read = (now: number) => {
+    store.refreshOverview(now)
+    return store.overview([['Server', id]]).get('Server')!
+  }
+  return { read, store, id }
 }
 
 it('is unknown for parts without data, also of a server without any', () => {
@@ -33,14 +37,6 @@ it('is unknown for parts without data, also of a server without any', () => {
   expect([up, players]).toEqual([overviewParts.up, overviewParts.players].map((length) => Array.from({ length }, () => null)))
   expect(days).toHaveLength(overviewParts.days)
   expect(days.at(-1)).toEqual({ date: '2023-11-15', up: null, known: 0 })
-})
-
-it('leaves the values as they are until the second call after', () => {
-  const { store, id } = record([true, 40])
-  const first = store.overview(start + 29 * minute)
-  const read = overviewOf(first, id)
-  store.overview(start + day / 2)
-  expect(overviewOf(first, id)).toEqual(read)
 })
 
 it('ends with the current ten minutes', () => {

@@ -1,0 +1,205 @@
+import { currentFields } from '../../game/current-fields.ts'
+import type { Fleet } from '../../game/fleet.ts'
+import type { ServerSnapshot } from '../../game/snapshot.ts'
+import type { Clock } from '../../util/clock.ts'
+import type { Log } from '../../util/log.ts'
+import type { StoreClient } from '../store/store-client.ts'
+import { BatchWriter } from './batch-writer.ts'
+import { RecordedServer } from './recorded-server.ts'
+
+export interface RecordingOptions {
+  readonly fleet: Fleet
+  readonly clock: Clock
+  readonly log: Log
+  /** False: player sessions are not recorded. */
+  readonly recordsPlayers?: boolean
+  /** Whether a server is in maintenance, of which nothing is recorded: it counts neither as up nor as down. Default: none is. */
+  readonly isMaintained?: (server: string) => boolean
+}
+
+const minute = 60_000
+/** Servers that are read or written at once: some milliseconds of work. */
+const serversAtOnce = 200
+/** Milliseconds after which it is tried again to read what is stored of servers. */
+const loadPauseMs = 5_000
+/** Milliseconds after which incidents that have begun or ended are written: those of all servers together. */
+export const incidentSaveMs = 1_000
+
+/** Records the snapshots of all servers, and writes them once a minute. */
+export class FleetRecorder {
+  readonly #options: RecordingOptions
+  readonly #store: StoreClient
+  readonly #writer: BatchWriter
+  readonly #servers = new Map<string, RecordedServer>()
+  /** Position of the next servers to be written. */
+  #next = 0
+  #bytes = 0
+  #stop: (() => void)[] = []
+  #cancel = () => {}
+  #cancelLoad = () => {}
+  #isIncidentSaveDue = false
+  #cancelIncidentSave = () => {}
+
+  constructor(options: RecordingOptions, store: StoreClient, isWritable: boolean) {
+    this.#options = options
+    this.#store = store
+    this.#writer = new BatchWriter(store, isWritable, options)
+  }
+
+  /** Those that are watched, by name. */
+  get servers(): ReadonlyMap<string, RecordedServer> {
+    return this.#servers
+  }
+
+  /** Memory used by the database, in bytes, a minute ago at most. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Resolves when all servers are recorded. */
+  async start(): Promise<void> {
+    const { fleet } = this.#options
+    this.#stop = [
+      fleet.subscribe((snapshot) => this.#observe(snapshot)),
+      fleet.onChange(({ added, changed, replaced = [], removed }) => {
+        for (const server of removed) this.#remove(server)
+        // Until the first poll with the new settings.
+        for (const server of changed) this.#servers.get(server)?.markUnknown(this.#now())
+        for (const server of replaced) this.#servers.get(server)?.endSessions(this.#now())
+        if (added.length > 0) void this.#add(added)
+      }),
+    ]
+    await this.#add(fleet.watchers.map(({ server }) => server))
+    await this.#tidy()
+    this.#schedule()
+  }
+
+  /** Writes what is recorded of a server so far. @returns its number in the database; -1 if there is none */
+  async saved(server: string): Promise<number> {
+    const recorded = this.#servers.get(server)
+    if (recorded === undefined) return -1
+    await recorded.loaded
+    void this.#save([recorded])
+    return recorded.id
+  }
+
+  /** Writes what is recorded of some servers so far. */
+  save(isSaved: (server: RecordedServer) => boolean): void {
+    // Without any, what could not be written before is tried again.
+    const [first = [], ...others] = chunks([...this.#servers.values()].filter(isSaved))
+    for (const servers of [first, ...others]) void this.#save(servers)
+  }
+
+  /** Nothing is written from now on: another process may write to the same file. */
+  stopWriting(): void {
+    this.#writer.stop()
+  }
+
+  /** Writes everything that is not in the database yet. */
+  async close(): Promise<void> {
+    for (const stop of this.#stop) stop()
+    this.#cancel()
+    this.#cancelLoad()
+    this.#cancelIncidentSave()
+    for (const servers of chunks([...this.#servers.values()])) await this.#writer.write(servers, this.#now(), true)
+    await this.#store.close().catch((error) => this.#writer.report(error))
+  }
+
+  #now(): number {
+    return Math.round(this.#options.clock.wall())
+  }
+
+  #observe(snapshot: ServerSnapshot): void {
+    // Most servers have no source of the players.
+    const hasPlayers = this.#options.recordsPlayers !== false && snapshot.fields.players !== undefined
+    const list = hasPlayers ? currentFields(snapshot).players?.value : undefined
+    const recorded = this.#servers.get(snapshot.server)
+    if (this.#options.isMaintained?.(snapshot.server)) recorded?.markUnknown(this.#now())
+    else recorded?.observe(snapshot, list?.complete ? list.players : undefined, this.#now())
+    if (recorded?.hasIncidentNews) this.#saveIncidentsSoon()
+  }
+
+  /** The command that adds notes reads what is written. */
+  #saveIncidentsSoon(): void {
+    if (this.#isIncidentSaveDue) return
+    this.#isIncidentSaveDue = true
+    this.#cancelIncidentSave = this.#options.clock.after(incidentSaveMs, () => {
+      this.#isIncidentSaveDue = false
+      this.save(({ hasIncidentNews }) => hasIncidentNews)
+    })
+  }
+
+  /** Nothing is recorded of a server before it is known what is stored of it. */
+  async #add(names: readonly string[]): Promise<void> {
+    const { clock } = this.#options
+    let markLoaded = () => {}
+    const loaded = new Promise<void>((resolve) => {
+      markLoaded = resolve
+    })
+    const added = names.map((name) => [name, new RecordedServer(clock, loaded)] as const)
+    for (const [name, recorded] of added) this.#servers.set(name, recorded)
+    await this.#load(added)
+    markLoaded()
+  }
+
+  /** Reads what is stored of servers, and records them from then on: later if the database cannot be used now. */
+  async #load(added: readonly (readonly [name: string, recorded: RecordedServer])[]): Promise<void> {
+    const { clock, fleet } = this.#options
+    try {
+      for (const some of chunks(added)) {
+        const stored = await this.#store.servers(some.map(([name]) => name))
+        for (const [index, [name, recorded]] of some.entries()) {
+          recorded.resume(stored[index])
+          const newest = this.#servers.get(name) === recorded ? fleet.get(name)?.snapshot() : undefined
+          if (newest !== undefined) this.#observe(newest)
+        }
+      }
+    } catch (error) {
+      this.#writer.report(error)
+      this.#cancelLoad()
+      this.#cancelLoad = clock.after(loadPauseMs, () => void this.#load([...this.#servers].filter(([, { id }]) => id < 0)))
+    }
+  }
+
+  #remove(server: string): void {
+    const recorded = this.#servers.get(server)
+    if (recorded === undefined) return
+    this.#servers.delete(server)
+    // Before it is written, some time may pass.
+    recorded.markUnknown(this.#now())
+    recorded.endRecording()
+    void this.#save([recorded])
+  }
+
+  /** Writes some servers, all within a minute: what is lost if the process is killed. */
+  #schedule(): void {
+    const count = Math.max(1, Math.ceil(this.#servers.size / serversAtOnce))
+    this.#cancel = this.#options.clock.after(minute / count, () => {
+      const all = [...chunks([...this.#servers.values()])]
+      const last = this.#next >= all.length - 1
+      const servers = all[this.#next]
+      if (servers !== undefined) void this.#save(servers)
+      this.#next = last ? 0 : this.#next + 1
+      if (last) void this.#tidy()
+      this.#schedule()
+    })
+  }
+
+  async #tidy(): Promise<void> {
+    try {
+      await this.#store.prune(this.#now())
+      this.#bytes = await this.#store.bytes()
+    } catch (error) {
+      this.#writer.report(error)
+    }
+  }
+
+  /** Never rejects. */
+  #save(servers: readonly RecordedServer[]): Promise<void> {
+    return this.#writer.write(servers, this.#now())
+  }
+}
+
+function* chunks<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (let first = 0; first < items.length; first += serversAtOnce) yield items.slice(first, first + serversAtOnce)
+}
