@@ -1,7 +1,6 @@
 import { request } from 'node:http'
 import { isIP } from 'node:net'
 import tls from 'node:tls'
-import { type AbortSignalLike, toAbortSignal } from '../util/abortable.ts'
 import { toSeconds } from '../util/clock.ts'
 import { SourceError, toSourceError, toTlsError, withProgress } from './errors.ts'
 import { addressesOf, type Network } from './network.ts'
@@ -36,7 +35,7 @@ const isParseError = (error: unknown): boolean =>
 export async function requestBounded(
   { method, url, headers = {}, body, maxBytes }: HttpRequest,
   network: Network,
-  signal: AbortSignalLike,
+  signal: AbortSignal,
 ): Promise<HttpReply> {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const isSecure = url.protocol === 'https:'
@@ -60,7 +59,7 @@ export async function requestBounded(
       port,
       path: `${url.pathname}${url.search}`,
       headers: { connection: 'close', ...headers, ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) },
-      signal: toAbortSignal(signal),
+      signal,
       createConnection: () => connection,
     })
     const fail = (error: unknown) => {

@@ -1,5 +1,4 @@
 import type { WebSocket } from 'ws'
-import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { isRecord } from '../../../util/is-record.ts'
 import { maxReplyValues, parseJson } from '../../../util/json.ts'
 import { load } from '../../../util/load.ts'
@@ -46,7 +45,7 @@ export interface JsonRpc {
   /** Number of received messages: distinguishes a slow peer from a dead one. */
   readonly received: number
   /** @throws SourceError (connection lost), JsonRpcError (an error reply), or the signal's reason */
-  call(method: string, signal: AbortSignalLike): Promise<unknown>
+  call(method: string, signal: AbortSignal): Promise<unknown>
   /** Closes the connection; pending calls reject with `aborted`. */
   close(): void
 }
@@ -61,7 +60,7 @@ interface Pending {
  * @throws SourceError `auth` if the secret is wrong, `tls` if the certificate is not trusted, `unsupported` if it is not a WebSocket
  * server
  */
-export async function connectJsonRpc(options: JsonRpcOptions, signal: AbortSignalLike): Promise<JsonRpc> {
+export async function connectJsonRpc(options: JsonRpcOptions, signal: AbortSignal): Promise<JsonRpc> {
   const url = new URL(options.url)
   const target = url.host
   const socket = await openSocket(url, options.trust, options.network, signal, options.phases)
@@ -79,7 +78,7 @@ export async function connectJsonRpc(options: JsonRpcOptions, signal: AbortSigna
   return createClient(ws, target, options)
 }
 
-function opened(ws: WebSocket, target: string, signal: AbortSignalLike): Promise<void> {
+function opened(ws: WebSocket, target: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const finish = (error?: unknown) => {
       signal.removeEventListener('abort', abort)

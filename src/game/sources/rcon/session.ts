@@ -1,4 +1,3 @@
-import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { formatHostPort, type HostPort } from '../../../util/address.ts'
 import type { Clock } from '../../../util/clock.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
@@ -38,7 +37,7 @@ export class RconSession {
    * Returns the open connection, or a new one if the backoff allows it.
    * @throws SourceError during the pause after a failure, the last error without a new attempt
    */
-  async connection(signal: AbortSignalLike): Promise<RconConnection> {
+  async connection(signal: AbortSignal): Promise<RconConnection> {
     this.#throwIfClosed()
     signal.throwIfAborted()
     if (this.#current?.open) return this.#current
@@ -64,7 +63,7 @@ export class RconSession {
     if (this.#closed) throw new SourceError('aborted', `${this.#target}: no longer watched`)
   }
 
-  async #connect(signal: AbortSignalLike): Promise<RconConnection> {
+  async #connect(signal: AbortSignal): Promise<RconConnection> {
     const { address, password } = this.#settings
     const network = this.#network
     const target = this.#target
