@@ -169,6 +169,7 @@ export class Replica {
     })
     this.#reader = new StreamReader({
       ...{ ...shared, blockMs: 2 * heartbeatMs },
+      prepare: (texts) => this.#exchange.readIcons(texts),
       onEntry: (entry) => this.#receive(entry),
       onGap: () => void this.#load(),
     })
@@ -288,7 +289,6 @@ export class Replica {
     if (now - this.#lastPrune > pruneMs) {
       this.#lastPrune = now
       this.#icons.keepOnly(Array.from(this.#watchers.values(), (watcher) => watcher.snapshot()))
-      this.#exchange.prune()
       this.#conflicts.prune()
     }
     this.#cancelSweep = clock.after(this.#sweepMs, () => void this.#sweep())

@@ -8,17 +8,6 @@ import type { IconStore } from './icon-store.ts'
 import { schemaVersion } from './keys.ts'
 import { isSourceName, isSourceState, memberChecks, readPolls } from './snapshot-checks.ts'
 
-export interface DecodedSnapshot {
-  readonly snapshot: ServerSnapshot
-  /** An icon that is not in the store: the snapshot lacks it. */
-  readonly missingIcon?: MissingIcon
-}
-
-export interface MissingIcon {
-  readonly hash: string
-  readonly source: SourceName
-}
-
 type WireField = readonly [value: unknown, source: SourceName]
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
@@ -73,10 +62,6 @@ const reuseTargets = (states: readonly SourceState[], before: readonly SourceSta
     return target === state.target ? { ...state, target } : state
   })
 
-/** Returns the snapshot with an icon that it lacked. */
-export const withIcon = (snapshot: ServerSnapshot, { source }: MissingIcon, value: Buffer): ServerSnapshot =>
-  Object.freeze({ ...snapshot, fields: Object.freeze({ ...snapshot.fields, favicon: Object.freeze({ value, source }) }) })
-
 /**
  * Encodes snapshots as text. Monotonic times are encoded as ages, because each process has its own clock; the icon, by far
  * the largest value and rarely changed, as its hash.
@@ -126,7 +111,7 @@ export function createSnapshotCodec(
      * @param find returns the newest snapshot of a server
      * @throws RangeError if it is not a snapshot of this version
      */
-    decode(text: string, now: number, find?: (server: string) => ServerSnapshot | undefined): DecodedSnapshot {
+    decode(text: string, now: number, find?: (server: string) => ServerSnapshot | undefined): ServerSnapshot {
       const wire = parseJson(text)
       if (!isRecord(wire) || wire.version !== schemaVersion) throw new RangeError('a snapshot of another version')
       const { server, age, sources: states, polls, fields: wireFields, lastContact, knownForMs } = wire
@@ -135,7 +120,6 @@ export function createSnapshotCodec(
       const before = find?.(server)
       const dropped = (part: string) => onDropped(server, part)
       const fields: { [K in FieldName]?: KnownField<unknown> } = {}
-      let missingIcon: MissingIcon | undefined
       for (const key in wireFields) {
         const check = checks.get(key)
         const field = wireFields[key]
@@ -143,10 +127,8 @@ export function createSnapshotCodec(
         if (check === undefined || (Array.isArray(field) && typeof field[1] === 'string' && !isSourceName(field[1]))) continue
         const name = key as FieldName
         const decoded = isWireField(field) ? decodeValue(name, field[0], now) : null
-        if (isWireField(field) && name === 'favicon' && decoded === undefined) {
-          missingIcon = { hash: String(field[0]), source: field[1] }
-          continue
-        }
+        // An icon that is not in the store.
+        if (name === 'favicon' && decoded === undefined) continue
         const known = before?.fields[name]
         // What is equal to a value that was checked needs no check.
         if (isWireField(field) && (isSameValue(known?.value, decoded) || check(decoded))) {
@@ -179,8 +161,7 @@ export function createSnapshotCodec(
         if (check(value)) members[name] = value
         else dropped(name)
       }
-      Object.freeze(snapshot)
-      return missingIcon === undefined ? { snapshot } : { snapshot, missingIcon }
+      return Object.freeze(snapshot)
     },
   }
 }

@@ -4,10 +4,9 @@ import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
 import { BatchQueue } from './batch-queue.ts'
 import { requireReplies, type StateConnection } from './connection.ts'
-import type { IconStore } from './icon-store.ts'
+import { type IconStore, iconExpiryMs } from './icon-store.ts'
 import type { StateKeys } from './keys.ts'
 import type { Membership } from './membership.ts'
-import { MissingIcons } from './missing-icons.ts'
 import { createSnapshotCodec } from './snapshot-codec.ts'
 import type { StreamEntry } from './stream-reader.ts'
 
@@ -62,8 +61,6 @@ interface Pending {
 const maxBatch = 64
 /** Milliseconds after which rejected snapshots are written again. */
 const rejectedMs = 50
-const iconExpiryMs = 3_600_000
-const iconRefreshMs = iconExpiryMs / 3
 
 /** The text of a snapshot: `<number> <key as JSON>\t<JSON>`, stored as `<epoch> <time in ms> <text>`. */
 const entryText = /^(\d+) ("[^\t]*")\t/
@@ -74,11 +71,8 @@ export class SnapshotExchange {
   readonly #options: SnapshotExchangeOptions
   readonly #codec: ReturnType<typeof createSnapshotCodec>
   readonly #queue: BatchQueue<Published>
-  readonly #missingIcons: MissingIcons
   /** Batches that were written and have not come back with the stream, by number. */
   readonly #inFlight = new Map<number, { readonly sentAt: number; readonly pending: readonly Pending[] }>()
-  /** Monotonic milliseconds at which icons were written, by their hash. */
-  readonly #storedIcons = new Map<string, number>()
   #numbers = 0
   #batches = 0
   #invalid = 0
@@ -88,7 +82,6 @@ export class SnapshotExchange {
     this.#options = options
     this.#codec = createSnapshotCodec(icons, (server, part) => this.#reportInvalid(`${server}: ${part} is not valid`))
     this.#queue = new BatchQueue((entries) => this.#send(entries), clock)
-    this.#missingIcons = new MissingIcons({ ...options, onInvalid: () => this.#reportInvalid('an icon') })
   }
 
   /** Number of parts of the shared state that were ignored because they are not valid. */
@@ -129,8 +122,24 @@ export class SnapshotExchange {
     return last
   }
 
+  /**
+   * Reads the icons in the texts of snapshots that are not in memory: a snapshot is decoded without those that are not there.
+   * @throws StateUnavailable
+   */
+  async readIcons(texts: readonly string[]): Promise<void> {
+    const { connection, keys, icons } = this.#options
+    const hashes = icons.missingIn(texts)
+    for (let start = 0; start < hashes.length; start += maxBatch) {
+      const batch = hashes.slice(start, start + maxBatch)
+      const found = await connection.run('reads', (redis) => redis.mgetBuffer(batch.map(keys.icon)))
+      for (const [index, icon] of found.entries())
+        // Not the buffer itself, which is a part of the whole reply.
+        if (icon !== null && icons.hashOf(Buffer.from(icon)) !== batch[index]) this.#reportInvalid('an icon')
+    }
+  }
+
   /** Applies an entry with snapshots. */
-  receive({ member, data, text, epoch, transitMs }: StreamEntry): void {
+  receive({ member, data, text, epoch, postedAt }: StreamEntry): void {
     const { membership, onSnapshot } = this.#options
     if (member === membership()?.name) {
       const own = this.#inFlight.get(Number(data))
@@ -139,12 +148,8 @@ export class SnapshotExchange {
       return
     }
     for (const line of text.split('\n')) {
-      const found = this.#decode(line, transitMs)
-      if (found === undefined) continue
-      const { key, number, decoded } = found
-      this.#missingIcons.apply(key, decoded, (snapshot) =>
-        onSnapshot(key, snapshot, { epoch, number }, { from: 'stream', member }),
-      )
+      const found = this.#decode(line, postedAt)
+      if (found !== undefined) onSnapshot(found.key, found.snapshot, { epoch, number: found.number }, { from: 'stream', member })
     }
   }
 
@@ -156,13 +161,6 @@ export class SnapshotExchange {
       this.#inFlight.delete(batch)
       this.#applyOwn(pending, 'here')
     }
-  }
-
-  /** Drops state of removed icons; to be called from time to time. */
-  prune(): void {
-    const now = this.#options.clock.now()
-    this.#missingIcons.prune((key) => this.#options.find(key) !== undefined)
-    for (const [hash, at] of this.#storedIcons) if (now - at > iconRefreshMs) this.#storedIcons.delete(hash)
   }
 
   #reportInvalid(reason: string): void {
@@ -222,13 +220,16 @@ export class SnapshotExchange {
     batch: number,
     member: { readonly name: string; readonly epoch: number },
   ): Promise<boolean> {
-    const { connection, keys, clock } = this.#options
+    const { connection, keys, clock, icons } = this.#options
     const now = clock.now()
     const texts = pending.flatMap(({ key, snapshot, version }) => [
       key,
       `${version.number} ${JSON.stringify(key)}\t${this.#codec.encode(snapshot, now + connection.roundTripMs / 2)}`,
     ])
-    const newIcons = this.#newIcons(pending, now)
+    const newIcons = icons.toWrite(
+      pending.map(({ snapshot }) => snapshot),
+      now,
+    )
     const args = [...this.#postArguments(member), 'snapshots', batch, ...texts]
     const replies = await connection.run('snapshots', async (redis) => {
       const pipeline = redis.pipeline()
@@ -236,34 +237,25 @@ export class SnapshotExchange {
       pipeline.statePost(...args)
       return requireReplies(await pipeline.exec())
     })
-    for (const hash of newIcons.keys()) this.#storedIcons.set(hash, now)
+    icons.written(newIcons.keys(), now)
     return replies.at(-1) !== 0
   }
 
-  /** The icons that are to be written, by their hash. */
-  #newIcons(pending: readonly Pending[], now: number): ReadonlyMap<string, Buffer> {
-    const found = new Map<string, Buffer>()
-    for (const { snapshot } of pending) {
-      const { favicon } = snapshot.fields
-      if (favicon === undefined) continue
-      const hash = this.#options.icons.hashOf(favicon.value)
-      if (now - (this.#storedIcons.get(hash) ?? Number.NEGATIVE_INFINITY) > iconRefreshMs) found.set(hash, favicon.value)
-    }
-    return found
-  }
-
-  /** Decodes the text of a snapshot; undefined if it is not valid, or of a server that is not watched. */
-  #decode(text: string, ageMs: number) {
-    const { find, clock } = this.#options
+  /**
+   * Decodes the text of a snapshot; undefined if it is not valid, or of a server that is not watched.
+   * @param at monotonic milliseconds at which it was encoded
+   */
+  #decode(text: string, at: number) {
+    const { find } = this.#options
     try {
       const [header, number, json] = entryText.exec(text) ?? []
       if (header === undefined) throw new RangeError('not a snapshot')
       const key = String(parseJson(json ?? ''))
       const before = find(key)
       if (before === undefined) return undefined
-      const decoded = this.#codec.decode(text.slice(header.length), clock.now() - ageMs, () => before)
-      if (decoded.snapshot.server !== before.server) throw new RangeError('a snapshot of another server')
-      return { key, number: Number(number), decoded }
+      const snapshot = this.#codec.decode(text.slice(header.length), at, () => before)
+      if (snapshot.server !== before.server) throw new RangeError('a snapshot of another server')
+      return { key, number: Number(number), snapshot }
     } catch (error) {
       this.#reportInvalid((error as Error).message)
       return undefined
@@ -271,7 +263,7 @@ export class SnapshotExchange {
   }
 
   async #loadBatch(batch: readonly string[]): Promise<number> {
-    const { connection, keys, expiryMs, onSnapshot } = this.#options
+    const { connection, keys, clock, expiryMs, onSnapshot } = this.#options
     const [texts, time, position] = await connection.run('reads', async (redis) => {
       const results = await redis
         .pipeline()
@@ -281,21 +273,23 @@ export class SnapshotExchange {
         .exec()
       return requireReplies(results) as [readonly (string | null)[], readonly [string, string], string | null]
     })
+    const readAt = clock.now() - connection.roundTripMs / 2
     const now = Number(time[0]) * 1_000 + Number(time[1]) / 1_000
     const outdated: string[] = []
     const stored = texts.flatMap((text, index) => {
       const [header, epoch, at] = storedHeader.exec(text ?? '') ?? []
       if (text === null || header === undefined) return []
-      const ageMs = Math.max(0, now - Number(at)) + connection.roundTripMs / 2
-      const found = ageMs < expiryMs ? this.#decode(text.slice(header.length), ageMs) : undefined
-      if (ageMs >= expiryMs) outdated.push(batch[index] ?? '')
-      return found === undefined ? [] : [{ ...found, epoch: Number(epoch) }]
+      const postedAt = readAt - Math.max(0, now - Number(at))
+      if (clock.now() - postedAt < expiryMs) return [{ text: text.slice(header.length), epoch: Number(epoch), postedAt }]
+      outdated.push(batch[index] ?? '')
+      return []
     })
     if (outdated.length > 0) await connection.run('snapshots', (redis) => redis.hdel(keys.snapshots, ...outdated))
-    // Before the snapshots are used, so that each of them is used once; without icons if those cannot be read.
-    await this.#missingIcons.fetch(stored.flatMap(({ decoded: { missingIcon } }) => missingIcon?.hash ?? [])).catch(() => {})
-    for (const { key, number, decoded, epoch } of stored)
-      onSnapshot(key, this.#missingIcons.complete(decoded), { epoch, number }, { from: 'stored', member: '' })
+    await this.readIcons(stored.map(({ text }) => text)).catch(() => {})
+    for (const { text, epoch, postedAt } of stored) {
+      const found = this.#decode(text, postedAt)
+      if (found !== undefined) onSnapshot(found.key, found.snapshot, { epoch, number: found.number }, { from: 'stored', member: '' })
+    }
     return Number(position)
   }
 }
