@@ -4,7 +4,6 @@ import type { Fleet, FleetOptions } from '../game/fleet.ts'
 import type { PollSettings } from '../game/server-settings.ts'
 import { waitUpTo } from '../game/watcher/deadline.ts'
 import type { Clock } from '../util/clock.ts'
-import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
 import type { ReplicaMetrics, SharedState, SnapshotOrder } from '../util/part-metrics.ts'
 import { createPauses } from '../util/pauses.ts'
@@ -32,10 +31,6 @@ export interface ReplicaOptions {
   readonly log: Log
 }
 
-/** Milliseconds after which other replicas are asked whether they list a server of which nothing was received, and asked again. */
-const [askAfterMs, askAgainMs] = [1_000, 10_000]
-/** Maximum number of servers that they are asked about at once. */
-const maxAsked = 2_000
 const retryLoadMs = 500
 /** Maximum time for leaving, milliseconds. */
 const maxLeaveMs = 1_000
@@ -48,8 +43,6 @@ export class Replica {
   readonly #keys: ReturnType<typeof createStateKeys>
   readonly #expiryMs: number
   readonly #sweepMs: number
-  /** A silent server is polled here so long after its last snapshot that it is not unknown before. */
-  readonly #fallbackAfterMs: number
   readonly #connection: StateConnection
   readonly #icons = new IconStore()
   /** By key. */
@@ -68,13 +61,12 @@ export class Replica {
   #isLoading = false
   #isLoadDue = false
   #lastPrune: number
-  #removedKeys: string[] = []
   #cancelSweep = () => {}
   #cancelLoad = () => {}
 
   constructor(options: ReplicaOptions) {
     const { address, config, poll, clock, log } = options
-    const { interval, staleAfter } = poll
+    const { staleAfter } = poll
     const { stateHeartbeat: heartbeatMs, statePassword: password } = config
     const timeoutMs = Math.min(5_000, Math.max(1_000, heartbeatMs))
     this.#options = options
@@ -82,10 +74,6 @@ export class Replica {
     this.#lastPrune = clock.now()
     this.#expiryMs = Math.round(Math.max(2 * staleAfter, 4 * heartbeatMs))
     this.#sweepMs = Math.min(1_000, staleAfter / 8)
-    this.#fallbackAfterMs = Math.max(
-      staleAfter / 2,
-      staleAfter - Math.min(interval, staleAfter / 4) - Math.min(poll.timeout, staleAfter / 4) - 2 * this.#sweepMs,
-    )
     const connection = new StateConnection({
       ...{ address, password, clock, log, timeoutMs },
       maxBlockMs: 2 * heartbeatMs,
@@ -104,7 +92,9 @@ export class Replica {
       hasKey: (key) => this.#watchers.has(key),
       hasName: (name) => this.#keyOfName.has(name),
     })
-    this.#moves = new ServerMoves({ id: this.#id, watchers: this.#watchers, poll, heartbeatMs, log })
+    this.#moves = new ServerMoves({
+      ...{ id: this.#id, watchers: this.#watchers, poll, heartbeatMs, sweepMs: this.#sweepMs, clock, log },
+    })
     this.#order = new StreamOrder({ clock, read: () => this.#reader?.position, membership: () => this.#membership })
     this.#exchange = new SnapshotExchange({
       ...{ connection, keys: this.#keys, icons: this.#icons, clock, log, expiryMs: this.#expiryMs },
@@ -151,9 +141,6 @@ export class Replica {
     const { config, clock, log } = this.#options
     const { stateHeartbeat: heartbeatMs } = config
     fleet.onChange(({ added }) => {
-      const removed = this.#removedKeys.filter((key) => !this.#watchers.has(key))
-      this.#removedKeys = []
-      void this.#exchange.post('declined', removed)
       void this.#moves.move()
       // Not of those whose settings have changed: a stored snapshot may be of another address.
       const addedKeys = added.flatMap((name) => this.#keyOfName.get(name) ?? [])
@@ -184,8 +171,8 @@ export class Replica {
   metrics(): ReplicaMetrics {
     let [servers, unknown, fallback] = [0, 0, 0]
     for (const watcher of this.#watchers.values()) {
+      if (watcher.isOwned) servers++
       if (watcher.isFallback) fallback++
-      else if (watcher.isOwned) servers++
       if (watcher.isSilent) unknown++
     }
     const { isUp } = this.#connection
@@ -211,7 +198,6 @@ export class Replica {
     if (this.#watchers.get(watcher.key) !== watcher) return
     this.#watchers.delete(watcher.key)
     if (this.#keyOfName.get(watcher.server) === watcher.key) this.#keyOfName.delete(watcher.server)
-    this.#removedKeys.push(watcher.key)
     this.#conflicts.removed(watcher.key)
   }
 
@@ -219,35 +205,13 @@ export class Replica {
     const watcher = this.#watchers.get(key)
     if (watcher === undefined) return
     watcher.apply(snapshot, version, origin)
-    if (origin.from !== 'stream' || origin.member === this.#membership?.name) return
-    const sender = idOf(origin.member)
-    if (watcher.declined?.delete(sender)) void this.#moves.move()
-    // Of several replicas that poll a silent server, one continues.
-    const owner = this.#moves.ownerOf(key)
-    if (watcher.isFallback && owner !== this.#id && (sender === owner || sender < this.#id)) watcher.disown()
+    if (origin.from === 'stream') this.#moves.reported(watcher, idOf(origin.member))
   }
 
   #receive(entry: StreamEntry): void {
-    const { kind, member, data, epoch } = entry
     const membership = this.#membership
-    if (membership?.epoch !== undefined && epoch > membership.epoch) membership.check()
-    if (kind === 'snapshots') {
-      this.#order.apply(entry.position, () => this.#exchange.receive(entry))
-      return
-    }
-    if (kind === 'beat' || member === membership?.name) return
-    const listed = readKeys(data)
-    if (kind === 'wanted') {
-      const unlisted = listed.filter((key) => !this.#watchers.has(key))
-      for (const key of unlisted) this.#conflicts.check(key)
-      void this.#exchange.post('declined', unlisted)
-    } else if (kind === 'declined') {
-      for (const key of listed) {
-        const watcher = this.#watchers.get(key)
-        if (watcher !== undefined) watcher.declined = (watcher.declined ?? new Set()).add(idOf(member))
-      }
-      void this.#moves.move()
-    }
+    if (membership?.epoch !== undefined && entry.epoch > membership.epoch) membership.check()
+    if (entry.kind === 'snapshots') this.#order.apply(entry.position, () => this.#exchange.receive(entry))
   }
 
   #follow(members: readonly string[]): void {
@@ -262,7 +226,9 @@ export class Replica {
     const { clock, config } = this.#options
     const pauses = createPauses()
     let now = clock.now()
-    const [silent, asked]: [SharedWatcher[], SharedWatcher[]] = [[], []]
+    const silent: SharedWatcher[] = []
+    // With Redis, a silent owner is also one that does not list the server.
+    const isOpen = config.stateFailOpen === 'true' || this.#connection.isUp
     this.#exchange.applyLate()
     for (const watcher of this.#watchers.values()) {
       if (pauses.isDue()) {
@@ -271,21 +237,10 @@ export class Replica {
       }
       if (this.#isClosed) return
       watcher.expire(now)
-      if (watcher.isOwned) {
-        watcher.repeat(now)
-        continue
-      }
-      const silentMs = now - watcher.receivedAt
-      if (config.stateFailOpen === 'true' && silentMs >= this.#fallbackAfterMs) silent.push(watcher)
-      const isAskDue = silentMs >= (watcher.snapshot().lastPollAt === undefined ? askAfterMs : this.#fallbackAfterMs / 2)
-      if (isAskDue && now - watcher.askedAt >= askAgainMs && asked.length < maxAsked) asked.push(watcher)
+      if (watcher.isOwned) watcher.repeat(now)
+      else if (isOpen && this.#moves.isSilent(watcher, now)) silent.push(watcher)
     }
     this.#moves.fallBack(silent)
-    if (this.#membership?.epoch !== undefined && this.#moves.members.length > 1) {
-      for (const watcher of asked) watcher.askedAt = now
-      const askedKeys = asked.map(({ key }) => key)
-      void this.#exchange.post('wanted', askedKeys)
-    }
     if (now - this.#lastPrune > pruneMs) {
       this.#lastPrune = now
       this.#icons.keepOnly(Array.from(this.#watchers.values(), (watcher) => watcher.snapshot()))
@@ -321,14 +276,5 @@ export class Replica {
     }
     this.#isLoading = false
     this.#order.endLoading()
-  }
-}
-
-function readKeys(data: string): readonly string[] {
-  try {
-    const keys = parseJson(data)
-    return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : []
-  } catch {
-    return []
   }
 }

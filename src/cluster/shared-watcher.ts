@@ -44,12 +44,8 @@ export class SharedWatcher implements Watcher {
   readonly server: string
   /** Identifies the server among replicas. */
   readonly key: string
-  /** Whether this process polls it although another one should, which is silent. */
+  /** Whether this process polls it although another one should, until that one reports it. */
   isFallback = false
-  /** Monotonic milliseconds at which the other replicas were last asked whether they list the server. */
-  askedAt = Number.NEGATIVE_INFINITY
-  /** The members that do not list the server. */
-  declined: Set<string> | undefined = undefined
   readonly #createWatcher: () => Watcher
   readonly #options: SharedWatcherOptions
   #listeners: readonly ((snapshot: ServerSnapshot) => void)[] = []

@@ -94,16 +94,6 @@ export class SnapshotExchange {
     this.#queue.set(key, { snapshot, number: ++this.#numbers })
   }
 
-  /** Posts an entry with a list of keys of servers. Never rejects. */
-  async post(kind: 'wanted' | 'declined', serverKeys: readonly string[]): Promise<void> {
-    const { connection } = this.#options
-    const member = this.#member()
-    if (member === undefined || serverKeys.length === 0) return
-    const args = [...this.#postArguments(member), kind, JSON.stringify(serverKeys)]
-    // A failure is reported by the connection. It is repeated while it is needed.
-    await connection.run('snapshots', (redis) => redis.statePost(...args)).catch(() => {})
-  }
-
   /** Drops what is to be written: this replica is no longer a member. */
   clear(): void {
     this.#queue.clear()
@@ -132,8 +122,8 @@ export class SnapshotExchange {
     for (let start = 0; start < hashes.length; start += maxBatch) {
       const batch = hashes.slice(start, start + maxBatch)
       const found = await connection.run('reads', (redis) => redis.mgetBuffer(batch.map(keys.icon)))
+      // Not the buffer itself, which is a part of the whole reply.
       for (const [index, icon] of found.entries())
-        // Not the buffer itself, which is a part of the whole reply.
         if (icon !== null && icons.hashOf(Buffer.from(icon)) !== batch[index]) this.#reportInvalid('an icon')
     }
   }
@@ -176,11 +166,6 @@ export class SnapshotExchange {
     return name === undefined || epoch === undefined ? undefined : { name, epoch }
   }
 
-  #postArguments({ name, epoch }: { readonly name: string; readonly epoch: number }) {
-    const { members, state, stream, snapshots } = this.#options.keys
-    return [members, state, stream, snapshots, name, epoch, this.#options.position()]
-  }
-
   /** Applies snapshots of this replica. */
   #applyOwn(pending: readonly Pending[], from: SnapshotOrigin['from']): void {
     const member = this.#options.membership()?.name ?? ''
@@ -220,7 +205,7 @@ export class SnapshotExchange {
     batch: number,
     member: { readonly name: string; readonly epoch: number },
   ): Promise<boolean> {
-    const { connection, keys, clock, icons } = this.#options
+    const { connection, keys, clock, icons, position } = this.#options
     const now = clock.now()
     const texts = pending.flatMap(({ key, snapshot, version }) => [
       key,
@@ -230,7 +215,8 @@ export class SnapshotExchange {
       pending.map(({ snapshot }) => snapshot),
       now,
     )
-    const args = [...this.#postArguments(member), 'snapshots', batch, ...texts]
+    const { members, state, stream, snapshots } = keys
+    const args = [members, state, stream, snapshots, member.name, member.epoch, position(), 'snapshots', batch, ...texts]
     const replies = await connection.run('snapshots', async (redis) => {
       const pipeline = redis.pipeline()
       for (const [hash, icon] of newIcons) pipeline.set(keys.icon(hash), icon, 'PX', iconExpiryMs)
@@ -288,7 +274,8 @@ export class SnapshotExchange {
     await this.readIcons(stored.map(({ text }) => text)).catch(() => {})
     for (const { text, epoch, postedAt } of stored) {
       const found = this.#decode(text, postedAt)
-      if (found !== undefined) onSnapshot(found.key, found.snapshot, { epoch, number: found.number }, { from: 'stored', member: '' })
+      if (found !== undefined)
+        onSnapshot(found.key, found.snapshot, { epoch, number: found.number }, { from: 'stored', member: '' })
     }
     return Number(position)
   }
