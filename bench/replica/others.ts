@@ -83,7 +83,7 @@ function joinCluster(id: string) {
     membership: () => membership,
     position: () => reader.position,
     find: () => undefined,
-    isCurrent: () => true,
+    onRejected() {},
     onSnapshot() {},
   })
   setInterval(() => exchange.applyLate(), 1_000)

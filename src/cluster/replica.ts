@@ -106,10 +106,7 @@ export class Replica {
         if (watcher === undefined) this.#conflicts.check(key)
         return watcher?.snapshot()
       },
-      isCurrent: (key, snapshot) => {
-        const watcher = this.#watchers.get(key)
-        return watcher?.isOwned === true && watcher.snapshot().at <= snapshot.at
-      },
+      onRejected: (key) => this.#watchers.get(key)?.repeatSoon(),
       onSnapshot: (...applied) => this.#apply(...applied),
     })
   }
@@ -201,10 +198,10 @@ export class Replica {
     this.#conflicts.removed(watcher.key)
   }
 
-  #apply(...[key, snapshot, version, origin]: Parameters<SnapshotExchangeOptions['onSnapshot']>): void {
+  #apply(...[key, snapshot, origin]: Parameters<SnapshotExchangeOptions['onSnapshot']>): void {
     const watcher = this.#watchers.get(key)
     if (watcher === undefined) return
-    watcher.apply(snapshot, version, origin)
+    watcher.apply(snapshot, origin)
     if (origin.from === 'stream') this.#moves.reported(watcher, idOf(origin.member))
   }
 

@@ -10,11 +10,15 @@ import type { Membership } from './membership.ts'
 import { createSnapshotCodec } from './snapshot-codec.ts'
 import type { StreamEntry } from './stream-reader.ts'
 
-/** The order of the snapshots of one server: first by epoch, then by number. */
-export interface SnapshotVersion {
-  /** That of the members when the snapshot was written: only one of them writes a server. */
+/** Where a snapshot comes from. The snapshots of one server are ordered by epoch, and those of one member by number. */
+export interface SnapshotOrigin {
+  /** `here`: it was polled here, and is known to this replica only. */
+  readonly from: 'stream' | 'stored' | 'here'
+  /** The member that has written it. */
+  readonly member: string
+  /** That of the members when it was written: only one of them writes a server. */
   readonly epoch: number
-  /** Number of snapshots that the writer had published before. */
+  /** Number of snapshots that the member had written before. */
   readonly number: number
 }
 
@@ -33,34 +37,25 @@ export interface SnapshotExchangeOptions {
   readonly log: Log
   /** The newest snapshot of a server; undefined if no server with this key is watched. */
   readonly find: (key: string) => ServerSnapshot | undefined
-  /** Whether a snapshot is to be written again that was rejected: the server is still polled here, and nothing newer is known. */
-  readonly isCurrent: (key: string, snapshot: ServerSnapshot) => boolean
-  /** @param position of the entry; undefined if it was not read from the stream */
-  readonly onSnapshot: (key: string, snapshot: ServerSnapshot, version: SnapshotVersion, origin: SnapshotOrigin) => void
-}
-
-export interface SnapshotOrigin {
-  readonly from: 'stream' | 'stored' | 'here'
-  /** The member that has written it. */
-  readonly member: string
-}
-
-interface Published {
-  readonly snapshot: ServerSnapshot
-  /** Of the first attempt to write it: it may be written after a newer one. */
-  readonly number: number
+  /** Called if the last snapshot of a server could not be written, because the members had changed. */
+  readonly onRejected: (key: string) => void
+  readonly onSnapshot: (key: string, snapshot: ServerSnapshot, origin: SnapshotOrigin) => void
 }
 
 interface Pending {
   readonly key: string
   readonly snapshot: ServerSnapshot
-  readonly version: SnapshotVersion
+  readonly number: number
+}
+
+interface Batch {
+  readonly sentAt: number
+  readonly epoch: number
+  readonly pending: readonly Pending[]
 }
 
 /** Maximum number of snapshots read with one command. */
 const maxBatch = 64
-/** Milliseconds after which rejected snapshots are written again. */
-const rejectedMs = 50
 
 /** The text of a snapshot: `<number> <key as JSON>\t<JSON>`, stored as `<epoch> <time in ms> <text>`. */
 const entryText = /^(\d+) ("[^\t]*")\t/
@@ -70,9 +65,9 @@ const storedHeader = /^(\d+) (\d+) /
 export class SnapshotExchange {
   readonly #options: SnapshotExchangeOptions
   readonly #codec: ReturnType<typeof createSnapshotCodec>
-  readonly #queue: BatchQueue<Published>
+  readonly #queue: BatchQueue<ServerSnapshot>
   /** Batches that were written and have not come back with the stream, by number. */
-  readonly #inFlight = new Map<number, { readonly sentAt: number; readonly pending: readonly Pending[] }>()
+  readonly #inFlight = new Map<number, Batch>()
   #numbers = 0
   #batches = 0
   #invalid = 0
@@ -91,7 +86,7 @@ export class SnapshotExchange {
 
   /** Writes a snapshot soon. If that is not possible, it is applied here only. */
   publish(key: string, snapshot: ServerSnapshot): void {
-    this.#queue.set(key, { snapshot, number: ++this.#numbers })
+    this.#queue.set(key, snapshot)
   }
 
   /** Drops what is to be written: this replica is no longer a member. */
@@ -134,22 +129,22 @@ export class SnapshotExchange {
     if (member === membership()?.name) {
       const own = this.#inFlight.get(Number(data))
       this.#inFlight.delete(Number(data))
-      this.#applyOwn(own?.pending ?? [], 'stream')
+      if (own !== undefined) this.#applyOwn(own, 'stream')
       return
     }
     for (const line of text.split('\n')) {
       const found = this.#decode(line, postedAt)
-      if (found !== undefined) onSnapshot(found.key, found.snapshot, { epoch, number: found.number }, { from: 'stream', member })
+      if (found !== undefined) onSnapshot(found.key, found.snapshot, { from: 'stream', member, epoch, number: found.number })
     }
   }
 
   /** Applies snapshots of this replica that have not come back in time. */
   applyLate(): void {
     const { clock, lateMs } = this.#options
-    for (const [batch, { sentAt, pending }] of this.#inFlight) {
-      if (clock.now() - sentAt < lateMs) break
-      this.#inFlight.delete(batch)
-      this.#applyOwn(pending, 'here')
+    for (const [number, batch] of this.#inFlight) {
+      if (clock.now() - batch.sentAt < lateMs) break
+      this.#inFlight.delete(number)
+      this.#applyOwn(batch, 'here')
     }
   }
 
@@ -167,35 +162,28 @@ export class SnapshotExchange {
   }
 
   /** Applies snapshots of this replica. */
-  #applyOwn(pending: readonly Pending[], from: SnapshotOrigin['from']): void {
+  #applyOwn({ epoch, pending }: Batch, from: SnapshotOrigin['from']): void {
     const member = this.#options.membership()?.name ?? ''
-    for (const { key, snapshot, version } of pending) this.#options.onSnapshot(key, snapshot, version, { from, member })
+    for (const { key, snapshot, number } of pending) this.#options.onSnapshot(key, snapshot, { from, member, epoch, number })
   }
 
   /** Never rejects. */
-  async #send(entries: readonly (readonly [key: string, published: Published])[]): Promise<void> {
-    const { connection, clock, membership, isCurrent } = this.#options
+  async #send(entries: readonly (readonly [key: string, snapshot: ServerSnapshot])[]): Promise<void> {
+    const { connection, clock, membership, onRejected } = this.#options
     const member = this.#member()
-    const pending = entries.map(([key, { snapshot, number }]) => ({
-      key,
-      snapshot,
-      version: { epoch: member?.epoch ?? 0, number },
-    }))
-    if (member === undefined || !connection.isConnected) return this.#applyOwn(pending, 'here')
-    const batch = ++this.#batches
-    this.#inFlight.set(batch, { sentAt: clock.now(), pending })
+    const pending = entries.map(([key, snapshot]) => ({ key, snapshot, number: ++this.#numbers }))
+    const batch = { sentAt: clock.now(), epoch: member?.epoch ?? 0, pending }
+    if (member === undefined || !connection.isConnected) return this.#applyOwn(batch, 'here')
+    const number = ++this.#batches
+    this.#inFlight.set(number, batch)
     try {
-      if (await this.#write(pending, batch, member)) return
-      // The members have changed: what is still polled here is written again with the new epoch.
-      this.#inFlight.delete(batch)
+      if (await this.#write(pending, number, member)) return
+      this.#inFlight.delete(number)
       membership()?.check()
-      clock.after(rejectedMs, () => {
-        for (const { key, snapshot, version } of pending)
-          if (isCurrent(key, snapshot)) this.#queue.add(key, { snapshot, number: version.number })
-      })
+      for (const { key } of pending) onRejected(key)
     } catch {
       // Reported by the connection.
-      if (this.#inFlight.delete(batch)) this.#applyOwn(pending, 'here')
+      if (this.#inFlight.delete(number)) this.#applyOwn(batch, 'here')
     }
   }
 
@@ -207,9 +195,9 @@ export class SnapshotExchange {
   ): Promise<boolean> {
     const { connection, keys, clock, icons, position } = this.#options
     const now = clock.now()
-    const texts = pending.flatMap(({ key, snapshot, version }) => [
+    const texts = pending.flatMap(({ key, snapshot, number }) => [
       key,
-      `${version.number} ${JSON.stringify(key)}\t${this.#codec.encode(snapshot, now + connection.roundTripMs / 2)}`,
+      `${number} ${JSON.stringify(key)}\t${this.#codec.encode(snapshot, now + connection.roundTripMs / 2)}`,
     ])
     const newIcons = icons.toWrite(
       pending.map(({ snapshot }) => snapshot),
@@ -275,7 +263,7 @@ export class SnapshotExchange {
     for (const { text, epoch, postedAt } of stored) {
       const found = this.#decode(text, postedAt)
       if (found !== undefined)
-        onSnapshot(found.key, found.snapshot, { epoch, number: found.number }, { from: 'stored', member: '' })
+        onSnapshot(found.key, found.snapshot, { from: 'stored', member: '', epoch, number: found.number })
     }
     return Number(position)
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { IconStore } from '../../src/cluster/icon-store.ts'
-import { SnapshotExchange, type SnapshotOrigin, type SnapshotVersion } from '../../src/cluster/snapshot-exchange.ts'
+import { SnapshotExchange, type SnapshotOrigin } from '../../src/cluster/snapshot-exchange.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { systemClock } from '../../src/util/clock.ts'
 import { joinCluster, keys } from '../helpers/cluster-member.ts'
@@ -8,19 +8,19 @@ import { startRedis } from '../helpers/redis-server.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { until } from '../helpers/until.ts'
 
-type Received = readonly [key: string, snapshot: ServerSnapshot, version: SnapshotVersion, origin: SnapshotOrigin]
+type Received = readonly [key: string, snapshot: ServerSnapshot, origin: SnapshotOrigin]
 const keyOf = (server: string) => `12345678${server}`
 
 /** A member, its exchange, and what it has applied. */
 function startMember(redis: Parameters<typeof joinCluster>[0], id: string) {
   const member = joinCluster(redis, id)
   const received: Received[] = []
-  const exchange = new SnapshotExchange({
+  const exchange: SnapshotExchange = new SnapshotExchange({
     ...{ connection: member.connection, keys, log: member.log, icons: new IconStore(), clock: systemClock },
     ...{ expiryMs: 60_000, lateMs: 60_000 },
     membership: () => member.membership,
     position: () => member.reader.position,
-    isCurrent: () => true,
+    onRejected: (key) => void exchange.publish(key, snapshotOf(key.slice(8))),
     find: (key) => ({ server: key.slice(8), at: 0, fields: {}, sources: [], polls: {} }),
     onSnapshot: (...given) => void received.push(given),
   })
@@ -38,7 +38,7 @@ describe.skipIf(!hasTool('redis-server'))('SnapshotExchange', () => {
     redis.cli('config', 'set', 'maxmemory', '1')
     exchange.publish(keyOf('s'), snapshotOf('s'))
     await until(() => received.length > 0)
-    expect(received[0]).toMatchObject([keyOf('s'), { server: 's' }, {}, { from: 'here' }])
+    expect(received[0]).toMatchObject([keyOf('s'), { server: 's' }, { from: 'here' }])
     await until(() => log.lines.some((line) => line.includes('it is full')))
   })
 
@@ -77,7 +77,7 @@ describe.skipIf(!hasTool('redis-server'))('SnapshotExchange', () => {
     const b = startMember(redis, 'b')
     await until(() => b.membership.epoch !== undefined)
     await b.exchange.load(servers.map(keyOf))
-    const stored = b.received.filter(([, , , { from }]) => from === 'stored')
+    const stored = b.received.filter(([, , { from }]) => from === 'stored')
     expect(stored.map(([, { server }]) => server)).toEqual(servers.filter((server) => server !== 's98'))
     for (const [, { fields }] of stored) expect(fields.favicon).toEqual({ value: icon, source: 'status' })
     expect(systemClock.now() - (stored.at(-1)?.[1].at ?? 0)).toBeGreaterThan(30_000)
