@@ -125,24 +125,15 @@ redis.call('SET', KEYS[2], string.format('%.0f', token))
 redis.call('SET', KEYS[1], string.format('%.0f', token), 'PX', ARGV[1])
 return token`,
   },
-  /** KEYS lock, counter; ARGV token, expiry in ms. 0: lost. */
-  stateRenew: {
-    numberOfKeys: 2,
-    lua: `if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return 1`,
-  },
-  /** KEYS lock, counter; ARGV token. */
-  stateUnlock: {
-    numberOfKeys: 2,
-    lua: `if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
-return redis.call('DEL', KEYS[1])`,
-  },
-  /** KEYS counter, target; ARGV token, value. 0: rejected, because a later holder has taken the lock. */
+  /**
+   * KEYS counter, target; ARGV token, value, expiry in ms (0: none, less: the target is deleted).
+   * 0: rejected, because a later holder has taken the lock.
+   */
   stateFencedSet: {
     numberOfKeys: 2,
     lua: `if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[2], ARGV[2])
+if ARGV[3] ~= '0' then redis.call('PEXPIRE', KEYS[2], ARGV[3]) end
 return 1`,
   },
 } as const
@@ -154,8 +145,6 @@ declare module 'ioredis' {
     statePost(...keysAndArguments: readonly (string | number)[]): Result<number, Context>
     stateEnqueue(values: string, queue: string, ...argv: readonly (string | number)[]): Result<number, Context>
     stateLock(lock: string, counter: string, expiryMs: number): Result<number, Context>
-    stateRenew(lock: string, counter: string, token: number, expiryMs: number): Result<number, Context>
-    stateUnlock(lock: string, counter: string, token: number): Result<number, Context>
-    stateFencedSet(counter: string, target: string, token: number, value: string): Result<number, Context>
+    stateFencedSet(counter: string, target: string, token: number, value: string | number, expiryMs: number): Result<number, Context>
   }
 }
