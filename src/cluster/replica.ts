@@ -195,7 +195,7 @@ export class Replica {
     if (this.#watchers.get(watcher.key) !== watcher) return
     this.#watchers.delete(watcher.key)
     if (this.#keyOfName.get(watcher.server) === watcher.key) this.#keyOfName.delete(watcher.server)
-    this.#conflicts.removed(watcher.key)
+    this.#conflicts.changed(watcher.server)
   }
 
   #apply(...[key, snapshot, origin]: Parameters<SnapshotExchangeOptions['onSnapshot']>): void {
@@ -241,7 +241,6 @@ export class Replica {
     if (now - this.#lastPrune > pruneMs) {
       this.#lastPrune = now
       this.#icons.keepOnly(Array.from(this.#watchers.values(), (watcher) => watcher.snapshot()))
-      this.#conflicts.prune()
     }
     this.#cancelSweep = clock.after(this.#sweepMs, () => void this.#sweep())
   }
