@@ -123,7 +123,7 @@ export class Membership {
       ...this.#names,
     ]
     const [epoch, , time, watched, ...entries] = await connection.run('heartbeats', (redis) =>
-      redis.stateBeat(keys.members, keys.state, keys.stream, keys.snapshots, ...args),
+      redis.stateBeat(keys.members, keys.state, keys.stream, ...args),
     )
     if (Number(epoch) === 0) {
       this.#rejoin(sentAt - this.#lastBeat)

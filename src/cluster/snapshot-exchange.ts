@@ -31,7 +31,7 @@ export interface SnapshotExchangeOptions {
   readonly icons: IconStore
   /** Milliseconds after which a snapshot that was written, but has not been read, is applied. */
   readonly lateMs: number
-  /** Milliseconds for which stored snapshots are of use. */
+  /** Milliseconds for which snapshots are stored. */
   readonly expiryMs: number
   readonly clock: Clock
   readonly log: Log
@@ -193,22 +193,22 @@ export class SnapshotExchange {
     batch: number,
     member: { readonly name: string; readonly epoch: number },
   ): Promise<boolean> {
-    const { connection, keys, clock, icons, position } = this.#options
+    const { connection, keys, clock, icons, position, expiryMs } = this.#options
     const now = clock.now()
-    const texts = pending.flatMap(({ key, snapshot, number }) => [
-      key,
-      `${number} ${JSON.stringify(key)}\t${this.#codec.encode(snapshot, now + connection.roundTripMs / 2)}`,
-    ])
+    const sentAt = now + connection.roundTripMs / 2
     const newIcons = icons.toWrite(
       pending.map(({ snapshot }) => snapshot),
       now,
     )
-    const { members, state, stream, snapshots } = keys
-    const args = [members, state, stream, snapshots, member.name, member.epoch, position(), 'snapshots', batch, ...texts]
+    const used = [keys.members, keys.state, keys.stream, ...pending.map(({ key }) => keys.snapshot(key))]
+    const texts = pending.map(
+      ({ key, snapshot, number }) => `${number} ${JSON.stringify(key)}\t${this.#codec.encode(snapshot, sentAt)}`,
+    )
+    const args = [...used, member.name, member.epoch, position(), batch, expiryMs, ...texts]
     const replies = await connection.run('snapshots', async (redis) => {
       const pipeline = redis.pipeline()
       for (const [hash, icon] of newIcons) pipeline.set(keys.icon(hash), icon, 'PX', iconExpiryMs)
-      pipeline.statePost(...args)
+      pipeline.statePost(used.length, ...args)
       return requireReplies(await pipeline.exec())
     })
     icons.written(newIcons.keys(), now)
@@ -237,33 +237,22 @@ export class SnapshotExchange {
   }
 
   async #loadBatch(batch: readonly string[]): Promise<number> {
-    const { connection, keys, clock, expiryMs, onSnapshot } = this.#options
+    const { connection, keys, clock, onSnapshot } = this.#options
     const [texts, time, position] = await connection.run('reads', async (redis) => {
-      const results = await redis
-        .pipeline()
-        .hmget(keys.snapshots, ...batch)
-        .time()
-        .hget(keys.state, 'position')
-        .exec()
+      const results = await redis.pipeline().mget(batch.map(keys.snapshot)).time().hget(keys.state, 'position').exec()
       return requireReplies(results) as [readonly (string | null)[], readonly [string, string], string | null]
     })
     const readAt = clock.now() - connection.roundTripMs / 2
     const now = Number(time[0]) * 1_000 + Number(time[1]) / 1_000
-    const outdated: string[] = []
-    const stored = texts.flatMap((text, index) => {
+    const stored = texts.flatMap((text) => {
       const [header, epoch, at] = storedHeader.exec(text ?? '') ?? []
       if (text === null || header === undefined) return []
-      const postedAt = readAt - Math.max(0, now - Number(at))
-      if (clock.now() - postedAt < expiryMs) return [{ text: text.slice(header.length), epoch: Number(epoch), postedAt }]
-      outdated.push(batch[index] ?? '')
-      return []
+      return [{ text: text.slice(header.length), epoch: Number(epoch), postedAt: readAt - Math.max(0, now - Number(at)) }]
     })
-    if (outdated.length > 0) await connection.run('snapshots', (redis) => redis.hdel(keys.snapshots, ...outdated))
     await this.readIcons(stored.map(({ text }) => text)).catch(() => {})
     for (const { text, epoch, postedAt } of stored) {
       const found = this.#decode(text, postedAt)
-      if (found !== undefined)
-        onSnapshot(found.key, found.snapshot, { from: 'stored', member: '', epoch, number: found.number })
+      if (found !== undefined) onSnapshot(found.key, found.snapshot, { from: 'stored', member: '', epoch, number: found.number })
     }
     return Number(position)
   }
