@@ -54,8 +54,8 @@ export class Replica {
   readonly #exchange: SnapshotExchange
   /** Locks for external side effects, so that only one replica causes them. */
   readonly locks: Locks
-  #membership: Membership | undefined
-  #reader: StreamReader | undefined
+  readonly #membership: Membership
+  readonly #reader: StreamReader
   #isClosed = false
   #isLoading = false
   #isLoadDue = false
@@ -94,12 +94,25 @@ export class Replica {
     this.#moves = new ServerMoves({
       ...{ id: this.#id, watchers: this.#watchers, poll, heartbeatMs, sweepMs: this.#sweepMs, clock, log },
     })
-    this.#order = new StreamOrder({ clock, read: () => this.#reader?.position, membership: () => this.#membership })
+    const shared = { connection, keys: this.#keys, clock }
+    this.#membership = new Membership({
+      ...{ ...shared, id: this.#id, heartbeatMs, log },
+      dataExpiryMs: this.#expiryMs,
+      position: () => this.#reader.position,
+      onChange: (members) => this.#follow(members),
+    })
+    this.#reader = new StreamReader({
+      ...{ ...shared, blockMs: 2 * heartbeatMs },
+      prepare: (texts) => this.#exchange.readIcons(texts),
+      onEntry: (entry) => this.#receive(entry),
+      onGap: () => void this.#load(),
+    })
+    this.#order = new StreamOrder(this.#membership, this.#reader)
     this.#exchange = new SnapshotExchange({
-      ...{ connection, keys: this.#keys, icons: this.#icons, clock, log, expiryMs: this.#expiryMs },
+      ...{ ...shared, icons: this.#icons, log, expiryMs: this.#expiryMs },
       lateMs: timeoutMs,
-      membership: () => this.#membership,
-      position: () => this.#order.last(),
+      membership: this.#membership,
+      position: () => this.#reader.position,
       find: (key) => {
         const watcher = this.#watchers.get(key)
         if (watcher === undefined) this.#conflicts.check(key)
@@ -134,28 +147,14 @@ export class Replica {
 
   /** Joins the other replicas. To be called once the fleet has its servers. */
   start(fleet: Fleet): void {
-    const { config, clock, log } = this.#options
-    const { stateHeartbeat: heartbeatMs } = config
     fleet.onChange(({ added }) => {
       void this.#moves.move()
       // Not of those whose settings have changed: a stored snapshot may be of another address.
       const addedKeys = added.flatMap((name) => this.#keyOfName.get(name) ?? [])
       void this.#loadServers(addedKeys).catch(() => {})
     })
-    const shared = { connection: this.#connection, keys: this.#keys, clock }
-    this.#membership = new Membership({
-      ...{ ...shared, id: this.#id, heartbeatMs, log },
-      dataExpiryMs: this.#expiryMs,
-      position: () => this.#order.last(),
-      watchedMs: () => this.#order.watchedMs(),
-      onChange: (members) => this.#follow(members),
-    })
-    this.#reader = new StreamReader({
-      ...{ ...shared, blockMs: 2 * heartbeatMs },
-      prepare: (texts) => this.#exchange.readIcons(texts),
-      onEntry: (entry) => this.#receive(entry),
-      onGap: () => void this.#load(),
-    })
+    this.#membership.start()
+    this.#reader.start()
     void this.#sweep()
   }
 
@@ -172,7 +171,7 @@ export class Replica {
       if (watcher.isSilent) unknown++
     }
     const { isUp } = this.#connection
-    const members = this.#membership?.members.length ?? 0
+    const members = this.#membership.members.length
     return { servers, unknown, fallback, isStateUp: isUp, invalid: this.#exchange.invalid, ...(isUp && { members }) }
   }
 
@@ -183,8 +182,8 @@ export class Replica {
     this.#conflicts.close()
     this.#cancelSweep()
     this.#cancelLoad()
-    this.#reader?.close()
-    await waitUpTo(this.#membership?.close() ?? Promise.resolve(), maxLeaveMs, this.#options.clock)
+    this.#reader.close()
+    await waitUpTo(this.#membership.close(), maxLeaveMs, this.#options.clock)
     this.#connection.close()
   }
 
@@ -205,8 +204,8 @@ export class Replica {
   }
 
   #receive(entry: StreamEntry): void {
-    const membership = this.#membership
-    if (membership?.epoch !== undefined && entry.epoch > membership.epoch) membership.check()
+    const { epoch } = this.#membership
+    if (epoch !== undefined && entry.epoch > epoch) this.#membership.check()
     if (entry.kind === 'snapshots') this.#order.apply(entry.position, () => this.#exchange.receive(entry))
   }
 

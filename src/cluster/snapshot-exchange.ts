@@ -25,7 +25,7 @@ export interface SnapshotOrigin {
 export interface SnapshotExchangeOptions {
   readonly connection: StateConnection
   readonly keys: StateKeys
-  readonly membership: () => Pick<Membership, 'name' | 'epoch' | 'check'> | undefined
+  readonly membership: Membership
   /** The last position of the stream that was read here. */
   readonly position: () => number
   readonly icons: IconStore
@@ -126,7 +126,7 @@ export class SnapshotExchange {
   /** Applies an entry with snapshots. */
   receive({ member, data, text, epoch, postedAt }: StreamEntry): void {
     const { membership, onSnapshot } = this.#options
-    if (member === membership()?.name) {
+    if (member === membership.name) {
       const own = this.#inFlight.get(Number(data))
       this.#inFlight.delete(Number(data))
       if (own !== undefined) this.#applyOwn(own, 'stream')
@@ -157,13 +157,13 @@ export class SnapshotExchange {
 
   /** Undefined while this replica is not a member. */
   #member(): { readonly name: string; readonly epoch: number } | undefined {
-    const { name, epoch } = this.#options.membership() ?? {}
-    return name === undefined || epoch === undefined ? undefined : { name, epoch }
+    const { name, epoch } = this.#options.membership
+    return epoch === undefined ? undefined : { name, epoch }
   }
 
   /** Applies snapshots of this replica. */
   #applyOwn({ epoch, pending }: Batch, from: SnapshotOrigin['from']): void {
-    const member = this.#options.membership()?.name ?? ''
+    const member = this.#options.membership.name
     for (const { key, snapshot, number } of pending) this.#options.onSnapshot(key, snapshot, { from, member, epoch, number })
   }
 
@@ -179,7 +179,7 @@ export class SnapshotExchange {
     try {
       if (await this.#write(pending, number, member)) return
       this.#inFlight.delete(number)
-      membership()?.check()
+      membership.check()
       for (const { key } of pending) onRejected(key)
     } catch {
       // Reported by the connection.

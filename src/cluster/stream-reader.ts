@@ -48,10 +48,13 @@ export class StreamReader {
   constructor(options: StreamReaderOptions) {
     this.#options = options
     this.#readAt = options.clock.now()
+  }
+
+  start(): void {
     void this.#run()
   }
 
-  /** Position of the last entry that was read. */
+  /** Position of the last entry that was read; 0 before the start. */
   get position(): number {
     return this.#position
   }

@@ -18,7 +18,7 @@ function startMember(redis: Parameters<typeof joinCluster>[0], id: string, expir
   const exchange: SnapshotExchange = new SnapshotExchange({
     ...{ connection: member.connection, keys, log: member.log, icons: new IconStore(), clock: systemClock },
     ...{ expiryMs, lateMs: 60_000 },
-    membership: () => member.membership,
+    membership: member.membership,
     position: () => member.reader.position,
     onRejected: (key) => void exchange.publish(key, snapshotOf(key.slice(8))),
     find: (key) => ({ server: key.slice(8), at: 0, fields: {}, sources: [], polls: {} }),
