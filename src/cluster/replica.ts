@@ -6,7 +6,6 @@ import { waitUpTo } from '../game/watcher/deadline.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'
 import type { ReplicaMetrics, SharedState, SnapshotOrder } from '../util/part-metrics.ts'
-import { createPauses } from '../util/pauses.ts'
 import type { StateAddress } from './address.ts'
 import { StateConnection } from './connection.ts'
 import { IconStore } from './icon-store.ts'
@@ -93,6 +92,8 @@ export class Replica {
     })
     this.#moves = new ServerMoves({
       ...{ id: this.#id, watchers: this.#watchers, poll, heartbeatMs, sweepMs: this.#sweepMs, clock, log },
+      // With Redis, a silent owner is also one that does not list the server.
+      mayFallBack: () => config.stateFailOpen === 'true' || connection.isUp,
     })
     const shared = { connection, keys: this.#keys, clock }
     this.#membership = new Membership({
@@ -216,28 +217,13 @@ export class Replica {
     this.#moves.follow(members)
   }
 
-  /** What has to be done from time to time for each server, in slices. */
   async #sweep(): Promise<void> {
-    const { clock, config } = this.#options
-    const pauses = createPauses()
-    let now = clock.now()
-    const silent: SharedWatcher[] = []
-    // With Redis, a silent owner is also one that does not list the server.
-    const isOpen = config.stateFailOpen === 'true' || this.#connection.isUp
+    const { clock } = this.#options
     this.#exchange.applyLate()
-    for (const watcher of this.#watchers.values()) {
-      if (pauses.isDue()) {
-        await pauses.take()
-        now = clock.now()
-      }
-      if (this.#isClosed) return
-      watcher.expire(now)
-      if (watcher.isOwned) watcher.repeat(now)
-      else if (isOpen && this.#moves.isSilent(watcher, now)) silent.push(watcher)
-    }
-    this.#moves.fallBack(silent)
-    if (now - this.#lastPrune > pruneMs) {
-      this.#lastPrune = now
+    await this.#moves.sweep()
+    if (this.#isClosed) return
+    if (clock.now() - this.#lastPrune > pruneMs) {
+      this.#lastPrune = clock.now()
       this.#icons.keepOnly(Array.from(this.#watchers.values(), (watcher) => watcher.snapshot()))
     }
     this.#cancelSweep = clock.after(this.#sweepMs, () => void this.#sweep())

@@ -14,8 +14,10 @@ export interface ServerMovesOptions {
   readonly poll: PollSettings
   /** STATE_HEARTBEAT, milliseconds. */
   readonly heartbeatMs: number
-  /** Milliseconds between two calls of `fallBack`. */
+  /** Milliseconds between two sweeps. */
   readonly sweepMs: number
+  /** Whether silent servers are polled here. */
+  readonly mayFallBack: () => boolean
   readonly clock: Clock
   readonly log: Log
 }
@@ -109,8 +111,31 @@ export class ServerMoves {
     if (watcher.isFallback && (sender === owner || sender < this.#options.id)) watcher.disown()
   }
 
+  /** What has to be done from time to time for each server, in slices. */
+  async sweep(): Promise<void> {
+    const { watchers, clock, mayFallBack } = this.#options
+    const pauses = createPauses()
+    let now = clock.now()
+    const silent: SharedWatcher[] = []
+    for (const watcher of watchers.values()) {
+      if (pauses.isDue()) {
+        await pauses.take()
+        now = clock.now()
+      }
+      if (this.#isClosed) return
+      watcher.expire(now)
+      if (watcher.isOwned) watcher.repeat(now)
+      else if (this.#isSilent(watcher, now) && mayFallBack()) silent.push(watcher)
+    }
+    this.#fallBack(silent)
+  }
+
+  close(): void {
+    this.#isClosed = true
+  }
+
   /** Whether nothing was heard of a server that another replica should poll for so long that it is to be polled here. */
-  isSilent(watcher: SharedWatcher, now: number): boolean {
+  #isSilent(watcher: SharedWatcher, now: number): boolean {
     const { poll, watchers } = this.#options
     const { receivedAt } = watcher
     if (now - receivedAt >= this.#fallbackAfterMs) return true
@@ -121,12 +146,13 @@ export class ServerMoves {
   }
 
   /** Polls silent servers here. */
-  fallBack(silent: readonly SharedWatcher[]): void {
-    const { watchers, poll, log } = this.#options
+  #fallBack(silent: readonly SharedWatcher[]): void {
+    const { id, watchers, poll, log } = this.#options
     const spreadMs = Math.min(poll.interval / 2, silent.length * startSpacingMs)
     for (const watcher of silent) {
       watcher.own(placeOf(watcher.server) * spreadMs)
-      watcher.isFallback = true
+      // It may have become the owner since the server was found to be silent.
+      watcher.isFallback = this.#ownerOf(watcher.key) !== id
     }
     if (silent.length > 0 && !this.#isReported) {
       this.#isReported = true
@@ -137,10 +163,6 @@ export class ServerMoves {
       this.#isReported = false
       log.info('Every server is polled by the replica that should poll it again.')
     }
-  }
-
-  close(): void {
-    this.#isClosed = true
   }
 
   /** Milliseconds over which the first polls of so many servers are spread. */

@@ -155,12 +155,6 @@ export class SnapshotExchange {
     )
   }
 
-  /** Undefined while this replica is not a member. */
-  #member(): { readonly name: string; readonly epoch: number } | undefined {
-    const { name, epoch } = this.#options.membership
-    return epoch === undefined ? undefined : { name, epoch }
-  }
-
   /** Applies snapshots of this replica. */
   #applyOwn({ epoch, pending }: Batch, from: SnapshotOrigin['from']): void {
     const member = this.#options.membership.name
@@ -170,14 +164,14 @@ export class SnapshotExchange {
   /** Never rejects. */
   async #send(entries: readonly (readonly [key: string, snapshot: ServerSnapshot])[]): Promise<void> {
     const { connection, clock, membership, onRejected } = this.#options
-    const member = this.#member()
+    const { epoch } = membership
     const pending = entries.map(([key, snapshot]) => ({ key, snapshot, number: ++this.#numbers }))
-    const batch = { sentAt: clock.now(), epoch: member?.epoch ?? 0, pending }
-    if (member === undefined || !connection.isConnected) return this.#applyOwn(batch, 'here')
+    const batch = { sentAt: clock.now(), epoch: epoch ?? 0, pending }
+    if (epoch === undefined || !connection.isConnected) return this.#applyOwn(batch, 'here')
     const number = ++this.#batches
     this.#inFlight.set(number, batch)
     try {
-      if (await this.#write(pending, number, member)) return
+      if (await this.#write(batch, number)) return
       this.#inFlight.delete(number)
       membership.check()
       for (const { key } of pending) onRejected(key)
@@ -188,12 +182,8 @@ export class SnapshotExchange {
   }
 
   /** @returns false if the members have changed; @throws StateUnavailable */
-  async #write(
-    pending: readonly Pending[],
-    batch: number,
-    member: { readonly name: string; readonly epoch: number },
-  ): Promise<boolean> {
-    const { connection, keys, clock, icons, position, expiryMs } = this.#options
+  async #write({ epoch, pending }: Batch, number: number): Promise<boolean> {
+    const { connection, keys, clock, icons, position, expiryMs, membership } = this.#options
     const now = clock.now()
     const sentAt = now + connection.roundTripMs / 2
     const newIcons = icons.toWrite(
@@ -204,7 +194,7 @@ export class SnapshotExchange {
     const texts = pending.map(
       ({ key, snapshot, number }) => `${number} ${JSON.stringify(key)}\t${this.#codec.encode(snapshot, sentAt)}`,
     )
-    const args = [...used, member.name, member.epoch, position(), batch, expiryMs, ...texts]
+    const args = [...used, membership.name, epoch, position(), number, expiryMs, ...texts]
     const replies = await connection.run('snapshots', async (redis) => {
       const pipeline = redis.pipeline()
       for (const [hash, icon] of newIcons) pipeline.set(keys.icon(hash), icon, 'PX', iconExpiryMs)
