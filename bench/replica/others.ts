@@ -80,12 +80,14 @@ function joinCluster(id: string) {
   })
   const exchange = new SnapshotExchange({
     ...{ connection, keys, clock, log, icons: iconStore, expiryMs: dataExpiryMs, lateMs: 5_000 },
-    membership: () => membership,
+    membership,
     position: () => reader.position,
     find: () => undefined,
-    isCurrent: () => true,
+    onRejected() {},
     onSnapshot() {},
   })
+  membership.start()
+  reader.start()
   setInterval(() => exchange.applyLate(), 1_000)
   return { membership, exchange, ownerOf: (server: string) => ownerOf(server) }
 }

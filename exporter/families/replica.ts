@@ -15,7 +15,7 @@ export const replica: readonly Family<ReplicaMetrics>[] = [
   ),
   gauge(
     'tickwarden_replica_fallback_servers',
-    'Servers that this replica also polls because the replica that should poll them is silent, for example while the shared state is unavailable.',
+    'Servers that this replica polls although another one should, which does not report them, for example while the shared state is unavailable.',
     ({ fallback }, add) => add(fallback),
   ),
   counter(

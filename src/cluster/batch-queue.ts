@@ -26,11 +26,6 @@ export class BatchQueue<T> {
     this.#schedule()
   }
 
-  /** Sets a value, unless a newer one is waiting. */
-  add(key: string, value: T): void {
-    if (!this.#waiting.has(key)) this.set(key, value)
-  }
-
   clear(): void {
     this.#waiting.clear()
   }

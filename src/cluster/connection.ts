@@ -4,8 +4,7 @@ import { createMask } from '../secrets/mask.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'
 import { formatStateAddress, type StateAddress } from './address.ts'
-import { type StateProblem, toStateProblem } from './problem.ts'
-import { ProblemReports, type StatePart } from './problem-reports.ts'
+import { ProblemReports, type StatePart, type StateProblem, toStateProblem } from './problems.ts'
 import { scripts } from './scripts.ts'
 
 /** A command failed. */

@@ -14,8 +14,8 @@ export function createStateKeys(prefix: string) {
     /** Hash: `epoch`, `position` of the last entry of the stream, and until when any replica has event clients (`watched`). */
     state: `${own}:state`,
     stream: `${own}:stream`,
-    /** Hash: the newest snapshot of each server by fingerprint and name. */
-    snapshots: `${own}:snapshots`,
+    /** The newest snapshot of a server. */
+    snapshot: (key: string) => `${own}:snapshot:${key}`,
     icon: (hash: string) => `${own}:icon:${hash}`,
     /** Hash: values that replicas of all versions share, by the part that uses them. */
     values: (part: string) => `${all}:values:${part}`,

@@ -68,10 +68,9 @@ export class FencedLock {
    * @throws StateUnavailable
    */
   async isHeld(): Promise<boolean> {
-    const { connection, keys, clock, expiryMs } = this.#options
+    const { keys, clock, expiryMs } = this.#options
     const sentAt = clock.now()
-    const args = [keys.lock(this.#name), keys.lockCounter(this.#name), this.token, expiryMs] as const
-    const isHeld = (await connection.run('locks', (redis) => redis.stateRenew(...args))) === 1
+    const isHeld = await this.#set(keys.lock(this.#name), this.token, expiryMs)
     if (isHeld) this.#renewedAt = sentAt
     else this.#lost.abort(new Error(`another replica has taken the lock "${this.#name}"`))
     return isHeld
@@ -82,20 +81,23 @@ export class FencedLock {
    * @returns false if it was not stored
    * @throws StateUnavailable
    */
-  async set(value: string): Promise<boolean> {
-    const { connection, keys } = this.#options
-    const args = [keys.lockCounter(this.#name), keys.lockValue(this.#name), this.token, value] as const
-    return (await connection.run('locks', (redis) => redis.stateFencedSet(...args))) === 1
+  set(value: string): Promise<boolean> {
+    return this.#set(this.#options.keys.lockValue(this.#name), value, 0)
   }
 
   /** Never rejects. */
   async release(): Promise<void> {
-    const { connection, keys } = this.#options
     this.#isReleased = true
     this.#cancel()
-    const args = [keys.lock(this.#name), keys.lockCounter(this.#name), this.token] as const
     // If that fails, it expires.
-    await connection.run('locks', (redis) => redis.stateUnlock(...args)).catch(() => {})
+    await this.#set(this.#options.keys.lock(this.#name), this.token, -1).catch(() => {})
+  }
+
+  /** Sets a key, unless a later holder has taken the lock. */
+  async #set(key: string, value: string | number, expiryMs: number): Promise<boolean> {
+    const { connection, keys } = this.#options
+    const args = [keys.lockCounter(this.#name), key, this.token, value, expiryMs] as const
+    return (await connection.run('locks', (redis) => redis.stateFencedSet(...args))) === 1
   }
 
   #scheduleRenewal(): void {

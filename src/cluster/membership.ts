@@ -16,9 +16,7 @@ export interface MembershipOptions {
   readonly clock: Clock
   readonly log: Log
   /** The last position of the stream that this replica has read. */
-  readonly position?: () => number
-  /** Milliseconds for which events must still be recorded; 0 if this replica had no event clients for a while. */
-  readonly watchedMs?: () => number
+  readonly position: () => number
   /** Called when the members have changed. */
   readonly onChange: (members: readonly string[]) => void
 }
@@ -46,7 +44,10 @@ export class Membership {
   #names: readonly string[] = []
   #members: readonly string[] = []
   #epoch = 0
+  /** Whether a replica has event clients. */
   #isWatched = false
+  /** Monotonic milliseconds until which this one has event clients, at least. */
+  #watchedUntil = 0
   #lastBeat: number
   #running: Promise<void> | undefined
   #isDue = false
@@ -57,7 +58,11 @@ export class Membership {
     this.#options = options
     this.#expiryMs = Math.round(options.heartbeatMs * expiryHeartbeats)
     this.#lastBeat = options.clock.now()
-    options.connection.onReady(() => this.check())
+  }
+
+  /** Joins as soon as there is a connection, and again whenever needed. */
+  start(): void {
+    this.#options.connection.onReady(() => this.check())
   }
 
   /** Ids of the live members, including this one, sorted; empty before it has joined and while it rejoins. */
@@ -80,6 +85,11 @@ export class Membership {
     return this.#isWatched
   }
 
+  /** Makes all replicas record events for so many milliseconds from now on. */
+  watchFor(ms: number): void {
+    this.#watchedUntil = Math.max(this.#watchedUntil, this.#options.clock.now() + ms)
+  }
+
   /** Beats immediately: the members may have changed. */
   check(): void {
     this.#isDue = true
@@ -93,7 +103,7 @@ export class Membership {
     await this.#running
     if (this.#isJoining) return
     const { connection, keys, position } = this.#options
-    const args = [keys.members, keys.state, keys.stream, this.name, position?.() ?? 0] as const
+    const args = [keys.members, keys.state, keys.stream, this.name, position()] as const
     // If that fails, it expires.
     await connection.run('heartbeats', (redis) => redis.stateLeave(...args)).catch(() => {})
   }
@@ -116,14 +126,15 @@ export class Membership {
 
   /** @returns milliseconds until the next beat */
   async #beat(): Promise<number> {
-    const { connection, keys, clock, heartbeatMs, dataExpiryMs, position, watchedMs } = this.#options
+    const { connection, keys, clock, heartbeatMs, dataExpiryMs, position } = this.#options
     const sentAt = clock.now()
+    const watchedMs = Math.max(0, Math.round(this.#watchedUntil - sentAt))
     const args = [
-      ...[this.name, this.#expiryMs, this.#epoch, position?.() ?? 0, this.#isJoining ? 1 : 0, watchedMs?.() ?? 0, dataExpiryMs],
+      ...[this.name, this.#expiryMs, this.#epoch, position(), this.#isJoining ? 1 : 0, watchedMs, dataExpiryMs],
       ...this.#names,
     ]
     const [epoch, , time, watched, ...entries] = await connection.run('heartbeats', (redis) =>
-      redis.stateBeat(keys.members, keys.state, keys.stream, keys.snapshots, ...args),
+      redis.stateBeat(keys.members, keys.state, keys.stream, ...args),
     )
     if (Number(epoch) === 0) {
       this.#rejoin(sentAt - this.#lastBeat)

@@ -11,15 +11,12 @@ export interface NameConflictsOptions {
 
 /** Milliseconds after which an equal name is logged: when an address changes, replicas read their lists one after the other. */
 const afterMs = 5_000
-const recentMs = 2 * afterMs
 
 /** Logs names that other replicas use for servers at other addresses. */
 export class NameConflicts {
   readonly #options: NameConflictsOptions
-  /** Names that are logged, or will be unless the lists agree until then. */
+  /** Names that are logged, will be unless the lists agree until then, or whose addresses here have just changed. */
   readonly #names = new Set<string>()
-  /** When servers were removed here, whose addresses may just have changed in the list. */
-  readonly #removedAt = new Map<string, number>()
   #isClosed = false
 
   constructor(options: NameConflictsOptions) {
@@ -30,8 +27,7 @@ export class NameConflicts {
   check(key: string): void {
     const { clock, log, hasKey, hasName } = this.#options
     const name = nameOfKey(key)
-    const isRecent = clock.now() - (this.#removedAt.get(key) ?? Number.NEGATIVE_INFINITY) < recentMs
-    if (!hasName(name) || this.#names.has(name) || isRecent) return
+    if (!hasName(name) || this.#names.has(name)) return
     this.#names.add(name)
     clock.after(afterMs, () => {
       const isOver = this.#isClosed || hasKey(key) || !hasName(name)
@@ -44,14 +40,11 @@ export class NameConflicts {
     })
   }
 
-  removed(key: string): void {
-    this.#removedAt.set(key, this.#options.clock.now())
-  }
-
-  /** To be called from time to time. */
-  prune(): void {
-    const now = this.#options.clock.now()
-    for (const [key, at] of this.#removedAt) if (now - at >= recentMs) this.#removedAt.delete(key)
+  /** The address of a server has changed here, or it was removed: other replicas may still have the previous one for a while. */
+  changed(name: string): void {
+    if (this.#isClosed) return
+    this.#names.add(name)
+    this.#options.clock.after(2 * afterMs, () => this.#names.delete(name))
   }
 
   close(): void {

@@ -20,13 +20,9 @@ export type Ownership = (server: string) => string | undefined
  * Rendezvous hashing (highest random weight): every member computes the same owners, and when a member joins or leaves,
  * only its own servers move.
  * @param members ids of the live members, in any order; duplicates are ignored
- * @param isListed whether a member lists a server: only such a member can poll it; default: every member lists every server
- * @returns a function from a server to its owner; undefined if no member lists it
+ * @returns a function from a server to its owner; undefined if there are no members
  */
-export function createOwnership(
-  members: Iterable<string>,
-  isListed: (member: string, server: string) => boolean = () => true,
-): Ownership {
+export function createOwnership(members: Iterable<string>): Ownership {
   const hashed = [...new Set(members)].sort().map((id) => ({ id, hash: hashText(id) }))
   return (server) => {
     const serverHash = hashText(server)
@@ -35,7 +31,7 @@ export function createOwnership(
     for (const { id, hash } of hashed) {
       const weight = mix(serverHash ^ hash)
       // With equal weights, the first member by id.
-      if (weight > highest && isListed(id, server)) [owner, highest] = [id, weight]
+      if (weight > highest) [owner, highest] = [id, weight]
     }
     return owner
   }

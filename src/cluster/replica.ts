@@ -4,10 +4,8 @@ import type { Fleet, FleetOptions } from '../game/fleet.ts'
 import type { PollSettings } from '../game/server-settings.ts'
 import { waitUpTo } from '../game/watcher/deadline.ts'
 import type { Clock } from '../util/clock.ts'
-import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
 import type { ReplicaMetrics, SharedState, SnapshotOrder } from '../util/part-metrics.ts'
-import { createPauses } from '../util/pauses.ts'
 import type { StateAddress } from './address.ts'
 import { StateConnection } from './connection.ts'
 import { IconStore } from './icon-store.ts'
@@ -17,8 +15,7 @@ import { idOf, Membership } from './membership.ts'
 import { NameConflicts } from './name-conflicts.ts'
 import { ServerMoves } from './server-moves.ts'
 import type { ClusterSettings } from './settings.ts'
-import { createSharedQueue } from './shared-queue.ts'
-import { createSharedValues } from './shared-values.ts'
+import { createSharedQueue, createSharedValues } from './shared-data.ts'
 import { SharedWatcher, type SharedWatcherOptions } from './shared-watcher.ts'
 import { SnapshotExchange, type SnapshotExchangeOptions } from './snapshot-exchange.ts'
 import { StreamOrder } from './stream-order.ts'
@@ -32,10 +29,6 @@ export interface ReplicaOptions {
   readonly log: Log
 }
 
-/** Milliseconds after which other replicas are asked whether they list a server of which nothing was received, and asked again. */
-const [askAfterMs, askAgainMs] = [1_000, 10_000]
-/** Maximum number of servers that they are asked about at once. */
-const maxAsked = 2_000
 const retryLoadMs = 500
 /** Maximum time for leaving, milliseconds. */
 const maxLeaveMs = 1_000
@@ -48,8 +41,6 @@ export class Replica {
   readonly #keys: ReturnType<typeof createStateKeys>
   readonly #expiryMs: number
   readonly #sweepMs: number
-  /** A silent server is polled here so long after its last snapshot that it is not unknown before. */
-  readonly #fallbackAfterMs: number
   readonly #connection: StateConnection
   readonly #icons = new IconStore()
   /** By key. */
@@ -62,19 +53,18 @@ export class Replica {
   readonly #exchange: SnapshotExchange
   /** Locks for external side effects, so that only one replica causes them. */
   readonly locks: Locks
-  #membership: Membership | undefined
-  #reader: StreamReader | undefined
+  readonly #membership: Membership
+  readonly #reader: StreamReader
   #isClosed = false
   #isLoading = false
   #isLoadDue = false
   #lastPrune: number
-  #removedKeys: string[] = []
   #cancelSweep = () => {}
   #cancelLoad = () => {}
 
   constructor(options: ReplicaOptions) {
     const { address, config, poll, clock, log } = options
-    const { interval, staleAfter } = poll
+    const { staleAfter } = poll
     const { stateHeartbeat: heartbeatMs, statePassword: password } = config
     const timeoutMs = Math.min(5_000, Math.max(1_000, heartbeatMs))
     this.#options = options
@@ -82,10 +72,6 @@ export class Replica {
     this.#lastPrune = clock.now()
     this.#expiryMs = Math.round(Math.max(2 * staleAfter, 4 * heartbeatMs))
     this.#sweepMs = Math.min(1_000, staleAfter / 8)
-    this.#fallbackAfterMs = Math.max(
-      staleAfter / 2,
-      staleAfter - Math.min(interval, staleAfter / 4) - Math.min(poll.timeout, staleAfter / 4) - 2 * this.#sweepMs,
-    )
     const connection = new StateConnection({
       ...{ address, password, clock, log, timeoutMs },
       maxBlockMs: 2 * heartbeatMs,
@@ -104,22 +90,36 @@ export class Replica {
       hasKey: (key) => this.#watchers.has(key),
       hasName: (name) => this.#keyOfName.has(name),
     })
-    this.#moves = new ServerMoves({ id: this.#id, watchers: this.#watchers, poll, heartbeatMs, log })
-    this.#order = new StreamOrder({ clock, read: () => this.#reader?.position, membership: () => this.#membership })
+    this.#moves = new ServerMoves({
+      ...{ id: this.#id, watchers: this.#watchers, poll, heartbeatMs, sweepMs: this.#sweepMs, clock, log },
+      // With Redis, a silent owner is also one that does not list the server.
+      mayFallBack: () => config.stateFailOpen === 'true' || connection.isUp,
+    })
+    const shared = { connection, keys: this.#keys, clock }
+    this.#membership = new Membership({
+      ...{ ...shared, id: this.#id, heartbeatMs, log },
+      dataExpiryMs: this.#expiryMs,
+      position: () => this.#reader.position,
+      onChange: (members) => this.#follow(members),
+    })
+    this.#reader = new StreamReader({
+      ...{ ...shared, blockMs: 2 * heartbeatMs },
+      prepare: (texts) => this.#exchange.readIcons(texts),
+      onEntry: (entry) => this.#receive(entry),
+      onGap: () => void this.#load(),
+    })
+    this.#order = new StreamOrder(this.#membership, this.#reader)
     this.#exchange = new SnapshotExchange({
-      ...{ connection, keys: this.#keys, icons: this.#icons, clock, log, expiryMs: this.#expiryMs },
+      ...{ ...shared, icons: this.#icons, log, expiryMs: this.#expiryMs },
       lateMs: timeoutMs,
-      membership: () => this.#membership,
-      position: () => this.#order.last(),
+      membership: this.#membership,
+      position: () => this.#reader.position,
       find: (key) => {
         const watcher = this.#watchers.get(key)
         if (watcher === undefined) this.#conflicts.check(key)
         return watcher?.snapshot()
       },
-      isCurrent: (key, snapshot) => {
-        const watcher = this.#watchers.get(key)
-        return watcher?.isOwned === true && watcher.snapshot().at <= snapshot.at
-      },
+      onRejected: (key) => this.#watchers.get(key)?.repeatSoon(),
       onSnapshot: (...applied) => this.#apply(...applied),
     })
   }
@@ -148,30 +148,14 @@ export class Replica {
 
   /** Joins the other replicas. To be called once the fleet has its servers. */
   start(fleet: Fleet): void {
-    const { config, clock, log } = this.#options
-    const { stateHeartbeat: heartbeatMs } = config
     fleet.onChange(({ added }) => {
-      const removed = this.#removedKeys.filter((key) => !this.#watchers.has(key))
-      this.#removedKeys = []
-      void this.#exchange.post('declined', removed)
       void this.#moves.move()
       // Not of those whose settings have changed: a stored snapshot may be of another address.
       const addedKeys = added.flatMap((name) => this.#keyOfName.get(name) ?? [])
       void this.#loadServers(addedKeys).catch(() => {})
     })
-    const shared = { connection: this.#connection, keys: this.#keys, clock }
-    this.#membership = new Membership({
-      ...{ ...shared, id: this.#id, heartbeatMs, log },
-      dataExpiryMs: this.#expiryMs,
-      position: () => this.#order.last(),
-      watchedMs: () => this.#order.watchedMs(),
-      onChange: (members) => this.#follow(members),
-    })
-    this.#reader = new StreamReader({
-      ...{ ...shared, blockMs: 2 * heartbeatMs },
-      onEntry: (entry) => this.#receive(entry),
-      onGap: () => void this.#load(),
-    })
+    this.#membership.start()
+    this.#reader.start()
     void this.#sweep()
   }
 
@@ -183,12 +167,12 @@ export class Replica {
   metrics(): ReplicaMetrics {
     let [servers, unknown, fallback] = [0, 0, 0]
     for (const watcher of this.#watchers.values()) {
+      if (watcher.isOwned) servers++
       if (watcher.isFallback) fallback++
-      else if (watcher.isOwned) servers++
       if (watcher.isSilent) unknown++
     }
     const { isUp } = this.#connection
-    const members = this.#membership?.members.length ?? 0
+    const members = this.#membership.members.length
     return { servers, unknown, fallback, isStateUp: isUp, invalid: this.#exchange.invalid, ...(isUp && { members }) }
   }
 
@@ -199,8 +183,8 @@ export class Replica {
     this.#conflicts.close()
     this.#cancelSweep()
     this.#cancelLoad()
-    this.#reader?.close()
-    await waitUpTo(this.#membership?.close() ?? Promise.resolve(), maxLeaveMs, this.#options.clock)
+    this.#reader.close()
+    await waitUpTo(this.#membership.close(), maxLeaveMs, this.#options.clock)
     this.#connection.close()
   }
 
@@ -210,43 +194,20 @@ export class Replica {
     if (this.#watchers.get(watcher.key) !== watcher) return
     this.#watchers.delete(watcher.key)
     if (this.#keyOfName.get(watcher.server) === watcher.key) this.#keyOfName.delete(watcher.server)
-    this.#removedKeys.push(watcher.key)
-    this.#conflicts.removed(watcher.key)
+    this.#conflicts.changed(watcher.server)
   }
 
-  #apply(...[key, snapshot, version, origin]: Parameters<SnapshotExchangeOptions['onSnapshot']>): void {
+  #apply(...[key, snapshot, origin]: Parameters<SnapshotExchangeOptions['onSnapshot']>): void {
     const watcher = this.#watchers.get(key)
     if (watcher === undefined) return
-    watcher.apply(snapshot, version, origin)
-    if (origin.from !== 'stream' || origin.member === this.#membership?.name) return
-    const sender = idOf(origin.member)
-    if (watcher.declined?.delete(sender)) void this.#moves.move()
-    // Of several replicas that poll a silent server, one continues.
-    const owner = this.#moves.ownerOf(key)
-    if (watcher.isFallback && owner !== this.#id && (sender === owner || sender < this.#id)) watcher.disown()
+    watcher.apply(snapshot, origin)
+    if (origin.from === 'stream') this.#moves.reported(watcher, idOf(origin.member))
   }
 
   #receive(entry: StreamEntry): void {
-    const { kind, member, data, epoch } = entry
-    const membership = this.#membership
-    if (membership?.epoch !== undefined && epoch > membership.epoch) membership.check()
-    if (kind === 'snapshots') {
-      this.#order.apply(entry.position, () => this.#exchange.receive(entry))
-      return
-    }
-    if (kind === 'beat' || member === membership?.name) return
-    const listed = readKeys(data)
-    if (kind === 'wanted') {
-      const unlisted = listed.filter((key) => !this.#watchers.has(key))
-      for (const key of unlisted) this.#conflicts.check(key)
-      void this.#exchange.post('declined', unlisted)
-    } else if (kind === 'declined') {
-      for (const key of listed) {
-        const watcher = this.#watchers.get(key)
-        if (watcher !== undefined) watcher.declined = (watcher.declined ?? new Set()).add(idOf(member))
-      }
-      void this.#moves.move()
-    }
+    const { epoch } = this.#membership
+    if (epoch !== undefined && entry.epoch > epoch) this.#membership.check()
+    if (entry.kind === 'snapshots') this.#order.apply(entry.position, () => this.#exchange.receive(entry))
   }
 
   #follow(members: readonly string[]): void {
@@ -256,40 +217,14 @@ export class Replica {
     this.#moves.follow(members)
   }
 
-  /** What has to be done from time to time for each server, in slices. */
   async #sweep(): Promise<void> {
-    const { clock, config } = this.#options
-    const pauses = createPauses()
-    let now = clock.now()
-    const [silent, asked]: [SharedWatcher[], SharedWatcher[]] = [[], []]
+    const { clock } = this.#options
     this.#exchange.applyLate()
-    for (const watcher of this.#watchers.values()) {
-      if (pauses.isDue()) {
-        await pauses.take()
-        now = clock.now()
-      }
-      if (this.#isClosed) return
-      watcher.expire(now)
-      if (watcher.isOwned) {
-        watcher.repeat(now)
-        continue
-      }
-      const silentMs = now - watcher.receivedAt
-      if (config.stateFailOpen === 'true' && silentMs >= this.#fallbackAfterMs) silent.push(watcher)
-      const isAskDue = silentMs >= (watcher.snapshot().lastPollAt === undefined ? askAfterMs : this.#fallbackAfterMs / 2)
-      if (isAskDue && now - watcher.askedAt >= askAgainMs && asked.length < maxAsked) asked.push(watcher)
-    }
-    this.#moves.fallBack(silent)
-    if (this.#membership?.epoch !== undefined && this.#moves.members.length > 1) {
-      for (const watcher of asked) watcher.askedAt = now
-      const askedKeys = asked.map(({ key }) => key)
-      void this.#exchange.post('wanted', askedKeys)
-    }
-    if (now - this.#lastPrune > pruneMs) {
-      this.#lastPrune = now
+    await this.#moves.sweep()
+    if (this.#isClosed) return
+    if (clock.now() - this.#lastPrune > pruneMs) {
+      this.#lastPrune = clock.now()
       this.#icons.keepOnly(Array.from(this.#watchers.values(), (watcher) => watcher.snapshot()))
-      this.#exchange.prune()
-      this.#conflicts.prune()
     }
     this.#cancelSweep = clock.after(this.#sweepMs, () => void this.#sweep())
   }
@@ -321,14 +256,5 @@ export class Replica {
     }
     this.#isLoading = false
     this.#order.endLoading()
-  }
-}
-
-function readKeys(data: string): readonly string[] {
-  try {
-    const keys = parseJson(data)
-    return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : []
-  } catch {
-    return []
   }
 }

@@ -39,12 +39,12 @@ end`
  */
 export const scripts = {
   /**
-   * KEYS members, state, stream, snapshots; ARGV member, expiry in ms, epoch and position known to the member, 1 to join, milliseconds for
+   * KEYS members, state, stream; ARGV member, expiry in ms, epoch and position known to the member, 1 to join, milliseconds for
    * which events must still be recorded (0: no clients here), expiry of the data in ms, then all members that it knows.
    * Returns the epoch, position, time in ms and whether events are recorded, then each member and its expiry; 0: another member has taken over.
    */
   stateBeat: {
-    numberOfKeys: 4,
+    numberOfKeys: 3,
     lua: `${post}
 local expiry = now + ARGV[2]
 -- The clock may have been set back.
@@ -67,7 +67,7 @@ if isChanged or epoch == 0 then epoch = math.max(epoch + 1, now) end
 local watched = math.max(stateOf('watched'), ARGV[6] ~= '0' and now + ARGV[6] or 0)
 redis.call('HSET', KEYS[2], 'epoch', string.format('%.0f', epoch), 'watched', string.format('%.0f', watched))
 local position = post(epoch, ARGV[4], 'beat', '')
-for i = 2, 4 do redis.call('PEXPIRE', KEYS[i], ARGV[7]) end
+for i = 2, 3 do redis.call('PEXPIRE', KEYS[i], ARGV[7]) end
 local reply = {epoch, position, now, watched > now and 1 or 0}
 for _, item in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')) do reply[#reply + 1] = item end
 return reply`,
@@ -82,22 +82,15 @@ redis.call('HSET', KEYS[2], 'epoch', string.format('%.0f', epoch))
 return post(epoch, ARGV[2], 'beat', '')`,
   },
   /**
-   * KEYS members, state, stream, snapshots; ARGV member, epoch, position, type, data, then the field and text of each snapshot.
-   * Returns the position; 0: rejected, because the members have changed.
+   * KEYS members, state, stream, then a key for each snapshot; ARGV member, epoch, position, data, expiry of the snapshots in ms, then their
+   * texts. Returns the position; 0: rejected, because the members have changed.
    */
   statePost: {
-    numberOfKeys: 4,
     lua: `${post}
 if redis.call('HGET', KEYS[2], 'epoch') ~= ARGV[2] or not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
-local stored, texts = {}, {}
+local position = post(ARGV[2], ARGV[3], 'snapshots', ARGV[4], table.concat(ARGV, '\\n', 6))
 local header = ARGV[2] .. ' ' .. string.format('%.0f', now) .. ' '
-for i = 6, #ARGV, 2 do
-  stored[#stored + 1] = ARGV[i]
-  stored[#stored + 1] = header .. ARGV[i + 1]
-  texts[#texts + 1] = ARGV[i + 1]
-end
-local position = post(ARGV[2], ARGV[3], ARGV[4], ARGV[5], table.concat(texts, '\\n'))
-if #stored > 0 then redis.call('HSET', KEYS[4], unpack(stored)) end
+for i = 4, #KEYS do redis.call('SET', KEYS[i], header .. ARGV[i + 2], 'PX', ARGV[5]) end
 return position`,
   },
   /**
@@ -125,24 +118,15 @@ redis.call('SET', KEYS[2], string.format('%.0f', token))
 redis.call('SET', KEYS[1], string.format('%.0f', token), 'PX', ARGV[1])
 return token`,
   },
-  /** KEYS lock, counter; ARGV token, expiry in ms. 0: lost. */
-  stateRenew: {
-    numberOfKeys: 2,
-    lua: `if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return 1`,
-  },
-  /** KEYS lock, counter; ARGV token. */
-  stateUnlock: {
-    numberOfKeys: 2,
-    lua: `if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
-return redis.call('DEL', KEYS[1])`,
-  },
-  /** KEYS counter, target; ARGV token, value. 0: rejected, because a later holder has taken the lock. */
+  /**
+   * KEYS counter, target; ARGV token, value, expiry in ms (0: none, less: the target is deleted).
+   * 0: rejected, because a later holder has taken the lock.
+   */
   stateFencedSet: {
     numberOfKeys: 2,
     lua: `if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[2], ARGV[2])
+if ARGV[3] ~= '0' then redis.call('PEXPIRE', KEYS[2], ARGV[3]) end
 return 1`,
   },
 } as const
@@ -151,11 +135,15 @@ declare module 'ioredis' {
   interface RedisCommander<Context> {
     stateBeat(...keysAndArguments: readonly (string | number)[]): Result<(string | number)[], Context>
     stateLeave(...keysAndArguments: readonly (string | number)[]): Result<number, Context>
-    statePost(...keysAndArguments: readonly (string | number)[]): Result<number, Context>
+    statePost(keys: number, ...keysAndArguments: readonly (string | number)[]): Result<number, Context>
     stateEnqueue(values: string, queue: string, ...argv: readonly (string | number)[]): Result<number, Context>
     stateLock(lock: string, counter: string, expiryMs: number): Result<number, Context>
-    stateRenew(lock: string, counter: string, token: number, expiryMs: number): Result<number, Context>
-    stateUnlock(lock: string, counter: string, token: number): Result<number, Context>
-    stateFencedSet(counter: string, target: string, token: number, value: string): Result<number, Context>
+    stateFencedSet(
+      counter: string,
+      target: string,
+      token: number,
+      value: string | number,
+      expiryMs: number,
+    ): Result<number, Context>
   }
 }

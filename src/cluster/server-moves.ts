@@ -1,5 +1,6 @@
 import type { PollSettings } from '../game/server-settings.ts'
 import { placeOf } from '../game/spread.ts'
+import type { Clock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'
 import { createPauses } from '../util/pauses.ts'
 import { createOwnership, type Ownership } from './ownership.ts'
@@ -13,9 +14,16 @@ export interface ServerMovesOptions {
   readonly poll: PollSettings
   /** STATE_HEARTBEAT, milliseconds. */
   readonly heartbeatMs: number
+  /** Milliseconds between two sweeps. */
+  readonly sweepMs: number
+  /** Whether silent servers are polled here. */
+  readonly mayFallBack: () => boolean
+  readonly clock: Clock
   readonly log: Log
 }
 
+/** An owner is given so much time for the first poll of a server of which nothing is known, milliseconds, or POLL_TIMEOUT if that is shorter. */
+const maxFirstPollMs = 2_000
 /** The first polls of servers that were taken over are spread over this many milliseconds per server. */
 const startSpacingMs = 5
 /** They are spread over at most this part of the poll interval. Not over less: polls of a replica that starts thousands at once time out. */
@@ -26,45 +34,46 @@ const maxSpreadIntervals = 0.95
  */
 const maxSpreadHeartbeats = 0.2
 
-/** Takes over and gives up servers as the members change. */
+/**
+ * Takes over and gives up servers as the members change. A replica that gives up a server polls it until the new owner has reported it; one
+ * that hears nothing of a server polls it before it becomes unknown. So a server is also polled if its owner does not list it.
+ */
 export class ServerMoves {
   readonly #options: ServerMovesOptions
   readonly #maxSpreadMs: number
+  /** A silent server is polled here so long after its last snapshot that it is not unknown before. */
+  readonly #fallbackAfterMs: number
   #members: readonly string[] = []
   #ownerOf: Ownership = createOwnership([])
+  /** Monotonic milliseconds at which the members have changed. */
+  #changedAt = 0
   /** Whether a member has left or died whose servers have not all been taken over yet. */
   #hasLostMember = false
   #isMoving = false
   #isDue = false
-  #isFallback = false
+  /** Whether it was logged that servers are silent. */
+  #isReported = false
   #isClosed = false
 
   constructor(options: ServerMovesOptions) {
-    const { interval, staleAfter } = options.poll
+    const { poll, sweepMs } = options
+    const { interval, timeout, staleAfter } = poll
     this.#options = options
     // The previous owner may have polled a server up to an interval ago: it must not become unknown until its first poll here.
     this.#maxSpreadMs = Math.min(interval * maxSpreadIntervals, Math.max(0, staleAfter - interval) / 2)
-  }
-
-  /** The members from which the owners are computed. */
-  get members(): readonly string[] {
-    return this.#members
-  }
-
-  /** Returns the id of the replica that should poll a server. */
-  ownerOf(key: string): string | undefined {
-    return this.#ownerOf(key)
+    const neededMs = Math.min(interval, staleAfter / 4) + Math.min(timeout, staleAfter / 4) + 2 * sweepMs
+    this.#fallbackAfterMs = Math.max(staleAfter / 2, staleAfter - neededMs)
   }
 
   follow(members: readonly string[]): void {
-    const { watchers } = this.#options
-    this.#ownerOf = createOwnership(members, (member, key) => watchers.get(key)?.declined?.has(member) !== true)
+    this.#ownerOf = createOwnership(members)
     if (this.#members.some((member) => !members.includes(member))) this.#hasLostMember = true
     this.#members = members
+    this.#changedAt = this.#options.clock.now()
     void this.move()
   }
 
-  /** Takes over and gives up servers after a change of the members or their lists, in slices. */
+  /** Takes over and gives up servers after a change of the members or of the list of servers, in slices. */
   async move(): Promise<void> {
     this.#isDue = true
     if (this.#isMoving) return
@@ -77,16 +86,14 @@ export class ServerMoves {
       for (const watcher of watchers.values()) {
         if (pauses.isDue()) await pauses.take()
         if (this.#isDue || this.#isClosed) break
-        const isOwn = this.#ownerOf(watcher.key) === id
-        if (isOwn && watcher.isOwned) watcher.isFallback = false
-        if (isOwn === watcher.isOwned || watcher.isFallback) continue
-        if (isOwn) gained.push(watcher)
-        else watcher.disown()
+        const owner = this.#ownerOf(watcher.key)
+        if (owner === id && !watcher.isOwned) gained.push(watcher)
+        if (owner === undefined || (owner !== id && !watcher.isPolledHere)) watcher.disown()
+        watcher.isFallback = watcher.isOwned && owner !== id
       }
       const spreadMs = Math.min(
-        this.#maxSpreadMs,
-        gained.length * startSpacingMs,
-        this.#hasLostMember ? heartbeatMs * maxSpreadHeartbeats : Number.POSITIVE_INFINITY,
+        this.#spreadMs(gained.length),
+        this.#hasLostMember ? heartbeatMs * maxSpreadHeartbeats : this.#maxSpreadMs,
       )
       for (const watcher of gained) {
         if (pauses.isDue()) await pauses.take()
@@ -98,23 +105,68 @@ export class ServerMoves {
     this.#isMoving = false
   }
 
-  /** Polls servers here that would become unknown because the replicas that should poll them are silent. */
-  fallBack(silent: readonly SharedWatcher[]): void {
-    const { watchers, poll, log } = this.#options
-    const spreadMs = Math.min(poll.interval / 2, silent.length * startSpacingMs)
-    for (const watcher of silent) {
-      watcher.own(placeOf(watcher.server) * spreadMs)
-      watcher.isFallback = true
+  /** Of several replicas that poll a server that its owner does not report, one continues: the first by id. */
+  reported(watcher: SharedWatcher, sender: string): void {
+    const owner = this.#ownerOf(watcher.key)
+    if (watcher.isFallback && (sender === owner || sender < this.#options.id)) watcher.disown()
+  }
+
+  /** What has to be done from time to time for each server, in slices. */
+  async sweep(): Promise<void> {
+    const { watchers, clock, mayFallBack } = this.#options
+    const pauses = createPauses()
+    let now = clock.now()
+    const silent: SharedWatcher[] = []
+    for (const watcher of watchers.values()) {
+      if (pauses.isDue()) {
+        await pauses.take()
+        now = clock.now()
+      }
+      if (this.#isClosed) return
+      watcher.expire(now)
+      if (watcher.isOwned) watcher.repeat(now)
+      else if (this.#isSilent(watcher, now) && mayFallBack()) silent.push(watcher)
     }
-    const count = [...watchers.values()].filter((watcher) => watcher.isFallback).length
-    if (this.#isFallback === count > 0) return
-    this.#isFallback = count > 0
-    if (this.#isFallback)
-      log.warn(`The replicas that should poll some servers (${count}) are silent: this replica polls them in the meantime.`)
-    else log.info('Every server is polled by one replica again.')
+    this.#fallBack(silent)
   }
 
   close(): void {
     this.#isClosed = true
+  }
+
+  /** Whether nothing was heard of a server that another replica should poll for so long that it is to be polled here. */
+  #isSilent(watcher: SharedWatcher, now: number): boolean {
+    const { poll, watchers } = this.#options
+    const { receivedAt } = watcher
+    if (now - receivedAt >= this.#fallbackAfterMs) return true
+    if (this.#members.length < 2 || watcher.snapshot().lastPollAt !== undefined) return false
+    // It is unknown already, and its owner has had time for the first poll.
+    const firstMs = Math.min(poll.timeout, maxFirstPollMs) + 2 * this.#spreadMs(watchers.size)
+    return now - Math.max(receivedAt, this.#changedAt) >= firstMs
+  }
+
+  /** Polls silent servers here. */
+  #fallBack(silent: readonly SharedWatcher[]): void {
+    const { id, watchers, poll, log } = this.#options
+    const spreadMs = Math.min(poll.interval / 2, silent.length * startSpacingMs)
+    for (const watcher of silent) {
+      watcher.own(placeOf(watcher.server) * spreadMs)
+      // It may have become the owner since the server was found to be silent.
+      watcher.isFallback = this.#ownerOf(watcher.key) !== id
+    }
+    if (silent.length > 0 && !this.#isReported) {
+      this.#isReported = true
+      log.warn(
+        `The replicas that should poll some servers (${silent.length}) do not report them, because they are silent or do not list them: this replica polls them until they do.`,
+      )
+    } else if (this.#isReported && ![...watchers.values()].some(({ isFallback }) => isFallback)) {
+      this.#isReported = false
+      log.info('Every server is polled by the replica that should poll it again.')
+    }
+  }
+
+  /** Milliseconds over which the first polls of so many servers are spread. */
+  #spreadMs(count: number): number {
+    return Math.min(this.#maxSpreadMs, count * startSpacingMs)
   }
 }

@@ -39,7 +39,7 @@ export const cluster = {
     kind: oneOf('true', 'false'),
     default: 'true',
     meaning:
-      'servers that other replicas have stopped reporting, for example while STATE_URL is unavailable, are polled by every replica until they report them again',
+      'servers that other replicas stop reporting while STATE_URL is unavailable are polled by every replica until they report them again',
   }),
 } as const
 export type ClusterSettings = SliceOf<typeof cluster>

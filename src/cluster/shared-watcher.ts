@@ -5,7 +5,7 @@ import type { Watcher } from '../game/watcher/index.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'
 import { serverKeyOf } from './server-fingerprint.ts'
-import type { SnapshotOrigin, SnapshotVersion } from './snapshot-exchange.ts'
+import type { SnapshotOrigin } from './snapshot-exchange.ts'
 
 /** Options that all shared watchers of a process have in common. */
 export interface SharedWatcherOptions {
@@ -44,12 +44,8 @@ export class SharedWatcher implements Watcher {
   readonly server: string
   /** Identifies the server among replicas. */
   readonly key: string
-  /** Whether this process polls it although another one should, which is silent. */
+  /** Whether this process polls it although another one should, until that one reports it. */
   isFallback = false
-  /** Monotonic milliseconds at which the other replicas were last asked whether they list the server. */
-  askedAt = Number.NEGATIVE_INFINITY
-  /** The members that do not list the server. */
-  declined: Set<string> | undefined = undefined
   readonly #createWatcher: () => Watcher
   readonly #options: SharedWatcherOptions
   #listeners: readonly ((snapshot: ServerSnapshot) => void)[] = []
@@ -159,7 +155,7 @@ export class SharedWatcher implements Watcher {
   }
 
   /** Applies a snapshot, from this process too, unless it is older than the current one. */
-  apply(given: ServerSnapshot, { epoch, number }: SnapshotVersion, { from, member }: SnapshotOrigin): void {
+  apply(given: ServerSnapshot, { from, member, epoch, number }: SnapshotOrigin): void {
     if (this.#isClosed) return
     const isFromHere = from === 'here'
     // Of two members, only the one with the higher epoch owns the server, but the other one may have polled it last. If both polled it at the
@@ -177,6 +173,11 @@ export class SharedWatcher implements Watcher {
     const now = this.#options.clock.now()
     this.#publish(snapshot, from === 'stored' ? snapshot.at : now, !isFromHere)
     this.expire(now)
+  }
+
+  /** Makes the next `repeat` publish a snapshot, because the last one was lost. */
+  repeatSoon(): void {
+    this.#publishedAt = Number.NEGATIVE_INFINITY
   }
 
   /** Publishes an unchanged snapshot again: silence would mean that no process polls the server. */

@@ -32,16 +32,18 @@ export function readPolls(value: object, dropped: (name: string) => void): Polls
   return Object.fromEntries(valid)
 }
 
-type Member = 'demo' | 'joins' | 'leaves' | 'up' | 'isStale' | 'mainThread' | 'pollDuration' | 'lastPollAt'
+type Member = Exclude<keyof ServerSnapshot, 'server' | 'at' | 'fields' | 'sources' | 'polls'>
 
-/** Checks of the members that a snapshot may lack. */
+/** Checks of the members that a snapshot may lack, in the order of the snapshots of polls, so that all have the same shape in memory. */
 export const memberChecks: { readonly [K in Member]: Check<NonNullable<ServerSnapshot[K]>> } = {
   demo: isOneOf(true as const),
   joins: isCount,
   leaves: isCount,
   up: isBoolean,
+  knownUntil: isNumber,
   isStale: isOneOf(true as const),
   mainThread: isObject<MainThread>({ responsive: isBoolean }, { delay: isNumber }),
+  lastContact: isObject<NonNullable<ServerSnapshot['lastContact']>>({ at: isNumber, wall: isTime }, {}),
   pollDuration: isNumber,
   lastPollAt: isTime,
 }

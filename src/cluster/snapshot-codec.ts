@@ -1,4 +1,4 @@
-import { isNumber, isTime } from '../game/check.ts'
+import { isNumber } from '../game/check.ts'
 import { type FieldName, fieldDescriptions } from '../game/fields.ts'
 import type { KnownField, KnownFields, ServerSnapshot, SourceState } from '../game/snapshot.ts'
 import type { SourceName } from '../game/sources/names.ts'
@@ -8,19 +8,7 @@ import type { IconStore } from './icon-store.ts'
 import { schemaVersion } from './keys.ts'
 import { isSourceName, isSourceState, memberChecks, readPolls } from './snapshot-checks.ts'
 
-export interface DecodedSnapshot {
-  readonly snapshot: ServerSnapshot
-  /** An icon that is not in the store: the snapshot lacks it. */
-  readonly missingIcon?: MissingIcon
-}
-
-export interface MissingIcon {
-  readonly hash: string
-  readonly source: SourceName
-}
-
 type WireField = readonly [value: unknown, source: SourceName]
-type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** Maximum number of values of each field that servers share. */
 const maxPooled = 64
@@ -28,6 +16,7 @@ const maxPooled = 64
 const checks: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
   Object.entries(fieldDescriptions).map(([name, { check }]) => [name, check]),
 )
+const memberEntries = Object.entries(memberChecks)
 /** SHA-1 in base64url. */
 const isIconHash = (value: unknown): value is string => typeof value === 'string' && /^[\w-]{27}$/.test(value)
 
@@ -63,19 +52,12 @@ function createFieldPool() {
   }
 }
 
-const isContact = (value: unknown): value is readonly [age: number, wall: number] =>
-  Array.isArray(value) && isNumber(value[0]) && isTime(value[1])
-
-/** Returns the states with the strings of the earlier ones where they are equal. */
+/** Returns the states with the strings of the earlier ones where they are equal; a copy also takes less memory than what JSON.parse returns. */
 const reuseTargets = (states: readonly SourceState[], before: readonly SourceState[] = []): readonly SourceState[] =>
   states.map((state, index) => {
     const target = before[index]?.target
     return target === state.target ? { ...state, target } : state
   })
-
-/** Returns the snapshot with an icon that it lacked. */
-export const withIcon = (snapshot: ServerSnapshot, { source }: MissingIcon, value: Buffer): ServerSnapshot =>
-  Object.freeze({ ...snapshot, fields: Object.freeze({ ...snapshot.fields, favicon: Object.freeze({ value, source }) }) })
 
 /**
  * Encodes snapshots as text. Monotonic times are encoded as ages, because each process has its own clock; the icon, by far
@@ -126,16 +108,15 @@ export function createSnapshotCodec(
      * @param find returns the newest snapshot of a server
      * @throws RangeError if it is not a snapshot of this version
      */
-    decode(text: string, now: number, find?: (server: string) => ServerSnapshot | undefined): DecodedSnapshot {
+    decode(text: string, now: number, find?: (server: string) => ServerSnapshot | undefined): ServerSnapshot {
       const wire = parseJson(text)
       if (!isRecord(wire) || wire.version !== schemaVersion) throw new RangeError('a snapshot of another version')
-      const { server, age, sources: states, polls, fields: wireFields, lastContact, knownForMs } = wire
+      const { server, age, sources: states, polls, fields: wireFields, lastContact: contact, knownForMs } = wire
       const isComplete = typeof server === 'string' && isNumber(age) && Array.isArray(states) && isRecord(polls)
       if (!isComplete || !isRecord(wireFields)) throw new RangeError('an incomplete snapshot')
       const before = find?.(server)
       const dropped = (part: string) => onDropped(server, part)
       const fields: { [K in FieldName]?: KnownField<unknown> } = {}
-      let missingIcon: MissingIcon | undefined
       for (const key in wireFields) {
         const check = checks.get(key)
         const field = wireFields[key]
@@ -143,10 +124,8 @@ export function createSnapshotCodec(
         if (check === undefined || (Array.isArray(field) && typeof field[1] === 'string' && !isSourceName(field[1]))) continue
         const name = key as FieldName
         const decoded = isWireField(field) ? decodeValue(name, field[0], now) : null
-        if (isWireField(field) && name === 'favicon' && decoded === undefined) {
-          missingIcon = { hash: String(field[0]), source: field[1] }
-          continue
-        }
+        // An icon that is not in the store.
+        if (name === 'favicon' && decoded === undefined) continue
         const known = before?.fields[name]
         // What is equal to a value that was checked needs no check.
         if (isWireField(field) && (isSameValue(known?.value, decoded) || check(decoded))) {
@@ -156,31 +135,25 @@ export function createSnapshotCodec(
       const validStates = states.filter(isSourceState)
       const unique = validStates.filter(({ source }, index) => validStates.findIndex((one) => one.source === source) === index)
       if (unique.length < states.length) dropped('sources')
-      const snapshot = {
+      const times: Readonly<Record<string, unknown>> = {
+        knownUntil: isNumber(knownForMs) ? now + knownForMs : knownForMs,
+        lastContact:
+          contact && (Array.isArray(contact) && isNumber(contact[0]) ? { at: now - contact[0], wall: contact[1] } : null),
+      }
+      const snapshot: Record<string, unknown> = {
         server: before?.server ?? server,
         at: now - age,
         fields: Object.freeze(fields),
         sources: reuseTargets(unique, before?.sources),
         polls: readPolls(polls, dropped),
-      } as Mutable<ServerSnapshot>
-      // In the order of the snapshots of polls, so that both have the same shape in memory.
-      const members = snapshot as unknown as Record<string, unknown>
-      for (const [name, check] of Object.entries(memberChecks)) {
-        const value = wire[name]
-        if (name === 'isStale' && knownForMs !== undefined) {
-          if (isNumber(knownForMs)) snapshot.knownUntil = now + knownForMs
-          else dropped('knownForMs')
-        }
-        if (name === 'pollDuration' && lastContact !== undefined) {
-          if (isContact(lastContact)) snapshot.lastContact = { at: now - lastContact[0], wall: lastContact[1] }
-          else dropped('lastContact')
-        }
+      }
+      for (const [name, check] of memberEntries) {
+        const value = name in times ? times[name] : wire[name]
         if (value === undefined) continue
-        if (check(value)) members[name] = value
+        if (check(value)) snapshot[name] = value
         else dropped(name)
       }
-      Object.freeze(snapshot)
-      return missingIcon === undefined ? { snapshot } : { snapshot, missingIcon }
+      return Object.freeze(snapshot) as unknown as ServerSnapshot
     },
   }
 }

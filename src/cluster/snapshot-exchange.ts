@@ -4,66 +4,58 @@ import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
 import { BatchQueue } from './batch-queue.ts'
 import { requireReplies, type StateConnection } from './connection.ts'
-import type { IconStore } from './icon-store.ts'
+import { type IconStore, iconExpiryMs } from './icon-store.ts'
 import type { StateKeys } from './keys.ts'
 import type { Membership } from './membership.ts'
-import { MissingIcons } from './missing-icons.ts'
 import { createSnapshotCodec } from './snapshot-codec.ts'
 import type { StreamEntry } from './stream-reader.ts'
 
-/** The order of the snapshots of one server: first by epoch, then by number. */
-export interface SnapshotVersion {
-  /** That of the members when the snapshot was written: only one of them writes a server. */
+/** Where a snapshot comes from. The snapshots of one server are ordered by epoch, and those of one member by number. */
+export interface SnapshotOrigin {
+  /** `here`: it was polled here, and is known to this replica only. */
+  readonly from: 'stream' | 'stored' | 'here'
+  /** The member that has written it. */
+  readonly member: string
+  /** That of the members when it was written: only one of them writes a server. */
   readonly epoch: number
-  /** Number of snapshots that the writer had published before. */
+  /** Number of snapshots that the member had written before. */
   readonly number: number
 }
 
 export interface SnapshotExchangeOptions {
   readonly connection: StateConnection
   readonly keys: StateKeys
-  readonly membership: () => Pick<Membership, 'name' | 'epoch' | 'check'> | undefined
+  readonly membership: Membership
   /** The last position of the stream that was read here. */
   readonly position: () => number
   readonly icons: IconStore
   /** Milliseconds after which a snapshot that was written, but has not been read, is applied. */
   readonly lateMs: number
-  /** Milliseconds for which stored snapshots are of use. */
+  /** Milliseconds for which snapshots are stored. */
   readonly expiryMs: number
   readonly clock: Clock
   readonly log: Log
   /** The newest snapshot of a server; undefined if no server with this key is watched. */
   readonly find: (key: string) => ServerSnapshot | undefined
-  /** Whether a snapshot is to be written again that was rejected: the server is still polled here, and nothing newer is known. */
-  readonly isCurrent: (key: string, snapshot: ServerSnapshot) => boolean
-  /** @param position of the entry; undefined if it was not read from the stream */
-  readonly onSnapshot: (key: string, snapshot: ServerSnapshot, version: SnapshotVersion, origin: SnapshotOrigin) => void
-}
-
-export interface SnapshotOrigin {
-  readonly from: 'stream' | 'stored' | 'here'
-  /** The member that has written it. */
-  readonly member: string
-}
-
-interface Published {
-  readonly snapshot: ServerSnapshot
-  /** Of the first attempt to write it: it may be written after a newer one. */
-  readonly number: number
+  /** Called if the last snapshot of a server could not be written, because the members had changed. */
+  readonly onRejected: (key: string) => void
+  readonly onSnapshot: (key: string, snapshot: ServerSnapshot, origin: SnapshotOrigin) => void
 }
 
 interface Pending {
   readonly key: string
   readonly snapshot: ServerSnapshot
-  readonly version: SnapshotVersion
+  readonly number: number
+}
+
+interface Batch {
+  readonly sentAt: number
+  readonly epoch: number
+  readonly pending: readonly Pending[]
 }
 
 /** Maximum number of snapshots read with one command. */
 const maxBatch = 64
-/** Milliseconds after which rejected snapshots are written again. */
-const rejectedMs = 50
-const iconExpiryMs = 3_600_000
-const iconRefreshMs = iconExpiryMs / 3
 
 /** The text of a snapshot: `<number> <key as JSON>\t<JSON>`, stored as `<epoch> <time in ms> <text>`. */
 const entryText = /^(\d+) ("[^\t]*")\t/
@@ -73,12 +65,9 @@ const storedHeader = /^(\d+) (\d+) /
 export class SnapshotExchange {
   readonly #options: SnapshotExchangeOptions
   readonly #codec: ReturnType<typeof createSnapshotCodec>
-  readonly #queue: BatchQueue<Published>
-  readonly #missingIcons: MissingIcons
+  readonly #queue: BatchQueue<ServerSnapshot>
   /** Batches that were written and have not come back with the stream, by number. */
-  readonly #inFlight = new Map<number, { readonly sentAt: number; readonly pending: readonly Pending[] }>()
-  /** Monotonic milliseconds at which icons were written, by their hash. */
-  readonly #storedIcons = new Map<string, number>()
+  readonly #inFlight = new Map<number, Batch>()
   #numbers = 0
   #batches = 0
   #invalid = 0
@@ -88,7 +77,6 @@ export class SnapshotExchange {
     this.#options = options
     this.#codec = createSnapshotCodec(icons, (server, part) => this.#reportInvalid(`${server}: ${part} is not valid`))
     this.#queue = new BatchQueue((entries) => this.#send(entries), clock)
-    this.#missingIcons = new MissingIcons({ ...options, onInvalid: () => this.#reportInvalid('an icon') })
   }
 
   /** Number of parts of the shared state that were ignored because they are not valid. */
@@ -98,17 +86,7 @@ export class SnapshotExchange {
 
   /** Writes a snapshot soon. If that is not possible, it is applied here only. */
   publish(key: string, snapshot: ServerSnapshot): void {
-    this.#queue.set(key, { snapshot, number: ++this.#numbers })
-  }
-
-  /** Posts an entry with a list of keys of servers. Never rejects. */
-  async post(kind: 'wanted' | 'declined', serverKeys: readonly string[]): Promise<void> {
-    const { connection } = this.#options
-    const member = this.#member()
-    if (member === undefined || serverKeys.length === 0) return
-    const args = [...this.#postArguments(member), kind, JSON.stringify(serverKeys)]
-    // A failure is reported by the connection. It is repeated while it is needed.
-    await connection.run('snapshots', (redis) => redis.statePost(...args)).catch(() => {})
+    this.#queue.set(key, snapshot)
   }
 
   /** Drops what is to be written: this replica is no longer a member. */
@@ -129,40 +107,45 @@ export class SnapshotExchange {
     return last
   }
 
+  /**
+   * Reads the icons in the texts of snapshots that are not in memory: a snapshot is decoded without those that are not there.
+   * @throws StateUnavailable
+   */
+  async readIcons(texts: readonly string[]): Promise<void> {
+    const { connection, keys, icons } = this.#options
+    const hashes = icons.missingIn(texts)
+    for (let start = 0; start < hashes.length; start += maxBatch) {
+      const batch = hashes.slice(start, start + maxBatch)
+      const found = await connection.run('reads', (redis) => redis.mgetBuffer(batch.map(keys.icon)))
+      // Not the buffer itself, which is a part of the whole reply.
+      for (const [index, icon] of found.entries())
+        if (icon !== null && icons.hashOf(Buffer.from(icon)) !== batch[index]) this.#reportInvalid('an icon')
+    }
+  }
+
   /** Applies an entry with snapshots. */
-  receive({ member, data, text, epoch, transitMs }: StreamEntry): void {
+  receive({ member, data, text, epoch, postedAt }: StreamEntry): void {
     const { membership, onSnapshot } = this.#options
-    if (member === membership()?.name) {
+    if (member === membership.name) {
       const own = this.#inFlight.get(Number(data))
       this.#inFlight.delete(Number(data))
-      this.#applyOwn(own?.pending ?? [], 'stream')
+      if (own !== undefined) this.#applyOwn(own, 'stream')
       return
     }
     for (const line of text.split('\n')) {
-      const found = this.#decode(line, transitMs)
-      if (found === undefined) continue
-      const { key, number, decoded } = found
-      this.#missingIcons.apply(key, decoded, (snapshot) =>
-        onSnapshot(key, snapshot, { epoch, number }, { from: 'stream', member }),
-      )
+      const found = this.#decode(line, postedAt)
+      if (found !== undefined) onSnapshot(found.key, found.snapshot, { from: 'stream', member, epoch, number: found.number })
     }
   }
 
   /** Applies snapshots of this replica that have not come back in time. */
   applyLate(): void {
     const { clock, lateMs } = this.#options
-    for (const [batch, { sentAt, pending }] of this.#inFlight) {
-      if (clock.now() - sentAt < lateMs) break
-      this.#inFlight.delete(batch)
-      this.#applyOwn(pending, 'here')
+    for (const [number, batch] of this.#inFlight) {
+      if (clock.now() - batch.sentAt < lateMs) break
+      this.#inFlight.delete(number)
+      this.#applyOwn(batch, 'here')
     }
-  }
-
-  /** Drops state of removed icons; to be called from time to time. */
-  prune(): void {
-    const now = this.#options.clock.now()
-    this.#missingIcons.prune((key) => this.#options.find(key) !== undefined)
-    for (const [hash, at] of this.#storedIcons) if (now - at > iconRefreshMs) this.#storedIcons.delete(hash)
   }
 
   #reportInvalid(reason: string): void {
@@ -172,98 +155,71 @@ export class SnapshotExchange {
     )
   }
 
-  /** Undefined while this replica is not a member. */
-  #member(): { readonly name: string; readonly epoch: number } | undefined {
-    const { name, epoch } = this.#options.membership() ?? {}
-    return name === undefined || epoch === undefined ? undefined : { name, epoch }
-  }
-
-  #postArguments({ name, epoch }: { readonly name: string; readonly epoch: number }) {
-    const { members, state, stream, snapshots } = this.#options.keys
-    return [members, state, stream, snapshots, name, epoch, this.#options.position()]
-  }
-
   /** Applies snapshots of this replica. */
-  #applyOwn(pending: readonly Pending[], from: SnapshotOrigin['from']): void {
-    const member = this.#options.membership()?.name ?? ''
-    for (const { key, snapshot, version } of pending) this.#options.onSnapshot(key, snapshot, version, { from, member })
+  #applyOwn({ epoch, pending }: Batch, from: SnapshotOrigin['from']): void {
+    const member = this.#options.membership.name
+    for (const { key, snapshot, number } of pending) this.#options.onSnapshot(key, snapshot, { from, member, epoch, number })
   }
 
   /** Never rejects. */
-  async #send(entries: readonly (readonly [key: string, published: Published])[]): Promise<void> {
-    const { connection, clock, membership, isCurrent } = this.#options
-    const member = this.#member()
-    const pending = entries.map(([key, { snapshot, number }]) => ({
-      key,
-      snapshot,
-      version: { epoch: member?.epoch ?? 0, number },
-    }))
-    if (member === undefined || !connection.isConnected) return this.#applyOwn(pending, 'here')
-    const batch = ++this.#batches
-    this.#inFlight.set(batch, { sentAt: clock.now(), pending })
+  async #send(entries: readonly (readonly [key: string, snapshot: ServerSnapshot])[]): Promise<void> {
+    const { connection, clock, membership, onRejected } = this.#options
+    const { epoch } = membership
+    const pending = entries.map(([key, snapshot]) => ({ key, snapshot, number: ++this.#numbers }))
+    const batch = { sentAt: clock.now(), epoch: epoch ?? 0, pending }
+    if (epoch === undefined || !connection.isConnected) return this.#applyOwn(batch, 'here')
+    const number = ++this.#batches
+    this.#inFlight.set(number, batch)
     try {
-      if (await this.#write(pending, batch, member)) return
-      // The members have changed: what is still polled here is written again with the new epoch.
-      this.#inFlight.delete(batch)
-      membership()?.check()
-      clock.after(rejectedMs, () => {
-        for (const { key, snapshot, version } of pending)
-          if (isCurrent(key, snapshot)) this.#queue.add(key, { snapshot, number: version.number })
-      })
+      if (await this.#write(batch, number)) return
+      this.#inFlight.delete(number)
+      membership.check()
+      for (const { key } of pending) onRejected(key)
     } catch {
       // Reported by the connection.
-      if (this.#inFlight.delete(batch)) this.#applyOwn(pending, 'here')
+      if (this.#inFlight.delete(number)) this.#applyOwn(batch, 'here')
     }
   }
 
   /** @returns false if the members have changed; @throws StateUnavailable */
-  async #write(
-    pending: readonly Pending[],
-    batch: number,
-    member: { readonly name: string; readonly epoch: number },
-  ): Promise<boolean> {
-    const { connection, keys, clock } = this.#options
+  async #write({ epoch, pending }: Batch, number: number): Promise<boolean> {
+    const { connection, keys, clock, icons, position, expiryMs, membership } = this.#options
     const now = clock.now()
-    const texts = pending.flatMap(({ key, snapshot, version }) => [
-      key,
-      `${version.number} ${JSON.stringify(key)}\t${this.#codec.encode(snapshot, now + connection.roundTripMs / 2)}`,
-    ])
-    const newIcons = this.#newIcons(pending, now)
-    const args = [...this.#postArguments(member), 'snapshots', batch, ...texts]
+    const sentAt = now + connection.roundTripMs / 2
+    const newIcons = icons.toWrite(
+      pending.map(({ snapshot }) => snapshot),
+      now,
+    )
+    const used = [keys.members, keys.state, keys.stream, ...pending.map(({ key }) => keys.snapshot(key))]
+    const texts = pending.map(
+      ({ key, snapshot, number }) => `${number} ${JSON.stringify(key)}\t${this.#codec.encode(snapshot, sentAt)}`,
+    )
+    const args = [...used, membership.name, epoch, position(), number, expiryMs, ...texts]
     const replies = await connection.run('snapshots', async (redis) => {
       const pipeline = redis.pipeline()
       for (const [hash, icon] of newIcons) pipeline.set(keys.icon(hash), icon, 'PX', iconExpiryMs)
-      pipeline.statePost(...args)
+      pipeline.statePost(used.length, ...args)
       return requireReplies(await pipeline.exec())
     })
-    for (const hash of newIcons.keys()) this.#storedIcons.set(hash, now)
+    icons.written(newIcons.keys(), now)
     return replies.at(-1) !== 0
   }
 
-  /** The icons that are to be written, by their hash. */
-  #newIcons(pending: readonly Pending[], now: number): ReadonlyMap<string, Buffer> {
-    const found = new Map<string, Buffer>()
-    for (const { snapshot } of pending) {
-      const { favicon } = snapshot.fields
-      if (favicon === undefined) continue
-      const hash = this.#options.icons.hashOf(favicon.value)
-      if (now - (this.#storedIcons.get(hash) ?? Number.NEGATIVE_INFINITY) > iconRefreshMs) found.set(hash, favicon.value)
-    }
-    return found
-  }
-
-  /** Decodes the text of a snapshot; undefined if it is not valid, or of a server that is not watched. */
-  #decode(text: string, ageMs: number) {
-    const { find, clock } = this.#options
+  /**
+   * Decodes the text of a snapshot; undefined if it is not valid, or of a server that is not watched.
+   * @param at monotonic milliseconds at which it was encoded
+   */
+  #decode(text: string, at: number) {
+    const { find } = this.#options
     try {
       const [header, number, json] = entryText.exec(text) ?? []
       if (header === undefined) throw new RangeError('not a snapshot')
       const key = String(parseJson(json ?? ''))
       const before = find(key)
       if (before === undefined) return undefined
-      const decoded = this.#codec.decode(text.slice(header.length), clock.now() - ageMs, () => before)
-      if (decoded.snapshot.server !== before.server) throw new RangeError('a snapshot of another server')
-      return { key, number: Number(number), decoded }
+      const snapshot = this.#codec.decode(text.slice(header.length), at, () => before)
+      if (snapshot.server !== before.server) throw new RangeError('a snapshot of another server')
+      return { key, number: Number(number), snapshot }
     } catch (error) {
       this.#reportInvalid((error as Error).message)
       return undefined
@@ -271,31 +227,23 @@ export class SnapshotExchange {
   }
 
   async #loadBatch(batch: readonly string[]): Promise<number> {
-    const { connection, keys, expiryMs, onSnapshot } = this.#options
+    const { connection, keys, clock, onSnapshot } = this.#options
     const [texts, time, position] = await connection.run('reads', async (redis) => {
-      const results = await redis
-        .pipeline()
-        .hmget(keys.snapshots, ...batch)
-        .time()
-        .hget(keys.state, 'position')
-        .exec()
+      const results = await redis.pipeline().mget(batch.map(keys.snapshot)).time().hget(keys.state, 'position').exec()
       return requireReplies(results) as [readonly (string | null)[], readonly [string, string], string | null]
     })
+    const readAt = clock.now() - connection.roundTripMs / 2
     const now = Number(time[0]) * 1_000 + Number(time[1]) / 1_000
-    const outdated: string[] = []
-    const stored = texts.flatMap((text, index) => {
+    const stored = texts.flatMap((text) => {
       const [header, epoch, at] = storedHeader.exec(text ?? '') ?? []
       if (text === null || header === undefined) return []
-      const ageMs = Math.max(0, now - Number(at)) + connection.roundTripMs / 2
-      const found = ageMs < expiryMs ? this.#decode(text.slice(header.length), ageMs) : undefined
-      if (ageMs >= expiryMs) outdated.push(batch[index] ?? '')
-      return found === undefined ? [] : [{ ...found, epoch: Number(epoch) }]
+      return [{ text: text.slice(header.length), epoch: Number(epoch), postedAt: readAt - Math.max(0, now - Number(at)) }]
     })
-    if (outdated.length > 0) await connection.run('snapshots', (redis) => redis.hdel(keys.snapshots, ...outdated))
-    // Before the snapshots are used, so that each of them is used once; without icons if those cannot be read.
-    await this.#missingIcons.fetch(stored.flatMap(({ decoded: { missingIcon } }) => missingIcon?.hash ?? [])).catch(() => {})
-    for (const { key, number, decoded, epoch } of stored)
-      onSnapshot(key, this.#missingIcons.complete(decoded), { epoch, number }, { from: 'stored', member: '' })
+    await this.readIcons(stored.map(({ text }) => text)).catch(() => {})
+    for (const { text, epoch, postedAt } of stored) {
+      const found = this.#decode(text, postedAt)
+      if (found !== undefined) onSnapshot(found.key, found.snapshot, { from: 'stored', member: '', epoch, number: found.number })
+    }
     return Number(position)
   }
 }

@@ -1,18 +1,12 @@
-import type { Clock } from '../util/clock.ts'
 import type { SnapshotOrder } from '../util/part-metrics.ts'
 import type { Membership } from './membership.ts'
 import type { SharedWatcher } from './shared-watcher.ts'
-
-export interface StreamOrderOptions {
-  readonly clock: Clock
-  /** The last position of the stream that was read; undefined before the start. */
-  readonly read: () => number | undefined
-  readonly membership: () => Membership | undefined
-}
+import type { StreamReader } from './stream-reader.ts'
 
 /** The order of the snapshots that is the same on all replicas: that of the stream. */
 export class StreamOrder implements SnapshotOrder {
-  readonly #options: StreamOrderOptions
+  readonly #membership: Membership
+  readonly #reader: StreamReader
   /** Those whose state here may differ from that on other replicas. */
   readonly #diverged = new Set<SharedWatcher>()
   /** Position of the entry that is being applied. */
@@ -22,10 +16,10 @@ export class StreamOrder implements SnapshotOrder {
   /** The last position of what was loaded instead of read from the stream. */
   #loadedTo = 0
   #isLoading = false
-  #watchedUntil = 0
 
-  constructor(options: StreamOrderOptions) {
-    this.#options = options
+  constructor(membership: Membership, reader: StreamReader) {
+    this.#membership = membership
+    this.#reader = reader
   }
 
   position(): number | undefined {
@@ -33,7 +27,7 @@ export class StreamOrder implements SnapshotOrder {
   }
 
   last(): number {
-    return this.#options.read() ?? 0
+    return this.#reader.position
   }
 
   completeFrom(): number {
@@ -41,16 +35,11 @@ export class StreamOrder implements SnapshotOrder {
   }
 
   isWatched(): boolean {
-    return this.#options.membership()?.isWatched ?? false
+    return this.#membership.isWatched
   }
 
   watchFor(ms: number): void {
-    this.#watchedUntil = Math.max(this.#watchedUntil, this.#options.clock.now() + ms)
-  }
-
-  /** Milliseconds for which events must still be recorded. */
-  watchedMs(): number {
-    return Math.max(0, Math.round(this.#watchedUntil - this.#options.clock.now()))
+    this.#membership.watchFor(ms)
   }
 
   /** Applies the entry at a position. */
@@ -93,6 +82,6 @@ export class StreamOrder implements SnapshotOrder {
 
   /** Of the present entry, other replicas may have more events. */
   #completeFromNext(): void {
-    this.#completeFrom = Math.max(this.#loadedTo + 1, (this.#options.read() ?? Number.POSITIVE_INFINITY) + 1)
+    this.#completeFrom = Math.max(this.#loadedTo, this.#reader.position) + 1
   }
 }

@@ -11,8 +11,8 @@ export interface StreamEntry {
   readonly kind: string
   readonly data: string
   readonly text: string
-  /** Milliseconds between its creation and its arrival here, estimated. */
-  readonly transitMs: number
+  /** Monotonic milliseconds at which it was posted, estimated. */
+  readonly postedAt: number
 }
 
 export interface StreamReaderOptions {
@@ -21,6 +21,8 @@ export interface StreamReaderOptions {
   readonly clock: Clock
   /** Maximum time to wait for entries, milliseconds: heartbeats arrive more often. */
   readonly blockMs: number
+  /** Reads what entries with these texts need, before they are passed on; default: nothing. If it fails, they are passed on without. */
+  readonly prepare?: (texts: readonly string[]) => Promise<void>
   readonly onEntry: (entry: StreamEntry) => void
   /** Called at the start, and when entries have been missed: everything is to be loaded. New entries are read meanwhile. */
   readonly onGap: () => void
@@ -46,10 +48,13 @@ export class StreamReader {
   constructor(options: StreamReaderOptions) {
     this.#options = options
     this.#readAt = options.clock.now()
+  }
+
+  start(): void {
     void this.#run()
   }
 
-  /** Position of the last entry that was read. */
+  /** Position of the last entry that was read; 0 before the start. */
   get position(): number {
     return this.#position
   }
@@ -80,29 +85,29 @@ export class StreamReader {
   }
 
   async #read(): Promise<void> {
-    const { connection, keys, clock, blockMs, onEntry } = this.#options
+    const { connection, keys, clock, blockMs, prepare, onEntry } = this.#options
     const results = await connection.read(async (redis) => {
       const reading = redis.xread('COUNT', maxEntries, 'BLOCK', blockMs, 'STREAMS', keys.stream, this.#cursor)
       const [reply, time] = await Promise.all([reading, redis.time()])
       return { reply: reply as Reply, time }
     })
-    const entries = results.reply?.[0]?.[1] ?? []
+    const entries = (results.reply?.[0]?.[1] ?? []).map(([id, fields]) => ({ id, values: readFields(fields) }))
     // Heartbeats are missing: the server may have lost the stream, and its positions with it.
     if (entries.length === 0) this.#isComplete = false
     const now = Number(results.time[0]) * 1_000 + Number(results.time[1]) / 1_000
-    const elapsedMs = clock.now() - this.#readAt
-    if (entries.length < maxEntries) this.#readAt = clock.now()
-    for (const [streamId, fields] of entries) {
-      const values = new Map<string, string>()
-      for (let index = 0; index < fields.length; index += 2) values.set(fields[index] ?? '', fields[index + 1] ?? '')
+    const arrivedAt = clock.now()
+    const elapsedMs = arrivedAt - this.#readAt
+    if (entries.length < maxEntries) this.#readAt = arrivedAt
+    await prepare?.(entries.map(({ values }) => values.get('text') ?? '')).catch(() => {})
+    for (const { id, values } of entries) {
       const value = (name: string) => values.get(name) ?? ''
-      this.#cursor = streamId
+      this.#cursor = id
       if (!values.has('after')) continue
       if (Number(value('after')) !== this.#position) {
         this.#isComplete = false
         return
       }
-      this.#position = Number.parseInt(streamId, 10)
+      this.#position = Number.parseInt(id, 10)
       // The clock of the server may be set in the meantime.
       const waitedMs = Math.max(0, Math.min(now - Number(value('at')), elapsedMs))
       onEntry({
@@ -112,8 +117,14 @@ export class StreamReader {
         kind: value('kind'),
         data: value('data'),
         text: value('text'),
-        transitMs: waitedMs + connection.roundTripMs / 2,
+        postedAt: arrivedAt - waitedMs - connection.roundTripMs / 2,
       })
     }
   }
+}
+
+function readFields(fields: readonly string[]): ReadonlyMap<string, string> {
+  const values = new Map<string, string>()
+  for (let index = 0; index < fields.length; index += 2) values.set(fields[index] ?? '', fields[index + 1] ?? '')
+  return values
 }

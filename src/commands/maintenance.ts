@@ -32,7 +32,7 @@ async function share({ cluster }: Config, record: MaintenanceRecord): Promise<vo
   const [{ StateConnection }, { createStateKeys }, { createSharedValues }] = await Promise.all([
     import('../cluster/connection.ts'),
     import('../cluster/keys.ts'),
-    import('../cluster/shared-values.ts'),
+    import('../cluster/shared-data.ts'),
   ])
   const connection = new StateConnection({
     ...{ address, password, clock: systemClock, log: silentLog, timeoutMs: 5_000, maxBlockMs: stateHeartbeat, maxRetryMs: 500 },

@@ -13,10 +13,10 @@ const heartbeatMs = 300
 const listOf = (name: string, { addresses }: CountedServers, servers: readonly number[], more = ''): string =>
   `servers:\n${servers.map((n) => `  - { name: s${n}, address: "${addresses[n]}", hostname: ${name}.test${more} }\n`).join('')}`
 
-const start = (redis: RedisServer, yaml: string): Promise<DiscoveringService> =>
+const start = (redis: RedisServer, yaml: string, more: Record<string, string> = {}): Promise<DiscoveringService> =>
   startDiscovering({
     yaml,
-    env: { STATE_URL: redis.url, STATE_HEARTBEAT: `${heartbeatMs}ms`, POLL_INTERVAL: '500ms', STALE_AFTER: '20s' },
+    env: { STATE_URL: redis.url, STATE_HEARTBEAT: `${heartbeatMs}ms`, POLL_INTERVAL: '500ms', STALE_AFTER: '20s', ...more },
   })
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index)
@@ -73,6 +73,22 @@ describe.skipIf(!hasTool('redis-server'))('replicas with different lists', () =>
     expect(shareOfA).toBeLessThan(27)
   })
 
+  it('poll their own servers when another one joins that does not list them, also without STATE_FAIL_OPEN', async () => {
+    const [redis, servers] = [await startRedis(), await startCountedServers(20)]
+    const more = { STATE_FAIL_OPEN: 'false', STALE_AFTER: '40s' }
+    await start(redis, listOf('a', servers, range(0, 10)), more)
+    await until(() => servers.pollersSince(0).size === 10)
+    const from = performance.now()
+    await start(redis, listOf('b', servers, range(10, 20)), more)
+    await steadyPollers(servers, 20)
+    for (const n of range(0, 10)) {
+      const times = servers.polls.flatMap(({ server, at }) => (server === n && at >= from ? [at] : []))
+      const gaps = times.map((at, index) => at - (times[index - 1] ?? from))
+      // Otherwise, until it would almost be unknown.
+      expect(Math.max(...gaps), `s${n}`).toBeLessThan(10_000)
+    }
+  })
+
   it('poll servers with the same name and different addresses separately, and log that once', async () => {
     const [redis, servers] = [await startRedis(), await startCountedServers(2)]
     const yaml = (n: number) => `servers:\n  - { name: survival, address: "${servers.addresses[n]}", hostname: ${n}.test }\n`
@@ -96,6 +112,7 @@ describe.skipIf(!hasTool('redis-server'))('replicas with different lists', () =>
       expect(await text(one, '/api/v1/servers/survival/sources')).toContain(servers.addresses[n] ?? String(port))
     }
   })
+
   it('do not log an equal name when one replica reads a changed address before the other', async () => {
     const [redis, servers] = [await startRedis(), await startCountedServers(2)]
     const yaml = (n: number, by: string) =>

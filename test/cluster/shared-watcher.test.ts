@@ -22,7 +22,7 @@ async function share(scripts: Script = { status: up }) {
     log: silentLog,
     onPolled(_key, snapshot) {
       own.push(snapshot)
-      watcher.apply(snapshot, { epoch: 2, number: ++numbers }, { from: 'stream', member: 'own' })
+      watcher.apply(snapshot, { from: 'stream', member: 'own', epoch: 2, number: ++numbers })
     },
     onPublish() {},
     onClose() {},
@@ -31,7 +31,7 @@ async function share(scripts: Script = { status: up }) {
   await other.pollAll()
   const newest = () => other.watchers[0]!.snapshot()
   const receive = (snapshot: ServerSnapshot, from: SnapshotOrigin['from'] = 'stream', epoch = 2) =>
-    watcher.apply(snapshot, { epoch, number: ++numbers }, { from, member: from === 'stream' ? 'other' : '' })
+    watcher.apply(snapshot, { from, member: from === 'stream' ? 'other' : '', epoch, number: ++numbers })
   return { receive, clock, other, watcher, own, newest }
 }
 
@@ -112,7 +112,7 @@ describe('createSharedWatcher', () => {
     await other.pollAll()
     receive(newest(), 'stored', 2)
     expect(watcher.snapshot()).toBe(current)
-    watcher.apply(newest(), { epoch: 3, number: 0 }, { from: 'stream', member: 'other' })
+    watcher.apply(newest(), { from: 'stream', member: 'other', epoch: 3, number: 0 })
     expect(watcher.snapshot()).toBe(current)
     const later = await share()
     await later.clock.advance(testPoll.staleAfter)

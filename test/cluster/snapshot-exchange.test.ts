@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { IconStore } from '../../src/cluster/icon-store.ts'
-import { SnapshotExchange, type SnapshotOrigin, type SnapshotVersion } from '../../src/cluster/snapshot-exchange.ts'
+import { SnapshotExchange, type SnapshotOrigin } from '../../src/cluster/snapshot-exchange.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { systemClock } from '../../src/util/clock.ts'
 import { joinCluster, keys } from '../helpers/cluster-member.ts'
@@ -8,19 +8,19 @@ import { startRedis } from '../helpers/redis-server.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { until } from '../helpers/until.ts'
 
-type Received = readonly [key: string, snapshot: ServerSnapshot, version: SnapshotVersion, origin: SnapshotOrigin]
+type Received = readonly [key: string, snapshot: ServerSnapshot, origin: SnapshotOrigin]
 const keyOf = (server: string) => `12345678${server}`
 
 /** A member, its exchange, and what it has applied. */
-function startMember(redis: Parameters<typeof joinCluster>[0], id: string) {
+function startMember(redis: Parameters<typeof joinCluster>[0], id: string, expiryMs = 60_000) {
   const member = joinCluster(redis, id)
   const received: Received[] = []
-  const exchange = new SnapshotExchange({
+  const exchange: SnapshotExchange = new SnapshotExchange({
     ...{ connection: member.connection, keys, log: member.log, icons: new IconStore(), clock: systemClock },
-    ...{ expiryMs: 60_000, lateMs: 60_000 },
-    membership: () => member.membership,
+    ...{ expiryMs, lateMs: 60_000 },
+    membership: member.membership,
     position: () => member.reader.position,
-    isCurrent: () => true,
+    onRejected: (key) => void exchange.publish(key, snapshotOf(key.slice(8))),
     find: (key) => ({ server: key.slice(8), at: 0, fields: {}, sources: [], polls: {} }),
     onSnapshot: (...given) => void received.push(given),
   })
@@ -38,7 +38,7 @@ describe.skipIf(!hasTool('redis-server'))('SnapshotExchange', () => {
     redis.cli('config', 'set', 'maxmemory', '1')
     exchange.publish(keyOf('s'), snapshotOf('s'))
     await until(() => received.length > 0)
-    expect(received[0]).toMatchObject([keyOf('s'), { server: 's' }, {}, { from: 'here' }])
+    expect(received[0]).toMatchObject([keyOf('s'), { server: 's' }, { from: 'here' }])
     await until(() => log.lines.some((line) => line.includes('it is full')))
   })
 
@@ -52,8 +52,9 @@ describe.skipIf(!hasTool('redis-server'))('SnapshotExchange', () => {
     await until(() => a.membership.name === 'a/2' && a.membership.epoch !== undefined)
     // If it took long to rejoin, the first one was applied by itself only: an old snapshot must not follow a newer one of another member.
     if (a.received.length > 0) a.exchange.publish(keyOf('s'), snapshotOf('s'))
-    await until(() => redis.cli('hlen', keys.snapshots) === '1')
-    expect(Number(redis.cli('hget', keys.snapshots, keyOf('s')).split(' ')[0])).toBeGreaterThan(before ?? 0)
+    const key = keys.snapshot(keyOf('s'))
+    await until(() => redis.cli('exists', key) === '1')
+    expect(Number(redis.cli('get', key).split(' ')[0])).toBeGreaterThan(before ?? 0)
     expect(a.membership.name).toBe('a/2')
   })
 
@@ -65,22 +66,27 @@ describe.skipIf(!hasTool('redis-server'))('SnapshotExchange', () => {
     const servers = Array.from({ length: 100 }, (_, index) => `s${index}`)
     for (const server of servers)
       a.exchange.publish(keyOf(server), snapshotOf(server, { favicon: { value: icon, source: 'status' } }))
-    await until(() => redis.cli('hlen', keys.snapshots) === '100')
-    // As if it had been stored half a minute ago, and one an hour ago.
-    for (const [server, ageMs] of [
-      ['s99', 30_000],
-      ['s98', 3_600_000],
-    ] as const) {
-      const [epoch, at, ...rest] = redis.cli('hget', keys.snapshots, keyOf(server)).split(' ')
-      redis.cli('hset', keys.snapshots, keyOf(server), [epoch, Number(at) - ageMs, ...rest].join(' '))
-    }
+    await until(() => redis.cli('exists', ...servers.map((server) => keys.snapshot(keyOf(server)))) === '100')
+    // As if it had been stored half a minute ago.
+    const old = keys.snapshot(keyOf('s99'))
+    const [epoch, at, ...rest] = redis.cli('get', old).split(' ')
+    redis.cli('set', old, [epoch, Number(at) - 30_000, ...rest].join(' '))
     const b = startMember(redis, 'b')
     await until(() => b.membership.epoch !== undefined)
     await b.exchange.load(servers.map(keyOf))
-    const stored = b.received.filter(([, , , { from }]) => from === 'stored')
-    expect(stored.map(([, { server }]) => server)).toEqual(servers.filter((server) => server !== 's98'))
+    const stored = b.received.filter(([, , { from }]) => from === 'stored')
+    expect(stored.map(([, { server }]) => server)).toEqual(servers)
     for (const [, { fields }] of stored) expect(fields.favicon).toEqual({ value: icon, source: 'status' })
     expect(systemClock.now() - (stored.at(-1)?.[1].at ?? 0)).toBeGreaterThan(30_000)
-    expect(redis.cli('hexists', keys.snapshots, keyOf('s98'))).toBe('0')
+  })
+
+  it('leaves nothing of a server that no replica lists any more', async () => {
+    const redis = await startRedis()
+    const member = startMember(redis, 'a', 500)
+    await until(() => member.membership.epoch !== undefined)
+    member.exchange.publish(keyOf('removed'), snapshotOf('removed'))
+    await until(() => redis.cli('exists', keys.snapshot(keyOf('removed'))) === '1')
+    await until(() => redis.cli('exists', keys.snapshot(keyOf('removed'))) === '0')
+    expect(redis.cli('exists', keys.state)).toBe('1')
   })
 })

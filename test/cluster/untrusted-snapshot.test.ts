@@ -73,8 +73,8 @@ async function replicaWith(text: string) {
   let numbers = 0
   const receive = (json: string) => {
     dropped.length = 0
-    const { snapshot } = codec.decode(json, clock.now(), (name) => watchers.get(name)?.snapshot())
-    watchers.get('survival')?.apply(snapshot, { epoch: 1, number: ++numbers }, { from: 'stream', member: 'a' })
+    const snapshot = codec.decode(json, clock.now(), (name) => watchers.get(name)?.snapshot())
+    watchers.get('survival')?.apply(snapshot, { from: 'stream', member: 'a', epoch: 1, number: ++numbers })
     return snapshot
   }
   receive(text)

@@ -58,6 +58,8 @@ export function joinCluster(
     },
     onGap() {},
   })
+  membership.start()
+  reader.start()
   const end = () => {
     reader.close()
     connection.close()
