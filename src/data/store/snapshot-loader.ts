@@ -58,9 +58,11 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
     const at = clock.wall()
     broken = true
     const snapshot = await loadSnapshot(text, format, at, isPlain)
-    // Clients that have the previous content must not get a 304, even if `last_update` was not changed or is earlier.
-    const modified = loaded === undefined ? 0 : Math.max(Math.floor(at / 1000), loaded.db.modified + 1)
     const { entries, rejected, warnings, lastUpdate } = snapshot
+    const now = Math.floor(at / 1000)
+    // Clients that have the previous content must not get a 304, even if `last_update` was not changed or is earlier. A date in the future
+    // is not allowed (RFC 9110, section 8.8.2.1).
+    const modified = loaded === undefined ? Math.min(lastUpdate.time, now) : Math.max(now, loaded.db.modified + 1)
     const db = new Database(snapshot, definition, modified)
     if (closed) return
     broken = false
