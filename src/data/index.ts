@@ -9,6 +9,7 @@ import { defineDatabase } from './databases/declared.ts'
 import type { DatabaseDefinition } from './databases/definition.ts'
 import { databases as allDatabases } from './databases/index.ts'
 import { registerBasic } from './routes/basic.ts'
+import { registerDatabase } from './routes/register.ts'
 import { registerRunRoutes } from './routes/runs.ts'
 import { DataStatus } from './routes/schemas.ts'
 import { createRuns } from './runs/index.ts'
@@ -63,10 +64,7 @@ export async function createDataService(options: DataServiceOptions) {
   })
   const schedule = startSchedule({ runs, scripts, values, dataDir, schedule: settings.updateSchedule, clock, log, store })
   return {
-    store,
-    runs,
-    schedule,
-    scripts,
+    ...{ store, databases, clock, runs, schedule, scripts },
     // OpenAPI tags. Several databases may share one, which is described by the first.
     tags: [...new Map(databases.toReversed().map(({ tag }) => [tag.name, tag])).values()].reverse(),
     /** Throws for requests that must not use the script-run routes. */
@@ -82,7 +80,7 @@ export async function createDataService(options: DataServiceOptions) {
 
 /** The routes of the data service, `/v1/...`. */
 export function registerDataService(app: FastifyInstance, service: DataService): void {
-  const { store } = service
+  const { store, databases, clock } = service
   registerBasic(app)
   const summary = 'State of the databases'
   const schema = {
@@ -92,6 +90,8 @@ export function registerDataService(app: FastifyInstance, service: DataService):
     response: preparedReplies({ description: summary, content: json(DataStatus) }),
   }
   app.get('/v1/status', { schema }, (request, reply) => sendPrepared(request, reply, prepareJson({ databases: store.status() })))
-  store.registerRoutes(app)
+  for (const definition of databases) {
+    registerDatabase({ app, definition, clock, current: () => store.current(definition.name) })
+  }
   registerRunRoutes(app, service)
 }

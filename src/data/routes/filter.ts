@@ -107,13 +107,6 @@ export const isBetween =
     return number >= min && number <= max
   }
 
-/** A filter by a range, inclusive. */
-const byRange = (kind: 'date' | 'number', numbersOf: (db: Database) => Numbers): Filter => ({
-  parameters: ends[kind],
-  check: (values) => checkRange(values, 'start', 'end', kind === 'date' ? 'after' : 'more than'),
-  matches: (db, { start, end }) => isBetween(numbersOf(db), (start as Point).number, (end as Point).number),
-})
-
 interface ValueFilter {
   /** The field that has the values; default: that of the same name. */
   readonly field?: string
@@ -160,6 +153,10 @@ export function filtersOf(noun: string) {
       return route(name, name, `with this ${name}.${ignoreCase ? ` ${anyCase}` : ''}${listedBy(list)}`, filter)
     },
     range: (name: string, by: string, kind: 'date' | 'number', description: string, numbersOf: (db: Database) => Numbers) =>
-      route(name, by, description, byRange(kind, numbersOf)),
+      route(name, by, description, {
+        parameters: ends[kind],
+        check: (values) => checkRange(values, 'start', 'end', kind === 'date' ? 'after' : 'more than'),
+        matches: (db, { start, end }) => isBetween(numbersOf(db), (start as Point).number, (end as Point).number),
+      }),
   }
 }

@@ -9,6 +9,7 @@ import type { TSchema } from '../../util/schema.ts'
 import type { DatabaseDefinition, ReplyRoute } from '../databases/definition.ts'
 import type { Database } from '../store/database.ts'
 import { dayAt } from '../store/dates.ts'
+import type { Store } from '../store/store.ts'
 import { type FilterRoute, select } from './filter.ts'
 import { pageReply, valueList, valueReply, wholePage } from './replies.ts'
 import { LastUpdateText, pageHeaders, pageOf, snapshotReplies, ValueList } from './schemas.ts'
@@ -26,10 +27,7 @@ const unchanging = (prepared: PreparedReply | undefined) => prepared && { prepar
 /** Where the routes of a database are registered. */
 interface DatabaseRoutes {
   readonly app: FastifyInstance
-  /**
-   * Returns the current database; call it once per request.
-   * @throws RequestError SNAPSHOT_UNAVAILABLE while no snapshot is loaded
-   */
+  /** See {@link Store.current}. */
   readonly current: () => Database
   readonly definition: DatabaseDefinition
   readonly clock: Clock

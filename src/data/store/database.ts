@@ -40,7 +40,7 @@ function valuesOf(value: unknown): readonly string[] {
 /** A database: immutable, created from one snapshot, replaced as a whole. */
 export class Database<Entry extends object = object> {
   readonly snapshot: LoadedSnapshot<Entry>
-  /** When it was loaded or its content last changed, Unix seconds. */
+  /** When its content last changed, Unix seconds. */
   readonly modified: number
   /** Every visible entry. */
   readonly entries: readonly Entry[]
@@ -60,7 +60,7 @@ export class Database<Entry extends object = object> {
     const visible = snapshot.entries.filter((entry) => isVisible(entry))
     this.entries = compare === undefined ? visible : visible.toSorted((a, b) => compare(a, b))
     this.all = [...this.entries.keys()]
-    this.modified = Math.max(modified, snapshot.lastUpdate.time)
+    this.modified = modified
   }
 
   /** The JSON of a page: some entries of a selection in their envelope. */

@@ -3,7 +3,7 @@ import { isRecord } from '../../util/is-record.ts'
 import { NestingError, parseJson } from '../../util/json.ts'
 import { createPauses } from '../../util/pauses.ts'
 import type { EntryNote } from '../routes/schemas.ts'
-import { formatLastUpdate, parseLastUpdate } from './dates.ts'
+import { dayAt, formatLastUpdate, parseLastUpdate } from './dates.ts'
 import type { SnapshotFormat } from './fields.ts'
 
 interface LastUpdate {
@@ -128,31 +128,29 @@ function readPlain(value: unknown, now: number): Elements {
   return { lastUpdate, sample: false, elements: value.entries, first: 0 }
 }
 
-interface ReadOptions {
-  /** Days since 1970-01-01 that the dates of sample data are relative to. */
-  readonly today?: number
-  /** Whether the snapshot may also be a plain list, or an object with `entries`; then Unix seconds of now. */
-  readonly plain?: number | undefined
-}
-
 /**
  * Parses a snapshot. Yields to other work regularly.
+ * @param at Unix milliseconds of now, for a list without `last_update` and the dates of sample data, which are relative to it
+ * @param isPlain whether it may also be a plain list, or an object with `entries`
  * @throws SnapshotError if the text is not a snapshot
  */
 export async function loadSnapshot<Entry>(
   text: string,
   format: SnapshotFormat<Entry>,
-  { today, plain }: ReadOptions = {},
+  at?: number,
+  isPlain = false,
 ): Promise<LoadedSnapshot<Entry>> {
   const value = await parseText(text)
-  const { elements, first, lastUpdate, sample } = plain === undefined ? readList(value) : readPlain(value, plain)
+  const { elements, first, lastUpdate, sample } =
+    isPlain && at !== undefined ? readPlain(value, Math.floor(at / 1000)) : readList(value)
+  const today = sample && at !== undefined ? dayAt(at, 2) : undefined
   const pauses = createPauses()
   const entries: Entry[] = []
   const rejected: EntryNote[] = []
   const warnings: EntryNote[] = []
   for (let position = first; position < elements.length; position++) {
     const warn = (reason: string) => warnings.push({ position, reason })
-    const entry = format.read(elements[position], warnings.length < maxWarnings ? warn : undefined, sample ? today : undefined)
+    const entry = format.read(elements[position], warnings.length < maxWarnings ? warn : undefined, today)
     if (typeof entry === 'string') rejected.push({ position, reason: entry })
     else entries.push(entry)
     if (pauses.isDue()) await pauses.take()

@@ -1,4 +1,5 @@
 import type { Clock } from '../../util/clock.ts'
+import { unavailable } from '../../util/errors.ts'
 import type { Log } from '../../util/log.ts'
 import type { DatabaseDefinition } from '../databases/definition.ts'
 import type { DatabaseStatus, EntryNote } from '../routes/schemas.ts'
@@ -17,9 +18,8 @@ interface SnapshotLoaderOptions {
 /** What is served. */
 interface Loaded {
   readonly db: Database
-  /** Unix milliseconds. */
+  /** When loading began, Unix milliseconds. */
   readonly at: number
-  readonly day: number
 }
 
 /** Milliseconds without events before a changed file is read: a write in place causes many events. */
@@ -55,18 +55,19 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
   let broken = false
 
   async function load(text: string): Promise<void> {
-    const day = dayAt(clock.wall(), 2)
+    const at = clock.wall()
     broken = true
-    const now = Math.floor(clock.wall() / 1000)
-    const snapshot = await loadSnapshot(text, format, { today: day, ...(isPlain && { plain: now }) })
-    // Clients that have the previous content must not get a 304, even if `last_update` was not changed or is earlier.
-    const modified = loaded === undefined ? 0 : Math.max(now, loaded.db.modified + 1)
+    const snapshot = await loadSnapshot(text, format, at, isPlain)
     const { entries, rejected, warnings, lastUpdate } = snapshot
+    const now = Math.floor(at / 1000)
+    // Clients that have the previous content must not get a 304, even if `last_update` was not changed or is earlier. A date in the future
+    // is not allowed (RFC 9110, section 8.8.2.1).
+    const modified = loaded === undefined ? Math.min(lastUpdate.time, now) : Math.max(now, loaded.db.modified + 1)
     const db = new Database(snapshot, definition, modified)
     if (closed) return
     broken = false
     // New requests use the new database; requests in progress finish with the old one.
-    loaded = { db, at: clock.wall(), day }
+    loaded = { db, at }
     error = undefined
     // The packaged sample does not matter to users who only watch servers.
     const level = origin.kind === 'sample' ? 'debug' : 'info'
@@ -89,7 +90,7 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
   async function read(): Promise<void> {
     try {
       // The dates of the sample are relative to today.
-      const isOutdated = loaded?.db.snapshot.sample === true && dayAt(clock.wall(), 2) !== loaded.day
+      const isOutdated = loaded?.db.snapshot.sample === true && dayAt(clock.wall(), 2) !== dayAt(loaded.at, 2)
       const text = await origin.read(isOutdated || (loaded === undefined && !broken))
       if (text !== undefined) {
         await load(text)
@@ -133,8 +134,15 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
   return {
     /** Resolves after the first read, successful or not. Never rejects. */
     firstRead,
-    get current(): Database | undefined {
+    /** What is served; undefined while nothing is loaded. */
+    get db(): Database | undefined {
       return loaded?.db
+    },
+    /** @throws RequestError SNAPSHOT_UNAVAILABLE while nothing is loaded */
+    current(): Database {
+      if (loaded !== undefined) return loaded.db
+      const reason = error ?? 'it is being loaded'
+      throw unavailable('SNAPSHOT_UNAVAILABLE', `No snapshot of ${database} is available: ${reason}.`, 5)
     },
     get status(): DatabaseStatus {
       const state = error !== undefined ? 'failed' : loaded === undefined ? 'loading' : 'ready'

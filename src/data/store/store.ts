@@ -1,15 +1,11 @@
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../../util/clock.ts'
-import { unavailable } from '../../util/errors.ts'
 import type { Log } from '../../util/log.ts'
 import type { SnapshotMetrics } from '../../util/part-metrics.ts'
 import type { DatabaseDefinition } from '../databases/definition.ts'
-import { registerDatabase } from '../routes/register.ts'
 import type { DatabaseStatus } from '../routes/schemas.ts'
 import type { DataSettings } from '../settings.ts'
-import type { Database } from './database.ts'
 import { fileOrigin } from './file-origin.ts'
 import type { Origin } from './origin.ts'
 import { createSnapshotLoader, type SnapshotLoader } from './snapshot-loader.ts'
@@ -42,39 +38,39 @@ function originOf({ name, file, sample, setting, place: given }: DatabaseDefinit
 
 /** Opens every database. Resolves when files have been read; URLs are read in the background. */
 export async function openStore({ databases, settings, clock, log }: StoreOptions) {
-  const opened = await Promise.all(
-    databases.map(async (definition) => {
-      const origin = originOf(definition, settings, log)
-      return { definition, loader: await createSnapshotLoader({ definition, origin, clock, log }) }
-    }),
-  )
+  const opening = databases.map(async (definition) => {
+    const origin = originOf(definition, settings, log)
+    return [definition.name, await createSnapshotLoader({ definition, origin, clock, log })] as const
+  })
+  const byName = new Map(await Promise.all(opening))
+  const loaders = [...byName.values()]
   const loaderOf = (database: string): SnapshotLoader => {
-    const found = opened.find(({ definition }) => definition.name === database)
-    if (found === undefined) throw new Error(`no database ${database}`)
-    return found.loader
+    const loader = byName.get(database)
+    if (loader === undefined) throw new Error(`no database ${database}`)
+    return loader
   }
+  const status = (): readonly DatabaseStatus[] => loaders.map((loader) => loader.status)
   return {
-    /** @throws RequestError SNAPSHOT_UNAVAILABLE while no snapshot of it is loaded */
-    current: (database: string) => currentOf(loaderOf(database)),
-    /** Registers the routes of every database. */
-    registerRoutes(app: FastifyInstance) {
-      for (const { definition, loader } of opened) registerDatabase({ app, current: () => currentOf(loader), definition, clock })
-    },
-    status: () => opened.map(({ loader }) => loader.status),
+    /**
+     * The current state of a database; call it once per request.
+     * @throws RequestError SNAPSHOT_UNAVAILABLE while no snapshot of it is loaded
+     */
+    current: (database: string) => loaderOf(database).current(),
+    status,
     /** The status after the first read of each snapshot. */
-    async firstStatus(): Promise<readonly DatabaseStatus[]> {
-      await Promise.all(opened.map(({ loader }) => loader.firstRead))
-      return opened.map(({ loader }) => loader.status)
+    async firstStatus() {
+      await Promise.all(loaders.map(({ firstRead }) => firstRead))
+      return status()
     },
     /** One per database, even without a snapshot. */
     metrics: (): readonly SnapshotMetrics[] =>
-      opened.map(({ definition: { name }, loader: { current, status } }) => ({
-        database: name,
-        up: status.state === 'ready',
-        ...(current && {
-          entries: current.entries.length,
-          rejected: current.snapshot.rejected.length,
-          ...(!current.snapshot.sample && { lastUpdate: current.snapshot.lastUpdate.time }),
+      loaders.map(({ db, status: { database, state } }) => ({
+        database,
+        up: state === 'ready',
+        ...(db && {
+          entries: db.entries.length,
+          rejected: db.snapshot.rejected.length,
+          ...(!db.snapshot.sample && { lastUpdate: db.snapshot.lastUpdate.time }),
         }),
       })),
     /**
@@ -84,22 +80,15 @@ export async function openStore({ databases, settings, clock, log }: StoreOption
     async lastUpdate(database: string): Promise<number | undefined> {
       const loader = loaderOf(database)
       await loader.firstRead
-      const { current, status } = loader
+      const { db, status } = loader
       // The copy of an earlier download may be older than what the URL serves now.
       if (status.kind === 'url' && status.state !== 'ready') return undefined
-      return current === undefined || current.snapshot.sample ? 0 : current.snapshot.lastUpdate.time * 1000
+      return db === undefined || db.snapshot.sample ? 0 : db.snapshot.lastUpdate.time * 1000
     },
     /** Reads a snapshot now, because it has just been written. Never rejects. */
     refresh: (database: string) => loaderOf(database).refresh(),
     async close() {
-      await Promise.all(opened.map(({ loader }) => loader.close()))
+      await Promise.all(loaders.map((loader) => loader.close()))
     },
   }
-}
-
-/** @throws RequestError SNAPSHOT_UNAVAILABLE while no snapshot is loaded */
-function currentOf({ current, status }: SnapshotLoader): Database {
-  if (current !== undefined) return current
-  const { database, error = 'it is being loaded' } = status
-  throw unavailable('SNAPSHOT_UNAVAILABLE', `No snapshot of ${database} is available: ${error}.`, 5)
 }

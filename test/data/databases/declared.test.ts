@@ -210,6 +210,13 @@ describe('a declared database', () => {
   })
 })
 
+it('has no Last-Modified in the future', async () => {
+  const { get } = await start({ last_update: '2999-01-01T00:00:00Z', entries: [{ title: 'x' }] })
+  const { headers } = await get('last_update')
+  expect(Date.parse(headers.get('last-modified') ?? '')).toBeLessThanOrEqual(Date.parse(headers.get('date') ?? ''))
+  expect(await (await get('last_update')).json()).toBe('2999-01-01 00:00:00 UTC')
+})
+
 describe('mistakes in a declaration', () => {
   it('are all named at the start', async () => {
     const text = `

@@ -137,7 +137,7 @@ describe('a text that stops being JSON', () => {
 
 describe('a plain list', () => {
   const now = Date.UTC(2024, 0, 1) / 1000
-  const read = (value: unknown) => loadSnapshot(JSON.stringify(value), comebackFormat, { plain: now })
+  const read = (value: unknown) => loadSnapshot(JSON.stringify(value), comebackFormat, now * 1000, true)
   const updated = { text: '2024-02-03 04:05:06 UTC', time: Date.UTC(2024, 1, 3, 4, 5, 6) / 1000 }
   const known = { text: '2024-01-01 00:00:00 UTC', time: now }
 
@@ -191,9 +191,7 @@ it('has the first 100 warnings, and every entry', async () => {
 it('is sample data only if it says so', async () => {
   const head = { last_update: '2024-02-03 04:05:06 UTC' }
   const dates = async (sample: unknown) => {
-    const loaded = await loadSnapshot(snapshot([comeback({ date: 'today+1' })], { ...head, sample }), comebackFormat, {
-      today: 0,
-    })
+    const loaded = await loadSnapshot(snapshot([comeback({ date: 'today+1' })], { ...head, sample }), comebackFormat, 0)
     return [loaded.sample, ...loaded.entries.map(({ date }) => date)]
   }
   expect(await dates(true)).toEqual([true, '1970-01-02'])
