@@ -123,13 +123,13 @@ export class History {
     // Up to when those that go on are known is written at most once a second, however many clients ask.
     const isDue = now - this.#incidentsWrittenAt >= incidentSaveMs
     if (isDue) this.#incidentsWrittenAt = now
-    this.#recorder.save(({ hasIncidents, hasIncidentNews }) => (isDue ? hasIncidents : hasIncidentNews))
+    this.#recorder.save(({ incidents }) => (isDue ? incidents.hasChanges : incidents.hasNews))
     return this.#store.incidents(query)
   }
 
   /** Whether any server has a session of the player. @param uuid with dashes */
   async hasPlayer(uuid: string): Promise<boolean> {
-    this.#recorder.save(({ hasSessionChanges }) => hasSessionChanges)
+    this.#recorder.save(({ sessions }) => sessions.hasChanges)
     return this.#recordsPlayers && this.#store.hasPlayer(uuid)
   }
 
@@ -199,7 +199,7 @@ export class History {
   }
 
   #knowsPlayers(server: string): boolean {
-    return this.#recorder.servers.get(server)?.knowsPlayers ?? false
+    return this.#recorder.servers.get(server)?.sessions.isKnown ?? false
   }
 
   #now(): number {

@@ -37,8 +37,7 @@ export class FleetRecorder {
   #stop: (() => void)[] = []
   #cancel = () => {}
   #cancelLoad = () => {}
-  #isIncidentSaveDue = false
-  #cancelIncidentSave = () => {}
+  #cancelIncidentSave: (() => void) | undefined
 
   constructor(options: RecordingOptions, store: StoreClient, isWritable: boolean) {
     this.#options = options
@@ -65,7 +64,7 @@ export class FleetRecorder {
         for (const server of removed) this.#remove(server)
         // Until the first poll with the new settings.
         for (const server of changed) this.#servers.get(server)?.markUnknown(this.#now())
-        for (const server of replaced) this.#servers.get(server)?.endSessions(this.#now())
+        for (const server of replaced) this.#servers.get(server)?.sessions.end(this.#now())
         if (added.length > 0) void this.#add(added)
       }),
     ]
@@ -100,7 +99,7 @@ export class FleetRecorder {
     for (const stop of this.#stop) stop()
     this.#cancel()
     this.#cancelLoad()
-    this.#cancelIncidentSave()
+    this.#cancelIncidentSave?.()
     for (const servers of chunks([...this.#servers.values()])) await this.#writer.write(servers, this.#now(), true)
     await this.#store.close().catch((error) => this.#writer.report(error))
   }
@@ -116,16 +115,14 @@ export class FleetRecorder {
     const recorded = this.#servers.get(snapshot.server)
     if (this.#options.isMaintained?.(snapshot.server)) recorded?.markUnknown(this.#now())
     else recorded?.observe(snapshot, list?.complete ? list.players : undefined, this.#now())
-    if (recorded?.hasIncidentNews) this.#saveIncidentsSoon()
+    if (recorded?.incidents.hasNews) this.#saveIncidentsSoon()
   }
 
   /** The command that adds notes reads what is written. */
   #saveIncidentsSoon(): void {
-    if (this.#isIncidentSaveDue) return
-    this.#isIncidentSaveDue = true
-    this.#cancelIncidentSave = this.#options.clock.after(incidentSaveMs, () => {
-      this.#isIncidentSaveDue = false
-      this.save(({ hasIncidentNews }) => hasIncidentNews)
+    this.#cancelIncidentSave ??= this.#options.clock.after(incidentSaveMs, () => {
+      this.#cancelIncidentSave = undefined
+      this.save(({ incidents }) => incidents.hasNews)
     })
   }
 
@@ -167,7 +164,6 @@ export class FleetRecorder {
     this.#servers.delete(server)
     // Before it is written, some time may pass.
     recorded.markUnknown(this.#now())
-    recorded.endRecording()
     void this.#save([recorded])
   }
 

@@ -1,5 +1,5 @@
 import { type Level, levels } from '../values/levels.ts'
-import { seriesNames } from '../values/series.ts'
+import { series, seriesNames } from '../values/series.ts'
 import { joinSlices, layout, ofSeries, sliceSize } from '../values/slices.ts'
 import type { Connection, Row } from './connection.ts'
 import { bucketColumns, upsertBuckets } from './schema.ts'
@@ -11,9 +11,6 @@ export class Buckets {
   readonly #connection: Connection
   /** The statements that write so many rows of some series. */
   readonly #upserts = new Map<string, string>()
-  /** What the rows of `servers` have at least: nearly all values are neither the first ones nor records. */
-  readonly #firstAt = new Map<number, number>()
-  readonly #records = new Map<number, number>()
 
   constructor(connection: Connection) {
     this.#connection = connection
@@ -21,8 +18,12 @@ export class Buckets {
 
   /** @param slices of one server after the other, each in order */
   write(slices: Float64Array): void {
-    for (let at = 0; at < slices.length; at += sliceSize)
-      this.beginsAt(slices[at + layout.server] ?? -1, slices[at + layout.start] ?? 0)
+    const firstAt = new Map<number, number>()
+    for (let at = 0; at < slices.length; at += sliceSize) {
+      const [server, start] = [slices[at + layout.server] ?? -1, slices[at + layout.start] ?? 0]
+      firstAt.set(server, Math.min(start, firstAt.get(server) ?? start))
+    }
+    for (const [server, start] of firstAt) this.beginsAt(server, start)
     // A batch that cannot be written is tried again.
     let joined: Float64Array = slices.slice()
     for (const level of levels) {
@@ -41,22 +42,22 @@ export class Buckets {
     const rows = new Map<number, number[]>()
     for (let at = 0; at < slices.length; at += sliceSize) {
       let known = 0
-      for (let series = 0; series < seriesNames.length; series++)
-        if (slices[at + layout.series + series * ofSeries.size] !== 0) known |= 1 << series
+      for (let index = 0; index < seriesNames.length; index++)
+        if (slices[at + layout.series + index * ofSeries.size] !== 0) known |= 1 << index
       const same = rows.get(known) ?? []
       rows.set(known, same)
       const number = (offset: number) => slices[at + offset] ?? 0
       same.push(number(layout.start), number(layout.server), number(layout.knownMs), number(layout.upMs))
-      for (let series = 0; series < seriesNames.length; series++) {
-        if ((known & (1 << series)) === 0) continue
-        const first = layout.series + series * ofSeries.size
+      for (let index = 0; index < seriesNames.length; index++) {
+        if ((known & (1 << index)) === 0) continue
+        const first = layout.series + index * ofSeries.size
         const knownMs = number(first)
         same.push(knownMs, number(first + ofSeries.sum) / knownMs, number(first + ofSeries.min), number(first + ofSeries.max))
       }
       if (level.table === 'days') same.push(number(layout.peakAt))
     }
     for (const [known, same] of rows) {
-      const names = seriesNames.filter((_, series) => (known & (1 << series)) !== 0)
+      const names = seriesNames.filter((_, index) => (known & (1 << index)) !== 0)
       const width = bucketColumns(level, names).length
       // A statement of many rows takes half as long as one of each (`npm run bench -- history`).
       for (let at = 0; at < same.length; ) {
@@ -72,30 +73,34 @@ export class Buckets {
 
   /** @param at Unix milliseconds; only an earlier time than the stored one counts */
   beginsAt(id: number, at: number): void {
-    if ((this.#firstAt.get(id) ?? Number.POSITIVE_INFINITY) <= at) return
-    this.#firstAt.set(id, at)
     this.#connection.run('UPDATE servers SET first_at = ?1 WHERE id = ?2 AND (first_at IS NULL OR first_at > ?1)', at, id)
   }
 
   /** Only a larger number than the stored one counts. */
   addRecord(id: number, players: number, at: number): void {
-    if ((this.#records.get(id) ?? -1) >= players) return
-    this.#records.set(id, players)
     this.#connection.run(
       'UPDATE servers SET record_players = ?1, record_at = ?2 WHERE id = ?3 AND ifnull(record_players, -1) < ?1',
       ...[players, at, id],
     )
   }
 
-  /** The buckets of one server. Each is looked up: between them are those of all others. */
-  read(level: Level, server: number, from: number, to: number): readonly Row[] {
+  /** The steps of one server that have values: their number, and minimum, mean and maximum of each series. See `readRange`. */
+  steps(level: Level, server: number, from: number, to: number, step: number): readonly Row[] {
+    const values = Object.values(series).map(
+      ({ column }) =>
+        `min(${column}_min), sum(${column}_mean * ${column}_known_ms) / sum(${column}_known_ms), max(${column}_max)`,
+    )
     return this.#connection.all(
-      `WITH RECURSIVE starts (time) AS (SELECT ? UNION ALL SELECT time + ${level.step} FROM starts WHERE time + ${level.step} < ?)
-        SELECT ${bucketColumns(level)
-          .map((column) => `bucket.${column}`)
-          .join(', ')}
-        FROM starts CROSS JOIN ${level.table} AS bucket ON bucket.time = starts.time AND bucket.server = ?`,
-      ...[from, to, server],
+      `SELECT CAST((time - ?2) / ?4 AS INTEGER), ${values.join(', ')} FROM (${bucketsOf(level)}) GROUP BY 1`,
+      ...[server, from, to, step],
+    )
+  }
+
+  /** Those of one server: their start, `known_ms`, `up_ms`, `players_mean`, `players_max` and `players_max_at`. */
+  days(server: number, from: number, to: number): readonly Row[] {
+    return this.#connection.all(
+      `SELECT time, known_ms, up_ms, players_mean, players_max, players_max_at FROM (${bucketsOf(levels[3])})`,
+      ...[server, from, to],
     )
   }
 
@@ -106,10 +111,9 @@ export class Buckets {
       this.#connection.run(`DELETE FROM ${table} WHERE time < min(?, (SELECT min(time) FROM ${table}) + ${60 * step})`, before)
     }
   }
-
-  /** Must be called after a transaction that failed. */
-  forget(): void {
-    this.#firstAt.clear()
-    this.#records.clear()
-  }
 }
+
+/** The buckets of server ?1 from ?2 to ?3. Each is looked up: between them are those of all others. */
+const bucketsOf = ({ table, step }: Level): string =>
+  `WITH RECURSIVE starts (start) AS (SELECT ?2 UNION ALL SELECT start + ${step} FROM starts WHERE start + ${step} < ?3)
+    SELECT bucket.* FROM starts CROSS JOIN ${table} AS bucket ON bucket.time = start AND bucket.server = ?1`

@@ -10,14 +10,12 @@ export type StoreClient = {
 
 /** A call that is sent to the thread. */
 export interface StoreCall {
-  readonly id: number
   readonly method: keyof HistoryStore
   readonly args: readonly unknown[]
 }
 
-/** Its result. The first one, with ID 0, says whether the database could be opened. */
+/** Its result. Results come in the order of the calls; the first one says whether the database could be opened. */
 export interface StoreResult {
-  readonly id: number
   readonly value?: unknown
   readonly error?: { readonly name: string; readonly message: string; readonly code?: string }
 }
@@ -53,15 +51,10 @@ export async function openStoreThread(options: StoreOptions): Promise<StoreClien
     // Its memory then stays that of the database and of what is being written.
     resourceLimits: { maxYoungGenerationSizeMb: 8 },
   })
-  const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
-  let calls = 0
-  const wait = (id: number) =>
-    new Promise<unknown>((resolve, reject) => {
-      waiting.set(id, { resolve, reject })
-    })
-  worker.on('message', ({ id, value, error }: StoreResult) => {
-    const call = waiting.get(id)
-    waiting.delete(id)
+  const waiting: { resolve(value: unknown): void; reject(error: Error): void }[] = []
+  const nextResult = () => new Promise<unknown>((resolve, reject) => waiting.push({ resolve, reject }))
+  worker.on('message', ({ value, error }: StoreResult) => {
+    const call = waiting.shift()
     if (error === undefined) call?.resolve(value)
     else
       call?.reject(
@@ -71,16 +64,14 @@ export async function openStoreThread(options: StoreOptions): Promise<StoreClien
   let failure: Error | undefined
   const fail = (error: Error) => {
     failure ??= error
-    for (const { reject } of waiting.values()) reject(failure)
-    waiting.clear()
+    for (const { reject } of waiting.splice(0)) reject(failure)
   }
   worker.on('error', fail).on('exit', () => fail(new Error('the thread of the history has ended')))
-  await wait(0)
+  await nextResult()
   return clientOf(async (method, args) => {
     if (failure !== undefined) throw failure
-    const id = ++calls
-    const result = wait(id)
-    worker.postMessage({ id, method, args } satisfies StoreCall)
+    worker.postMessage({ method, args } satisfies StoreCall)
+    const result = nextResult()
     return method === 'close' ? result.finally(() => worker.terminate()) : result
   })
 }

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import type { Incident, IncidentKey, IncidentNote, IncidentQuery, IncidentRecord } from '../incidents.ts'
 import type { Session, SessionChange } from '../recording/sessions.ts'
-import { dayMs, levels } from '../values/levels.ts'
+import { dayMs } from '../values/levels.ts'
 import { Overview, type PlayerCounts, type ServerOverview } from '../values/overview.ts'
 import type { PlayerHistory, PlayerTime } from '../values/players.ts'
 import { type RangeQuery, type RangeValues, readRange } from '../values/range.ts'
@@ -82,7 +82,7 @@ export class HistoryStore {
   /** Adds the servers that are new. */
   servers(names: readonly string[]): readonly StoredServer[] {
     const { isReadOnly } = this.#options
-    return this.#inTransaction(() =>
+    const read = () =>
       names.map((name) => {
         if (!isReadOnly) this.#connection.run('INSERT INTO servers (name) VALUES (?) ON CONFLICT DO NOTHING', name)
         const id = Number(this.#connection.first('SELECT id FROM servers WHERE name = ?', name)?.[0] ?? -1)
@@ -98,13 +98,13 @@ export class HistoryStore {
           version: last(`'version'`, 'detail') as string | null,
           incident: isReadOnly ? undefined : this.#incidents.open(id),
         }
-      }),
-    )
+      })
+    return isReadOnly ? read() : this.#connection.transaction(read)
   }
 
   /** @throws Error of the database; nothing is written then */
   write({ slices, sessions, events, incidents }: Batch): void {
-    this.#inTransaction(() => {
+    this.#connection.transaction(() => {
       this.#buckets.write(slices)
       for (let at = layout.start; at < slices.length; at += sliceSize) this.#overview.change(slices[at] ?? 0)
       for (const change of sessions) this.#sessions.write(change)
@@ -118,18 +118,13 @@ export class HistoryStore {
   }
 
   range(server: number, query: RangeQuery, now: number): RangeValues {
-    return readRange((level, from, to) => this.#buckets.read(level, server, from, to), query, now)
+    return readRange((level, from, to, step) => this.#buckets.steps(level, server, from, to, step), query, now)
   }
 
   /** @param days 1 to 400, today included */
   uptime(server: number, days: number, now: number): Uptime {
     const found = this.#connection.first('SELECT first_at, record_players, record_at FROM servers WHERE id = ?', server)
-    return readUptime(
-      (from, to) => this.#buckets.read(levels[3], server, from, to),
-      (found ?? []) as readonly (number | null)[],
-      days,
-      now,
-    )
+    return readUptime((from, to) => this.#buckets.days(server, from, to), (found ?? []) as readonly (number | null)[], days, now)
   }
 
   /** The last sessions, newest first. */
@@ -186,14 +181,14 @@ export class HistoryStore {
 
   /** See `IncidentTable`. */
   addNote(of: IncidentKey | string, note: IncidentNote): Incident | undefined {
-    return this.#inTransaction(() => this.#incidents.addNote(of, note))
+    return this.#connection.transaction(() => this.#incidents.addNote(of, note))
   }
 
   /** Deletes what is older than it is kept: at most so much at once that other calls need not wait long. */
   prune(now: number): void {
     if (this.#options.isReadOnly) return
     const keptMs = this.#options.days * dayMs
-    this.#inTransaction(() => {
+    this.#connection.transaction(() => {
       this.#buckets.prune(now, keptMs)
       this.#connection.run('DELETE FROM events WHERE time < min(?, (SELECT min(time) FROM events) + ?)', now - keptMs, dayMs)
       this.#incidents.prune(now - keptMs)
@@ -221,7 +216,7 @@ export class HistoryStore {
     if (this.#connection.first('SELECT 1 FROM imported WHERE file = ?', file) !== undefined) return true
     const old = readOldFile(path)
     if (old === undefined) return false
-    this.#inTransaction(() => {
+    this.#connection.transaction(() => {
       this.#connection.run('INSERT INTO imported (file) VALUES (?)', file)
       const id = this.servers([old.server])[0]?.id ?? -1
       const own = (slices: Float64Array) => slices.map((value, index) => (index % sliceSize === layout.server ? id : value))
@@ -259,15 +254,5 @@ export class HistoryStore {
       }
     }
     this.#connection.close()
-  }
-
-  #inTransaction<T>(action: () => T): T {
-    if (this.#options.isReadOnly) return action()
-    try {
-      return this.#connection.transaction(action)
-    } catch (error) {
-      this.#buckets.forget()
-      throw error
-    }
   }
 }

@@ -12,14 +12,14 @@ const post = (result: StoreResult) => parentPort?.postMessage(result)
 
 try {
   const store = new HistoryStore(workerData as StoreOptions)
-  parentPort?.on('message', ({ id, method, args }: StoreCall) => {
+  parentPort?.on('message', ({ method, args }: StoreCall) => {
     try {
-      post({ id, value: (store[method] as (...args: readonly unknown[]) => unknown)(...args) })
+      post({ value: (store[method] as (...args: readonly unknown[]) => unknown)(...args) })
     } catch (error) {
-      post({ id, error: toError(error) })
+      post({ error: toError(error) })
     }
   })
-  post({ id: 0 })
+  post({})
 } catch (error) {
-  post({ id: 0, error: toError(error) })
+  post({ error: toError(error) })
 }

@@ -38,7 +38,7 @@ type ReadRows = (level: Level, time: number) => readonly (readonly number[])[]
 
 /** Buckets that are read again each time, because they may still change. */
 const maxOpen = 2
-const [tenMinutes, days] = [levels[2], levels[3]]
+const [, , tenMinutes, eachDay] = levels
 
 /** The last 24 hours and 90 days of all servers, in memory: what does not change is read once. */
 export class Overview {
@@ -57,27 +57,27 @@ export class Overview {
   refresh(servers: number, now: number): void {
     this.#now = now
     this.#recent = this.#refresh(this.#recent, tenMinutes, dayMs / tenMinutes.step, servers)
-    this.#days = this.#refresh(this.#days, days, overviewParts.days, servers)
+    this.#days = this.#refresh(this.#days, eachDay, overviewParts.days, servers)
     this.#changed.clear()
   }
 
   /** Values of this time are written: late, if the database was locked before. */
   change(time: number): void {
-    for (const { step } of [tenMinutes, days]) this.#changed.add(Math.floor(time / step) * step)
+    for (const { step } of [tenMinutes, eachDay]) this.#changed.add(Math.floor(time / step) * step)
   }
 
   /** As of the last call of `refresh`. @param server its number in the database */
   of(server: number): ServerOverview {
     const first = server * ofServer.size
-    const [recent, ofDays] = [[...this.#recent.values()], [...this.#days.entries()]]
-    const to = this.#to
+    const [recent, days, to] = [[...this.#recent.values()], [...this.#days.values()], this.#to]
     const ratio = (buckets: readonly Bucket[], parts: number) =>
       join(buckets, parts, first + ofServer.known, first + ofServer.up, 6)
+    const upOfDays = ratio(days, overviewParts.days)
     return {
       ...{ from: to - dayMs, to, up: ratio(recent, overviewParts.up), since: this.#knownFrom(server) },
       players: join(recent, overviewParts.players, first + ofServer.playersKnown, first + ofServer.players, 3),
-      days: ofDays.map(([time, bucket]) => ({
-        ...{ date: dateOf(time / dayMs), up: ratio([bucket], 1)[0] ?? null },
+      days: Array.from(this.#days, ([time, bucket], index) => ({
+        ...{ date: dateOf(time / dayMs), up: upOfDays[index] ?? null },
         known: Number(((bucket[first + ofServer.known] ?? 0) / dayMs).toFixed(6)),
       })),
     }
@@ -147,14 +147,18 @@ const playersIn = (bucket: Bucket, server: number): number =>
 /** A mean with one decimal. */
 const round = (players: number): number => Math.round(players * 10) / 10
 
-/** Means of as many buckets each; null where unknown. @param weight position of the weight of a bucket; @param sum that of its sum */
-const join = (buckets: readonly Bucket[], parts: number, weight: number, sum: number, digits: number): (number | null)[] =>
-  Array.from({ length: parts }, (_, part) => {
-    const size = buckets.length / parts
-    const total = (position: number) =>
-      buckets.slice(part * size, (part + 1) * size).reduce((sum, bucket) => sum + (bucket[position] ?? 0), 0)
-    return total(weight) === 0 ? null : Number((total(sum) / total(weight)).toFixed(digits))
+/** Means of as many buckets each; null where unknown. @param weightAt position of the weight of a bucket; @param sumAt that of its sum */
+function join(buckets: readonly Bucket[], parts: number, weightAt: number, sumAt: number, digits: number): (number | null)[] {
+  const count = buckets.length / parts
+  return Array.from({ length: parts }, (_, part) => {
+    let [weight, sum] = [0, 0]
+    for (let index = part * count; index < (part + 1) * count; index++) {
+      weight += buckets[index]?.[weightAt] ?? 0
+      sum += buckets[index]?.[sumAt] ?? 0
+    }
+    return weight === 0 ? null : Number((sum / weight).toFixed(digits))
   })
+}
 
 /** `2026-11-21`. @param day since 1970 */
 export const dateOf = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10)

@@ -1,6 +1,5 @@
-import { bucketColumns } from '../store/schema.ts'
 import { dayMs, type Level, levels } from './levels.ts'
-import { type SeriesName, series as seriesOf } from './series.ts'
+import { type SeriesName, seriesNames } from './series.ts'
 
 const longRanges: readonly number[] = [30 * dayMs, 90 * dayMs, 365 * dayMs]
 
@@ -51,36 +50,24 @@ export interface RangeQuery {
   readonly points: number
 }
 
-/** The buckets of a server from one time to another, oldest first: the values of the columns of that level. */
-export type ReadBuckets = (level: Level, from: number, to: number) => readonly (readonly (number | string | null)[])[]
+/** The steps of a server that have values: their number since `from`, and minimum, mean and maximum of each series. */
+export type ReadSteps = (level: Level, from: number, to: number, step: number) => readonly (readonly (number | string | null)[])[]
 
 /** The newest values; null where unknown. */
-export function readRange(read: ReadBuckets, { names, range, points }: RangeQuery, now: number): RangeValues {
+export function readRange(read: ReadSteps, { names, range, points }: RangeQuery, now: number): RangeValues {
   const level = levelOf(range)
   const step = chooseStep(range, points)
   const to = (Math.floor(now / level.step) + 1) * level.step
   const from = to - Math.ceil(range / step) * step
-  const buckets = read(level, from, to)
-  const valuesOf = (name: SeriesName): SeriesValues => {
-    const column = bucketColumns(level).indexOf(`${seriesOf[name].column}_mean`)
-    const steps: { knownMs: number; sum: number; min: number; max: number }[] = Array.from(
-      { length: (to - from) / step },
-      () => ({
-        ...{ knownMs: 0, sum: 0, min: Infinity, max: -Infinity },
-      }),
-    )
-    for (const bucket of buckets) {
-      const [mean, min, max] = [bucket[column], bucket[column + 1], bucket[column + 2]]
-      const values = steps[Math.floor((Number(bucket[0]) - from) / step)]
-      if (values === undefined || typeof mean !== 'number') continue
-      const knownMs = Number(bucket[column - 1])
-      values.knownMs += knownMs
-      values.sum += mean * knownMs
-      values.min = Math.min(values.min, Number(min))
-      values.max = Math.max(values.max, Number(max))
+  const steps = read(level, from, to, step)
+  const valuesOf = (name: SeriesName, offset: number): (number | null)[] => {
+    const values: (number | null)[] = Array.from({ length: (to - from) / step }, () => null)
+    for (const row of steps) {
+      const value = row[1 + 3 * seriesNames.indexOf(name) + offset]
+      if (typeof value === 'number') values[Number(row[0])] = round(value)
     }
-    const known = (read: (of: (typeof steps)[number]) => number) => steps.map((of) => (of.knownMs === 0 ? null : round(read(of))))
-    return { min: known(({ min }) => min), mean: known(({ sum, knownMs }) => sum / knownMs), max: known(({ max }) => max) }
+    return values
   }
-  return { from, to, step, series: Object.fromEntries(names.map((name) => [name, valuesOf(name)])) }
+  const series = names.map((name) => [name, { min: valuesOf(name, 0), mean: valuesOf(name, 1), max: valuesOf(name, 2) }])
+  return { from, to, step, series: Object.fromEntries(series) }
 }

@@ -1,4 +1,3 @@
-import { bucketColumns } from '../store/schema.ts'
 import { dayMs, levels } from './levels.ts'
 import { dateOf } from './overview.ts'
 
@@ -22,24 +21,17 @@ export interface Uptime {
 }
 
 const ratio = (part: number, whole: number): number => Number((part / whole).toFixed(6))
-const [known, up, mean, max, maxAt] = ['known_ms', 'up_ms', 'players_mean', 'players_max', 'players_max_at'].map((name) =>
-  bucketColumns(levels[3]).indexOf(name),
-) as [number, number, number, number, number]
 
+/** Of a day: its start, `known_ms`, `up_ms`, `players_mean`, `players_max` and `players_max_at`. */
 type Row = readonly (number | string | null)[]
 
-function dayValues(day: Row | undefined, number: number): DayValues {
-  const value = (column: number): number | null => (day?.[column] as number | null | undefined) ?? null
-  const [knownMs, players] = [value(known) ?? 0, value(mean)]
+function dayValues(day: Row = [], number: number): DayValues {
+  const [, knownMs, up, mean = null, max = null, maxAt = null] = day as readonly (number | null)[]
   return {
     date: dateOf(number),
-    up: knownMs === 0 ? null : ratio(value(up) ?? 0, knownMs),
-    known: ratio(knownMs, dayMs),
-    players: {
-      mean: players === null ? null : Number(players.toFixed(3)),
-      max: value(max),
-      maxAt: players === null ? null : value(maxAt),
-    },
+    up: knownMs ? ratio(up ?? 0, knownMs) : null,
+    known: ratio(knownMs ?? 0, dayMs),
+    players: { mean: mean && Number(mean.toFixed(3)), max, maxAt: mean === null ? null : maxAt },
   }
 }
 
