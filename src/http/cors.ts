@@ -20,7 +20,7 @@ const exposed = 'ETag, Link, Retry-After, X-Demo, X-Favicon, X-Snapshot-Age, X-S
 /** The reply to a preflight request. */
 export const preflightHeaders = {
   'access-control-allow-methods': 'GET, HEAD',
-  'access-control-allow-headers': 'If-None-Match, If-Modified-Since, Accept, Authorization',
+  'access-control-allow-headers': 'If-None-Match, If-Modified-Since, Accept, Authorization, Last-Event-ID',
   'access-control-max-age': '86400',
 } as const
 

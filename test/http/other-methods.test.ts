@@ -86,6 +86,9 @@ describe('methods', () => {
       'access-control-allow-methods': 'GET, HEAD',
       'access-control-max-age': '86400',
     })
+    // A page that reads the events with fetch(), to send a token or to reconnect itself, asks for this one.
+    const events = await preflight('/api/v1/events')
+    expect(events.headers.get('access-control-allow-headers')?.split(', ')).toContain('Last-Event-ID')
     const refused = await preflight('/v1/debug/headers')
     expect(refused.status).toBe(405)
     expect(refused.headers.get('access-control-allow-origin')).toBeNull()
