@@ -18,5 +18,5 @@ it('tells an incident with every day that it touches, also while it goes on', ()
   const ended = '21.11.2026, 22:00 Down, for 4 Std.'
   expect(told(incident({ to: at('22T02:00:00'), ongoing: false }))).toEqual(['', '22:00 Down, for 4 Std.', ended, '', ''])
   // Its end is not known.
-  expect(told(incident({}))).toEqual(['', '22:00 Down, end not known', '', '', ''])
+  expect(told(incident({}))).toEqual(['', '22:00 Down, end unknown', '', '', ''])
 })
