@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createSharedValues } from '../../src/cluster/shared-values.ts'
+import { createSharedValues } from '../../src/cluster/shared-data.ts'
 import { joinCluster, keys } from '../helpers/cluster-member.ts'
 import { temporaryFolder } from '../helpers/discovering-service.ts'
 import { startRedis, startSentinel } from '../helpers/redis-server.ts'
