@@ -43,7 +43,10 @@ const change = async ({ fleet }: TestApp, servers: readonly ServerSettings[]) =>
 const pageData = async ({ get }: TestApp) => {
   const html = await (await get('/', { accept: 'text/html' })).text()
   return JSON.parse(/id="data">(.*?)<\/script>/.exec(html)?.[1] ?? '') as {
-    readonly servers: readonly { readonly name: string; readonly group: string | null; readonly address: string | null }[]
+    readonly servers: readonly {
+      readonly name: string
+      readonly state: { readonly group: string | null; readonly address: string | null }
+    }[]
   }
 }
 
@@ -92,7 +95,8 @@ describe('servers that are added and removed', () => {
 
   it('are on the page, which is rendered again', async () => {
     const service = await start()
-    const shown = async () => (await pageData(service)).servers.map(({ name, group, address }) => [name, group, address])
+    const shown = async () =>
+      (await pageData(service)).servers.map(({ name, state: { group, address } }) => [name, group, address])
     expect(await shown()).toEqual([
       ['a', null, 'mc.test:25565'],
       ['b', null, 'mc.test:25565'],
