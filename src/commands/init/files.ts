@@ -121,7 +121,10 @@ const isLocal = ({ settings }: PlannedServer): boolean =>
 /** The service `tickwarden` of the shipped compose.yaml, for this folder. */
 function composeText(servers: readonly PlannedServer[], listen: string, secretFiles: readonly string[]): string {
   readShipped('Dockerfile')
-  const document = readDocument('compose.yaml', 'Tickwarden in a container, with the settings of tickwarden.yaml: docker compose up')
+  const document = readDocument(
+    'compose.yaml',
+    'Tickwarden in a container, with the settings of tickwarden.yaml: docker compose up',
+  )
   const service = ['services', 'tickwarden']
   const [first] = servers
   const secretNames = first === undefined ? [] : Object.keys(split(first).secrets)

@@ -56,7 +56,8 @@ export class BatchWriter {
         if (this.#isFailing) this.#log.info('the history can be written again')
         this.#isFailing = false
       } catch (error) {
-        if (isLast) this.#log.warn({ reason: reasonOf(error) }, `cannot write the history: ${reasonOf(error)}; its last values are lost`)
+        if (isLast)
+          this.#log.warn({ reason: reasonOf(error) }, `cannot write the history: ${reasonOf(error)}; its last values are lost`)
         else this.report(error)
         this.#failedAt = this.#clock.now()
         this.#unwritten = keepNewest([...batches.slice(index), ...this.#unwritten])
