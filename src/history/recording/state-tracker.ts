@@ -1,5 +1,12 @@
 import { downError, type ServerSnapshot } from '../../game/snapshot.ts'
-import type { StateEvent } from '../store/store.ts'
+
+/** A change of the state of a server. */
+export interface StateEvent {
+  /** Unix milliseconds. */
+  readonly time: number
+  readonly kind: 'up' | 'down' | 'hung' | 'version'
+  readonly detail: string | null
+}
 
 /** Notices when the state or the version of one server changes. Unknown states in between are no change. */
 export class StateTracker {

@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import type { Incident, IncidentKey, IncidentNote, IncidentQuery, IncidentRecord } from '../incidents.ts'
 import type { Session, SessionChange } from '../recording/sessions.ts'
+import type { StateEvent } from '../recording/state-tracker.ts'
 import { dayMs } from '../values/levels.ts'
 import { Overview, type PlayerCounts, type ServerOverview } from '../values/overview.ts'
 import type { PlayerHistory, PlayerTime } from '../values/players.ts'
@@ -16,14 +17,6 @@ import { SessionTable } from './session-table.ts'
 
 /** Changes of state and incidents that are kept of a server. */
 const maxChanges = 10_000
-
-/** A change of the state of a server. */
-export interface StateEvent {
-  /** Unix milliseconds. */
-  readonly time: number
-  readonly kind: 'up' | 'down' | 'hung' | 'version'
-  readonly detail: string | null
-}
 
 /** What was recorded since the last write: slices of one server after the other, the changes in their order. */
 export interface Batch {
@@ -225,9 +218,9 @@ export class HistoryStore {
       if (old.record !== undefined) this.#buckets.addRecord(id, old.record.players, old.record.at)
       this.#buckets.write(own(old.slices))
       // Those who were online are known to have been up to the newest values.
-      const values = [...old.levels.map(([, slices]) => slices), old.slices]
-      const starts = values.flatMap((slices) => [...slices.filter((_, index) => index % sliceSize === layout.start)])
-      const lastAt = starts.reduce((last, start) => Math.max(last, start), 0)
+      let lastAt = 0
+      for (const slices of [...old.levels.map(([, slices]) => slices), old.slices])
+        for (let at = layout.start; at < slices.length; at += sliceSize) lastAt = Math.max(lastAt, slices[at] ?? 0)
       for (const session of old.sessions)
         this.#sessions.add(id, { ...session, changedAt: session.isOnline ? lastAt : (session.to ?? session.from ?? now) })
     })

@@ -57,6 +57,21 @@ it('divides by the known time only', () => {
   expect(partly(start + 29 * minute).days.at(-1)).toEqual({ date: '2023-11-15', up: 0.75, known: 0.002778 })
 })
 
+it('counts no players of a server whose state is not known', () => {
+  const { read, store, id } = record([true, 20])
+  const [{ id: other } = { id: -1 }] = store.servers(['other'])
+  const slices = new Slices()
+  // It has just been read, and nothing has been since.
+  slices.add({ up: true, values: [9] }, start, 0)
+  const taken = new Float64Array(slices.length)
+  slices.moveTo(taken, 0, other)
+  store.write({ slices: taken, sessions: [], events: [], incidents: [] })
+  expect(read(start).players.at(-1)).toBe(3)
+  const { total, servers } = store.playerCounts([id, other], 2)
+  expect(total.at(-1)).toBe(3)
+  expect(servers.map(({ players }) => players.at(-1))).toEqual([3, null])
+})
+
 it('has the last 24 hours', () => {
   const { read } = record([false, 30], [true, 30])
   expect(read(start + day - 1).up.slice(0, 2)).toEqual([0, 1])
