@@ -28,7 +28,7 @@ function sortKey({ kind }: DeclaredField, value: unknown): SortKey {
   return value === null ? undefined : Number(value)
 }
 
-export function compareKeys(a: SortKey, b: SortKey, isDescending: boolean): number {
+function compareKeys(a: SortKey, b: SortKey, isDescending: boolean): number {
   if (a === b) return 0
   if (a === undefined || b === undefined) return a === undefined ? 1 : -1
   return a < b === isDescending ? 1 : -1

@@ -6,7 +6,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type ConfigError, loadConfig } from '../../../src/config/config.ts'
 import { checkDatabases } from '../../../src/data/check.ts'
 import { takenNames } from '../../../src/data/databases/declaration.ts'
-import { compareKeys } from '../../../src/data/databases/declared.ts'
 import { databases } from '../../../src/data/databases/index.ts'
 import { createDataService, registerDataService } from '../../../src/data/index.ts'
 import { createHttpApp } from '../../../src/http/app.ts'
@@ -118,6 +117,10 @@ describe('a declared database', () => {
     expect(await titles('search?sort=title&order=desc')).toBe('Gamma Delta Beta alpha')
     expect(await titles('search?sort=-rating,title')).toBe('alpha Beta Gamma Delta')
     expect(await titles('search?sort=rating&order=asc')).toBe('Gamma Beta alpha Delta')
+    expect(await titles('search?sort=rating&order=desc')).toBe('Beta alpha Gamma Delta')
+    expect(await titles('search?sort=read')).toBe('alpha Beta Delta Gamma')
+    expect(await titles('search?sort=-read')).toBe('Beta alpha Delta Gamma')
+    expect(await titles('search?sort=-owned,link')).toBe('Beta alpha Delta Gamma')
     expect(await titles('search?sort=tags')).toMatch(/^Parameter "sort" is "tags"; expected up to 10 of title, read/)
     expect(await titles('search?rating.from=many')).toMatch(/^Parameter "rating.from" is "many"; expected a decimal number/)
     expect(await titles('search?owned=maybe')).toMatch(/^Parameter "owned" is "maybe"; expected one of true, false/)
@@ -286,21 +289,4 @@ it('a file with only databases needs no server with DATA_ONLY', async () => {
   const { servers, data } = await configOf(declaration())
   expect([servers, data.dataOnly]).toEqual([[], 'true'])
   await expect(configOf(declaration().replace('only: true', 'only: false'))).rejects.toThrow('lists no servers')
-})
-
-it('compares keys, those that are missing last', () => {
-  const order = (isDescending: boolean) =>
-    [undefined, 'b', 'a', undefined, 'c'].toSorted((a, b) => compareKeys(a, b, isDescending))
-  expect(order(false)).toEqual(['a', 'b', 'c', undefined, undefined])
-  expect([...order(true)]).toEqual(['c', 'b', 'a', undefined, undefined])
-  for (const isDescending of [false, true]) {
-    expect(compareKeys(1, 1, isDescending)).toBe(0)
-    expect(compareKeys(undefined, undefined, isDescending)).toBe(0)
-    expect(compareKeys(undefined, 1, isDescending)).toBe(1)
-    expect(compareKeys(1, undefined, isDescending)).toBe(-1)
-  }
-  expect(compareKeys(1, 2, false)).toBe(-1)
-  expect(compareKeys(1, 2, true)).toBe(1)
-  expect(compareKeys(2, 1, false)).toBe(1)
-  expect(compareKeys(2, 1, true)).toBe(-1)
 })

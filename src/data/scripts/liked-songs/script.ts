@@ -141,9 +141,9 @@ export async function runLikedSongs(
       if (!dryRun && now !== isIncomplete) await journal.setState({ retryAt: 0, isIncomplete: now })
       isIncomplete = now
     }
-    // Before a song is recorded as synced, because the next walk would end there, and until every song of this one is.
-    if (walk.error !== undefined) await storeIncomplete(true)
     if (walk.error !== undefined) {
+      // Before a song is recorded as synced, because the next walk would end there, and until every song of this one is.
+      await storeIncomplete(true)
       isPartly = true
       errors.push(walk.error.message)
       log.warn({ err: walk.error }, 'likedsongs: the liked songs could not be read to the end')
