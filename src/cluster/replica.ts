@@ -119,7 +119,7 @@ export class Replica {
         if (watcher === undefined) this.#conflicts.check(key)
         return watcher?.snapshot()
       },
-      onRejected: (key) => this.#watchers.get(key)?.repeatSoon(),
+      onRejected: (key) => this.#watchers.get(key)?.repeat(clock.now(), 0),
       onSnapshot: (...applied) => this.#apply(...applied),
     })
   }

@@ -175,16 +175,14 @@ export class SharedWatcher implements Watcher {
     this.expire(now)
   }
 
-  /** Makes the next `repeat` publish a snapshot, because the last one was lost. */
-  repeatSoon(): void {
-    this.#publishedAt = Number.NEGATIVE_INFINITY
-  }
-
-  /** Publishes an unchanged snapshot again: silence would mean that no process polls the server. */
-  repeat(now: number): void {
+  /**
+   * Publishes an unchanged snapshot again: silence would mean that no process polls the server.
+   * @param now monotonic milliseconds
+   * @param afterMs since the last one was published
+   */
+  repeat(now: number, afterMs = this.settings.staleAfter / 3): void {
     const last = this.#poller?.snapshot()
-    if (last?.lastPollAt === undefined || now - this.#publishedAt < this.settings.staleAfter / 3) return
-    this.#takeOver(last)
+    if (last?.lastPollAt !== undefined && now - this.#publishedAt >= afterMs) this.#takeOver(last)
   }
 
   /**

@@ -37,7 +37,7 @@ export interface SnapshotExchangeOptions {
   readonly log: Log
   /** The newest snapshot of a server; undefined if no server with this key is watched. */
   readonly find: (key: string) => ServerSnapshot | undefined
-  /** Called if the last snapshot of a server could not be written, because the members had changed. */
+  /** Called a moment after the snapshot of a server was rejected because the members had changed: it is to be published again. */
   readonly onRejected: (key: string) => void
   readonly onSnapshot: (key: string, snapshot: ServerSnapshot, origin: SnapshotOrigin) => void
 }
@@ -54,6 +54,8 @@ interface Batch {
   readonly pending: readonly Pending[]
 }
 
+/** Milliseconds after which rejected snapshots are published again. */
+const rejectedMs = 50
 /** Maximum number of snapshots read with one command. */
 const maxBatch = 64
 
@@ -174,7 +176,9 @@ export class SnapshotExchange {
       if (await this.#write(batch, number)) return
       this.#inFlight.delete(number)
       membership.check()
-      for (const { key } of pending) onRejected(key)
+      clock.after(rejectedMs, () => {
+        for (const { key } of pending) onRejected(key)
+      })
     } catch {
       // Reported by the connection.
       if (this.#inFlight.delete(number)) this.#applyOwn(batch, 'here')
