@@ -1,37 +1,14 @@
 import type { Fleet } from '../game/fleet.ts'
 import type { History } from '../history/history.ts'
-import { isOngoing } from '../history/incidents.ts'
 import { dayMs } from '../history/values/levels.ts'
 import type { PlayerCounts, ServerOverview } from '../history/values/overview.ts'
 import type { Clock } from '../util/clock.ts'
 import { fewServers, largestServers } from './view/graph.ts'
-import { maxIncidents } from './view/incidents.ts'
-import type { CardHistory, FleetPage, ServerDetails } from './view/types.ts'
-
-/** The history that the page shows. */
-export interface PageHistory {
-  /** The history of each server for its card. */
-  cards(): Promise<(server: string) => CardHistory>
-  /** Without the names of players if they are hidden. */
-  details(
-    server: string,
-    showsPlayers: boolean,
-  ): Promise<Pick<ServerDetails, 'history' | 'record' | 'incidents' | 'sessions' | 'regulars'>>
-  /** The players of the last 24 hours, of all servers together and of the largest ones; at most a minute old. */
-  graph(): Promise<PlayerCounts>
-  /** Maximum number of players on all servers since midnight UTC. */
-  peakToday(): NonNullable<FleetPage['peak']> | undefined
-  close(): void
-}
+import type { CardHistory, FleetPage } from './view/types.ts'
 
 const hourMs = 3_600_000
 /** For how long the players of all servers are not read again: for all visitors together. */
 const graphMs = 60_000
-/** Days of which incidents are shown: those of the bars. */
-const incidentDays = 90
-/** Players of the last seven days that are shown. */
-const maxRegulars = 40
-
 type Peak = NonNullable<FleetPage['peak']>
 
 /** The history reports its failures itself. */
@@ -49,13 +26,13 @@ async function recordedPeak(history: History, now: number, isClosed: () => boole
   return peak
 }
 
-/** Reads the past of the servers from their history, and the total peak from their snapshots. */
+/** The past of all servers for their page: from their history, and the total peak also from their snapshots. */
 export function createPageHistory(
   fleet: Fleet,
   history: History,
   clock: Clock,
   maintenancePart: (server: string, date: string) => number = () => 0,
-): PageHistory {
+) {
   const online = new Map<string, number>()
   let total = 0
   let peak: Peak | undefined
@@ -98,38 +75,13 @@ export function createPageHistory(
   })
 
   return {
-    async cards() {
+    /** The history of each server for its card. */
+    async cards(): Promise<(server: string) => CardHistory> {
       const read = await history.overview()
       return (server) => toCard(server, read(server))
     },
-    async details(server, showsPlayers) {
-      const now = clock.wall()
-      const [read, { record }, incidents, sessions, regulars] = await Promise.all([
-        history.overview(),
-        history.uptime(server, 1),
-        history.incidents({ servers: [server], since: Math.round(now - incidentDays * dayMs), limit: maxIncidents }),
-        showsPlayers ? history.sessions(server) : null,
-        showsPlayers ? history.playerHistories(server, 7 * dayMs, maxRegulars) : null,
-      ])
-      const { players, at } = record
-      return {
-        history: toCard(server, read(server)),
-        record: players === null || at === null ? null : { players, at },
-        incidents: incidents.map((incident) => {
-          const { kind, from, to, detail, notes } = incident
-          return { kind, from, to, ongoing: isOngoing(incident, now), detail, notes }
-        }),
-        sessions:
-          sessions?.map(({ name, id, from, to, isOnline }) => ({
-            player: { ID: id ?? '', NAME: name },
-            from: from ?? null,
-            to: to ?? null,
-            isOnline,
-          })) ?? null,
-        regulars,
-      }
-    },
-    graph() {
+    /** The players of the last 24 hours, of all servers together and of the largest ones; at most a minute old. */
+    graph(): Promise<PlayerCounts> {
       if (graph === undefined || clock.now() >= graph.until) {
         const isFew = fleet.servers.length <= fewServers
         const next = { until: clock.now() + graphMs, counts: history.playerCounts(isFew ? fewServers : largestServers) }
@@ -140,7 +92,8 @@ export function createPageHistory(
       }
       return graph.counts
     },
-    peakToday() {
+    /** Maximum number of players on all servers since midnight UTC. */
+    peakToday(): Peak | undefined {
       readRecordedPeak()
       return peak !== undefined && dayOf(peak.at) === dayOf(clock.wall()) ? peak : undefined
     },
@@ -151,3 +104,5 @@ export function createPageHistory(
     },
   }
 }
+
+export type PageHistory = ReturnType<typeof createPageHistory>

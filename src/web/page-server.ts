@@ -25,6 +25,10 @@ const threeDigits = (value: number | null): number | null => (value === null ? n
 const shownLatency = (ms: number | null): number | null =>
   ms === null ? null : ms < 9.95 ? Number(ms.toFixed(1)) : Math.round(ms)
 
+/** The settings of a server; those of one that was just removed have only its name. */
+export const settingsOf = (fleet: Fleet, server: string): ServerSettings =>
+  fleet.settingsOf(server) ?? { name: server, sources: {} }
+
 /** What the page shows of a server, as it is also sent with events. */
 function pageState(
   settings: ServerSettings,
@@ -86,8 +90,7 @@ export interface PageEventsOptions extends Required<PageServerOptions> {
 /** The events of the page, which have more values than those of the API, or fewer if the page is not public. */
 export const createPageEvents = ({ fleet, clock, maxClients, order, ...options }: PageEventsOptions): EventHub =>
   createEventHub(fleet, clock, maxClients, {
-    toState: (snapshot) =>
-      pageState(fleet.settingsOf(snapshot.server) ?? { name: snapshot.server, sources: {} }, snapshot, options),
+    toState: (snapshot) => pageState(settingsOf(fleet, snapshot.server), snapshot, options),
     listsServers: true,
     // The page of a server shows the first players of the list, and loads them again after many changes.
     maxPlayerEvents: 3,

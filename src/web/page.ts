@@ -1,9 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Fleet } from '../game/fleet.ts'
-import type { ServerSettings } from '../game/server-settings.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import type { History } from '../history/history.ts'
-import type { PlayerCounts } from '../history/values/overview.ts'
 import { perBasePath } from '../http/base-path.ts'
 import { publicUrlOf } from '../http/public-url.ts'
 import { negotiate } from '../http/replies/accept.ts'
@@ -26,13 +24,13 @@ import { languageOf, perLanguage } from './language.ts'
 import { registerManifest } from './manifest.ts'
 import { createPageCache } from './page-cache.ts'
 import { createPageHistory, type PageHistory } from './page-history.ts'
-import { toPageServer } from './page-server.ts'
+import { settingsOf, toPageServer } from './page-server.ts'
 import { fleetJson, renderFleet, renderMissing, renderServer } from './render-page.ts'
-import { ServerPages } from './server-details.ts'
+import { collectDetails, collectWeek, findPlayers } from './server-details.ts'
 import type { ViewContext } from './view/context.ts'
 import { createFormat } from './view/format.ts'
 import { type Language, textsOf } from './view/texts.ts'
-import type { FleetPage, PageServer } from './view/types.ts'
+import type { FleetPage } from './view/types.ts'
 
 export interface PageOptions {
   readonly fleet: Fleet
@@ -83,20 +81,17 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     ...(isPublic && { failingChannels: options.failingChannels() }),
   })
 
-  const pageServer = (watcher: Watcher, isOverview: boolean): PageServer =>
-    toPageServer(settingsOf(fleet, watcher), watcher.snapshot(), { isPublic, isOverview, maintenanceOf })
-
   async function fleetPage(): Promise<FleetPage> {
     const lastEventId = await options.overviewEvents.resumeId()
-    const servers = await mapInSlices(fleet.watchers, (watcher) => pageServer(watcher, true))
+    const servers = await mapInSlices(fleet.watchers, (watcher) =>
+      toPageServer(settingsOf(fleet, watcher.server), watcher.snapshot(), { isPublic, isOverview: true, maintenanceOf }),
+    )
     return { kind: 'fleet', at: Math.round(clock.wall()), servers, lastEventId, peak: past.peakToday() ?? null }
   }
 
-  const pages = new ServerPages({
-    ...{ history, past, clock, isPublic, metricsListen },
-    pageServer: (watcher) => pageServer(watcher, false),
-    settingsOf: (watcher) => settingsOf(fleet, watcher),
-  })
+  const parts = { fleet, history, past, clock, isPublic, metricsListen, maintenanceOf }
+  const detailsOf = (watcher: Watcher, request: FastifyRequest) =>
+    collectDetails(parts, watcher, textsOf(requestedLanguage(request)).fields)
 
   function requireWatcher(request: FastifyRequest): Watcher {
     const { name } = request.params as { readonly name: string }
@@ -110,61 +105,55 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
       return sendPrepared(request, reply, entryPointsOf(request.basePath))
     // The router ignores a trailing slash, but the links of the page would begin below it.
     if (pathOf(request.url) !== '/') return reply.redirect('/', 308)
-    const coding = acceptsEncoding(request.headers['accept-encoding'])
     const language = requestedLanguage(request)
     const { assets, cache } = localeOf(language)
     const render = async () => {
       const [card, graph] = await Promise.all([past.cards(), past.graph()])
       return renderFleet(await fleetPage(), assets, { card, graph }, contextOf(language, ''))
     }
-    return sendHtml(reply, await cache.get(fleet.servers, coding, render), coding, language)
+    return send(request, reply, pageHeaders(language), (coding) => cache.get(fleet.servers, coding, render))
   })
 
   app.get('/servers/:name', hidden, async (request, reply) => {
-    const coding = acceptsEncoding(request.headers['accept-encoding'])
     const language = requestedLanguage(request)
     const { assets } = localeOf(language)
     const context = contextOf(language, pathOf(request.url).endsWith('/') ? '../../' : '../')
     const { name } = request.params as { readonly name: string }
-    if (
+    const isMissing =
       fleet.get(name) === undefined &&
       negotiate(request.headers.accept, ['application/problem+json', 'text/html']) === 'text/html'
-    )
-      return sendHtml(reply.status(404), await compress(await renderMissing(name, assets, context), coding), coding, language)
-    const watcher = requireWatcher(request)
-    const html = await renderServer(await pages.details(watcher, textsOf(language).fields), publicUrlOf(request), assets, context)
-    return sendHtml(reply, await compress(html, coding), coding, language)
+    if (isMissing) reply.status(404)
+    const html = isMissing
+      ? await renderMissing(name, assets, context)
+      : await renderServer(await detailsOf(requireWatcher(request), request), publicUrlOf(request), assets, context)
+    return send(request, reply, pageHeaders(language), (coding) => compress(html, coding))
   })
 
   // For pages that get no event stream.
   const dataCache = createPageCache<Fleet['servers']>(clock)
   app.get('/page/servers', hidden, (request, reply) =>
-    sendJson(request, reply, (coding) => dataCache.get(fleet.servers, coding, async () => fleetJson(await fleetPage()))),
+    send(request, reply, dataHeaders, (coding) => dataCache.get(fleet.servers, coding, async () => fleetJson(await fleetPage()))),
   )
 
-  const graphCache = createPageCache<PlayerCounts>(clock)
-  app.get('/page/graph', hidden, async (request, reply) => {
-    const graph = await past.graph()
-    return sendJson(request, reply, (coding) => graphCache.get(graph, coding, async () => JSON.stringify(graph)))
-  })
-
-  /** Data of one server, which are made for each request. */
-  const serverData = (path: string, read: (watcher: Watcher, request: FastifyRequest) => Promise<object>) =>
-    app.get(`/page/servers/:name${path}`, hidden, async (request, reply) => {
-      const data = await read(requireWatcher(request), request)
-      return sendJson(request, reply, (coding) => compress(JSON.stringify(data), coding))
+  /** Data that are made for each request. */
+  const addData = (path: string, read: (request: FastifyRequest) => Promise<object>) =>
+    app.get(path, hidden, async (request, reply) => {
+      const data = await read(request)
+      return send(request, reply, dataHeaders, (coding) => compress(JSON.stringify(data), coding))
     })
-  serverData('', (watcher, request) => pages.details(watcher, textsOf(requestedLanguage(request)).fields))
-  serverData('/week', (watcher) => pages.week(watcher))
-  serverData('/players', async (watcher, request) => {
+  addData('/page/graph', () => past.graph())
+  addData('/page/cards', (request) => readCards(request, fleet, past))
+  addData('/page/servers/:name', (request) => detailsOf(requireWatcher(request), request))
+  addData('/page/servers/:name/week', (request) => collectWeek(history, requireWatcher(request).server))
+  addData('/page/servers/:name/players', async (request) => {
+    const watcher = requireWatcher(request)
     const { search } = request.query as { readonly search?: unknown }
-    const found = pages.findPlayers(watcher, typeof search === 'string' ? search.slice(0, maxSearch) : '')
+    const found = isPublic ? findPlayers(watcher, typeof search === 'string' ? search.slice(0, maxSearch) : '') : undefined
     if (found === undefined) throw notFound('There is no full list of players, or the page hides names.')
     return found
   })
 
   registerLive(app, { fleet, hub: options.events, overviewHub: options.overviewEvents, path: '/page/events' })
-  registerCards(app, fleet, past)
 }
 
 /** Characters of a search for players. */
@@ -173,24 +162,18 @@ const maxSearch = 100
 const maxCards = 100
 
 /** `/page/cards?servers=a,b`: the history of each for its card; with `days=0` that of a row. */
-function registerCards(app: FastifyInstance, fleet: Fleet, past: PageHistory): void {
-  app.get('/page/cards', hidden, async (request, reply) => {
-    const { servers, days } = request.query as { readonly servers?: unknown; readonly days?: unknown }
-    // Each name is encoded separately, so that it may contain a comma.
-    const names = (typeof servers === 'string' ? servers : '').split(',').map(decodePart).slice(0, maxCards)
-    const card = await past.cards()
-    const found = names.flatMap((name) => {
-      if (fleet.get(name) === undefined) return []
-      const history = card(name)
-      return [[name, days === '0' ? { ...history, days: [] } : history] as const]
-    })
-    const text = JSON.stringify({ servers: Object.fromEntries(found), peak: past.peakToday() ?? null })
-    return sendJson(request, reply, (coding) => compress(text, coding))
+async function readCards(request: FastifyRequest, fleet: Fleet, past: PageHistory) {
+  const { servers, days } = request.query as { readonly servers?: unknown; readonly days?: unknown }
+  // Each name is encoded separately, so that it may contain a comma.
+  const names = (typeof servers === 'string' ? servers : '').split(',').map(decodePart).slice(0, maxCards)
+  const card = await past.cards()
+  const found = names.flatMap((name) => {
+    if (fleet.get(name) === undefined) return []
+    const history = card(name)
+    return [[name, days === '0' ? { ...history, days: [] } : history] as const]
   })
+  return { servers: Object.fromEntries(found), peak: past.peakToday() ?? null }
 }
-
-const settingsOf = (fleet: Fleet, { server }: Pick<Watcher, 'server'>): ServerSettings =>
-  fleet.settingsOf(server) ?? { name: server, sources: {} }
 
 const entryPoints = ({ metricsListen }: PageOptions, basePath: string) => ({
   page: `${basePath}/`,
@@ -201,23 +184,26 @@ const entryPoints = ({ metricsListen }: PageOptions, basePath: string) => ({
   events: `${basePath}/api/v1/events`,
 })
 
-/** @param encode returns the JSON in a coding */
-async function sendJson(request: FastifyRequest, reply: FastifyReply, encode: (coding: Coding) => Promise<Buffer>) {
+const dataHeaders = { 'content-type': jsonType, 'cache-control': 'no-store', vary: 'Accept-Encoding, Accept-Language' }
+
+const pageHeaders = (language: Language) => ({
+  ...securityHeaders,
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-cache',
+  'content-language': language,
+  vary: 'Accept, Accept-Encoding, Accept-Language',
+})
+
+/** @param encode returns the body in a coding that the client accepts */
+async function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  headers: Readonly<Record<string, string>>,
+  encode: (coding: Coding) => Promise<Buffer>,
+): Promise<FastifyReply> {
   const coding = acceptsEncoding(request.headers['accept-encoding'])
   const body = await encode(coding)
-  reply.headers({ 'content-type': jsonType, 'cache-control': 'no-store', vary: 'Accept-Encoding, Accept-Language' })
-  if (coding !== 'identity') reply.header('content-encoding', coding)
-  return reply.send(body)
-}
-
-function sendHtml(reply: FastifyReply, body: Buffer, coding: string, language: Language): FastifyReply {
-  reply.headers({
-    ...securityHeaders,
-    'content-type': 'text/html; charset=utf-8',
-    'cache-control': 'no-cache',
-    'content-language': language,
-    vary: 'Accept, Accept-Encoding, Accept-Language',
-  })
+  reply.headers(headers)
   if (coding !== 'identity') reply.header('content-encoding', coding)
   return reply.send(body)
 }

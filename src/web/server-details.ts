@@ -1,93 +1,109 @@
 import { currentFields } from '../game/current-fields.ts'
+import type { Fleet } from '../game/fleet.ts'
 import { addressOf, type ServerSettings } from '../game/server-settings.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import type { History } from '../history/history.ts'
+import { isOngoing } from '../history/incidents.ts'
+import { dayMs } from '../history/values/levels.ts'
 import { seriesNames } from '../history/values/series.ts'
 import { toPlayers } from '../http/to-players.ts'
 import { wallOf } from '../live/state.ts'
 import { defaultPorts, formatHostPort, type HostPort } from '../util/address.ts'
 import type { Clock } from '../util/clock.ts'
+import type { MaintenanceOf } from '../util/part-metrics.ts'
 import type { PageHistory } from './page-history.ts'
+import { settingsOf, toPageServer } from './page-server.ts'
 import { sourceHints, sourceRows } from './page-sources.ts'
-import { chartSeries } from './view/charts.ts'
+import { chartNames, chartSeries } from './view/charts.ts'
+import { maxIncidents } from './view/incidents.ts'
 import { maxListed } from './view/players.ts'
 import type { FieldTexts } from './view/texts/en.ts'
-import type { ChartName, FoundPlayers, ListedPlayer, PageServer, ServerDetails, Session, WeekOfPlayers } from './view/types.ts'
+import type { ChartName, FoundPlayers, ListedPlayer, ServerDetails, Session, WeekOfPlayers } from './view/types.ts'
 
-const dayMs = 86_400_000
 const tenMinutes = 600_000
-/** Maximum number of past visits sent. */
-const maxVisits = 40
+/** Maximum number of past visits sent, and of the players of the last seven days. */
+const [maxVisits, maxRegulars] = [40, 40]
+/** Days of which incidents are shown: those of the bars. */
+const incidentDays = 90
 
-export interface ServerDetailsOptions {
+/** What the pages of single servers are made from. */
+export interface ServerPageParts {
+  readonly fleet: Fleet
   readonly history: History
   readonly past: PageHistory
   readonly clock: Clock
   readonly isPublic: boolean
   readonly metricsListen?: HostPort | undefined
-  readonly settingsOf: (watcher: Watcher) => ServerSettings
-  readonly pageServer: (watcher: Watcher) => PageServer
+  readonly maintenanceOf: MaintenanceOf
 }
 
 /** What the page of one server shows. */
-export class ServerPages {
-  readonly #options: ServerDetailsOptions
-
-  constructor(options: ServerDetailsOptions) {
-    this.#options = options
+export async function collectDetails(parts: ServerPageParts, watcher: Watcher, fieldTexts?: FieldTexts): Promise<ServerDetails> {
+  const { fleet, history, past, clock, isPublic, metricsListen } = parts
+  const { server: name } = watcher
+  const now = clock.wall()
+  const since = Math.round(now - incidentDays * dayMs)
+  const [cardOf, { record }, incidents, visits, regulars, charts] = await Promise.all([
+    past.cards(),
+    history.uptime(name, 1),
+    history.incidents({ servers: [name], since, limit: maxIncidents }),
+    isPublic ? history.sessions(name) : null,
+    isPublic ? history.playerHistories(name, 7 * dayMs, maxRegulars) : null,
+    chartsWithValues(history, name),
+  ])
+  const snapshot = watcher.snapshot()
+  const settings = settingsOf(fleet, name)
+  const server = toPageServer(settings, snapshot, parts)
+  const players = isPublic ? playersOf(snapshot) : null
+  const sessions =
+    visits?.map(
+      ({ name, id = '', from = null, to = null, isOnline }): Session => ({ player: { ID: id, NAME: name }, from, to, isOnline }),
+    ) ?? null
+  const byState = (isOnline: boolean, max: number) =>
+    (sessions ?? []).filter((session) => session.isOnline === isOnline).slice(0, max)
+  return {
+    history: cardOf(name),
+    record: record.players === null || record.at === null ? null : { players: record.players, at: record.at },
+    incidents: incidents.map((incident) => {
+      const { kind, from, to, detail, notes } = incident
+      return { kind, from, to, ongoing: isOngoing(incident, now), detail, notes }
+    }),
+    regulars,
+    server: { ...server, state: { ...server.state, players: players && newestFirst(players, sessions).slice(0, maxListed) } },
+    listed: players && { total: players.length, at: wallOf(snapshot, clock) },
+    sessions: sessions && [...byState(true, maxListed), ...byState(false, maxVisits)],
+    join: isPublic ? joinOf(settings) : null,
+    charts,
+    sources: isPublic ? sourceRows(snapshot) : null,
+    hints: isPublic ? sourceHints(snapshot, settings, fieldTexts) : null,
+    metricsListen: isPublic && metricsListen !== undefined ? formatHostPort(metricsListen) : null,
   }
+}
 
-  async details(watcher: Watcher, fieldTexts?: FieldTexts): Promise<ServerDetails> {
-    const { past, clock, isPublic, metricsListen, settingsOf, pageServer } = this.#options
-    const [{ sessions, ...recorded }, charts] = await Promise.all([
-      past.details(watcher.server, isPublic),
-      this.#charts(watcher.server),
-    ])
-    const snapshot = watcher.snapshot()
-    const settings = settingsOf(watcher)
-    const server = pageServer(watcher)
-    const players = isPublic ? playersOf(snapshot) : null
-    const byState = (isOnline: boolean, max: number) =>
-      (sessions ?? []).filter((session) => session.isOnline === isOnline).slice(0, max)
-    return {
-      ...recorded,
-      server: { ...server, state: { ...server.state, players: players && newestFirst(players, sessions).slice(0, maxListed) } },
-      listed: players && { total: players.length, at: wallOf(snapshot, clock) },
-      sessions: sessions && [...byState(true, maxListed), ...byState(false, maxVisits)],
-      join: isPublic ? joinOf(settings) : null,
-      charts,
-      sources: isPublic ? sourceRows(snapshot) : null,
-      hints: isPublic ? sourceHints(snapshot, settings, fieldTexts) : null,
-      metricsListen: isPublic && metricsListen !== undefined ? formatHostPort(metricsListen) : null,
-    }
-  }
+/** The players online whose name contains a text; undefined if no source has the full list. */
+export function findPlayers(watcher: Watcher, text: string): FoundPlayers | undefined {
+  const wanted = text.toLowerCase()
+  const found = playersOf(watcher.snapshot())?.filter(({ NAME }) => NAME.toLowerCase().includes(wanted))
+  return found && { players: found.slice(0, maxListed), total: found.length }
+}
 
-  /** The players online whose name contains a text; undefined if the page hides names or no source has the full list. */
-  findPlayers(watcher: Watcher, text: string): FoundPlayers | undefined {
-    const players = this.#options.isPublic ? playersOf(watcher.snapshot()) : null
-    const wanted = text.toLowerCase()
-    const found = players?.filter(({ NAME }) => NAME.toLowerCase().includes(wanted))
-    return found && { players: found.slice(0, maxListed), total: found.length }
-  }
+/** The numbers of players of the last seven days. */
+export async function collectWeek(history: History, server: string): Promise<WeekOfPlayers> {
+  const query = { names: ['players'], range: 7 * dayMs, points: (7 * dayMs) / tenMinutes } as const
+  const { from, step, series } = await history.range(server, query)
+  const round = (value: number | null) => value && Math.round(value * 10) / 10
+  return { from, step, players: (series.players?.mean ?? []).map(round) }
+}
 
-  /** The numbers of players of the last seven days. */
-  async week(watcher: Watcher): Promise<WeekOfPlayers> {
-    const query = { names: ['players'], range: 7 * dayMs, points: (7 * dayMs) / tenMinutes } as const
-    const { from, step, series } = await this.#options.history.range(watcher.server, query)
-    const round = (value: number | null) => value && Math.round(value * 10) / 10
-    return { from, step, players: (series.players?.mean ?? []).map(round) }
-  }
-
-  /** The charts that have values of the last 24 hours: the others are not shown. */
-  async #charts(server: string): Promise<readonly ChartName[]> {
-    // Ten-minute values, which are stored for times of more than a day.
-    const query = { names: seriesNames, range: 2 * dayMs, points: (2 * dayMs) / tenMinutes }
-    const { series } = await this.#options.history.range(server, query)
-    const hasValues = (name: ChartName) =>
-      chartSeries[name].some((of) => series[of]?.mean.slice(-dayMs / tenMinutes).some((value) => value !== null))
-    return (Object.keys(chartSeries) as ChartName[]).filter(hasValues)
-  }
+/** The charts that have values of the last 24 hours: the others are not shown. */
+async function chartsWithValues(history: History, server: string): Promise<readonly ChartName[]> {
+  // Ten-minute values, which are stored for times of more than a day.
+  const query = { names: seriesNames, range: 2 * dayMs, points: (2 * dayMs) / tenMinutes }
+  const { series } = await history.range(server, query)
+  return chartNames.filter((chart) =>
+    chartSeries[chart].some((of) => series[of]?.mean.slice(-dayMs / tenMinutes).some((value) => value !== null)),
+  )
 }
 
 /** Null if no source has the full list. */
