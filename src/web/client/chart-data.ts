@@ -3,7 +3,7 @@ import { levels } from '../../history/values/levels.ts'
 import type { SeriesName } from '../../history/values/series.ts'
 import { chartSeries, type Range } from '../view/charts.ts'
 import type { ChartName } from '../view/types.ts'
-import { request } from './request.ts'
+import { loadJson } from './request.ts'
 
 type Values = readonly (number | null)[]
 
@@ -50,16 +50,9 @@ export function finerQuery(from: number, step: number, now: number): HistoryQuer
   return joined * level.step < step ? { range: `${Math.round(range / minute)}m`, points: maxPoints } : undefined
 }
 
-/**
- * @param path URL of the server's routes
- * @throws Error if the service does not send values
- */
-export async function loadHistory(path: string, { range, points }: HistoryQuery): Promise<HistoryReply> {
-  const series = Object.values(chartSeries).flat().join(',')
-  const response = await request(`${path}/history?series=${series}&range=${range}&points=${points}`)
-  if (!response.ok) throw new Error(`status ${response.status}`)
-  return (await response.json()) as HistoryReply
-}
+/** Undefined if the service does not send values. @param path URL of the server's routes */
+export const loadHistory = (path: string, { range, points }: HistoryQuery): Promise<HistoryReply | undefined> =>
+  loadJson(`${path}/history?series=${Object.values(chartSeries).flat().join(',')}&range=${range}&points=${points}`)
 
 /** The middle of each step in seconds. */
 const timesOf = ({ from, to, step }: HistoryReply): readonly number[] =>

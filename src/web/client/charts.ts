@@ -1,7 +1,7 @@
 import uPlot from 'uplot'
 import { chartNames, chartSeries, type Range } from '../view/charts.ts'
 import { apiPath } from '../view/context.ts'
-import { viewDataTable } from '../view/data-table.ts'
+import { viewDataTable, viewTableRow } from '../view/data-table.ts'
 import type { ChartName } from '../view/types.ts'
 import { columns, finerQuery, type HistoryReply, loadHistory, peakOf, ranges } from './chart-data.ts'
 import { chartHeight, chartOptions } from './chart-options.ts'
@@ -71,7 +71,7 @@ export function createCharts({ place, server: name, first, budget }: ChartsOptio
     const names = chartSeries[chart].map((of) => [server.series[of], server.units[chart]].filter(Boolean).join(', '))
     details
       .querySelector(':scope > div')
-      ?.replaceChildren(create(viewDataTable(server.chart[chart], [server.time, ...names], rows.toReversed())))
+      ?.replaceChildren(create(viewDataTable(server.chart[chart], [server.time, ...names], rows.toReversed().map(viewTableRow))))
   }
 
   /** All charts show the same period. */
@@ -97,7 +97,7 @@ export function createCharts({ place, server: name, first, budget }: ChartsOptio
     const query = finerQuery(wanted.min * 1000, whole.step, Date.now())
     if (query === undefined) return
     // If this fails, the charts keep their values.
-    const finer = await loadHistory(path, query).catch(() => undefined)
+    const finer = await loadHistory(path, query)
     if (finer === undefined || wanted !== zoom || whole !== reply) return
     isSyncing = true
     for (const { plot, chart } of plots) {
@@ -147,7 +147,7 @@ export function createCharts({ place, server: name, first, budget }: ChartsOptio
 
   async function load(): Promise<void> {
     const wanted = range
-    const loaded = await loadHistory(path, ranges[wanted]).catch(() => undefined)
+    const loaded = await loadHistory(path, ranges[wanted])
     if (wanted !== range) return
     setHidden('.failed', loaded !== undefined)
     if (loaded === undefined || zoom !== undefined) return

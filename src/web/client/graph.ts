@@ -1,7 +1,7 @@
 import uPlot from 'uplot'
 import type { PlayerCounts } from '../../history/values/overview.ts'
 import { cleanName } from '../view/clean-text.ts'
-import { viewDataTable } from '../view/data-table.ts'
+import { viewDataTable, viewTableRow } from '../view/data-table.ts'
 import { middleOf, peakText } from '../view/graph.ts'
 import { h } from '../view/node.ts'
 import type { Totals } from '../view/summary.ts'
@@ -9,7 +9,7 @@ import type { PageServer } from '../view/types.ts'
 import { color, counts as countSteps, isolatedPoints, timeLabels } from './chart-options.ts'
 import { contextNow } from './chrome.ts'
 import { create, createSlot } from './dom.ts'
-import { loadJson } from './load.ts'
+import { loadJson } from './request.ts'
 
 export interface Graph {
   /** Shows the current values after the recorded ones. */
@@ -167,7 +167,9 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
       return [[format.dateTime(from + index * step), ...values.map((value) => (value === null ? '–' : format.integer(value)))]]
     })
     const columns = [texts.server.time, ...lines.map(({ server }) => nameOf(server))]
-    table.replaceChildren(create(viewDataTable(`${texts.graph.title}: ${texts.graph.all}`, columns, rows.toReversed())))
+    table.replaceChildren(
+      create(viewDataTable(`${texts.graph.title}: ${texts.graph.all}`, columns, rows.toReversed().map(viewTableRow))),
+    )
   }
 
   function draw(): void {

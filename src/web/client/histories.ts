@@ -1,6 +1,6 @@
 import type { CardHistory, FleetPage } from '../view/types.ts'
 import { toQueries } from './card-queries.ts'
-import { loadJson } from './load.ts'
+import { loadJson } from './request.ts'
 
 export interface Histories {
   readonly servers: Readonly<Record<string, CardHistory>>

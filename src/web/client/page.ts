@@ -7,8 +7,8 @@ import { contextNow, readData, setUpTheme, showConnection, showTab, tickTimes } 
 import { createControls } from './controls.ts'
 import { createSlot, required } from './dom.ts'
 import type { Graph } from './graph.ts'
-import { loadJson } from './load.ts'
 import { applyEvent, removedBy } from './model.ts'
+import { loadJson } from './request.ts'
 import { followEvents } from './stream.ts'
 import { setUpTips } from './tips.ts'
 

@@ -8,10 +8,9 @@ import type { FoundPlayers, ServerDetails } from '../view/types.ts'
 import { createCharts } from './charts.ts'
 import { baseUrl, contextNow, readData, setUpTheme, showConnection, showTab, tickTimes } from './chrome.ts'
 import { createSlot, required } from './dom.ts'
-import { loadJson } from './load.ts'
 import { applyEvent } from './model.ts'
 import { applyPlayer, applyToFound } from './player-list.ts'
-import { request } from './request.ts'
+import { loadJson, request } from './request.ts'
 import { type Connection, followEvents } from './stream.ts'
 import { setUpTips } from './tips.ts'
 import { createWeek } from './week.ts'
@@ -41,7 +40,7 @@ function start(first: ServerDetails, at: number): void {
   let search = ''
   const open = new Set<string>()
   const { name } = first.server
-  const path = `page/servers/${encodeURIComponent(name)}`
+  const path = `${contextNow().root}page/servers/${encodeURIComponent(name)}`
   const [drawHead, drawBody, drawVisits] = [
     createSlot(required('head')),
     createSlot(required('body')),
@@ -74,7 +73,7 @@ function start(first: ServerDetails, at: number): void {
     reloadedAt = Date.now()
     const [number, changesBefore] = [++sent, changes]
     try {
-      const response = await request(contextNow().root + path)
+      const response = await request(path)
       const loaded = response.ok ? ((await response.json()) as ServerDetails) : undefined
       if (number < used) return true
       used = number

@@ -2,7 +2,7 @@ import type { WeekOfPlayers } from '../view/types.ts'
 import { unknownWeek, viewWeek, viewWeekTable, weekHours } from '../view/week.ts'
 import { contextNow } from './chrome.ts'
 import { create, createSlot } from './dom.ts'
-import { loadJson } from './load.ts'
+import { loadJson } from './request.ts'
 
 /** The hours of the week change slowly. Milliseconds. */
 const reloadAfter = 600_000

@@ -14,14 +14,33 @@ export const viewAsTable = (name: string, title: string, texts: Texts['server'],
     h('div', {}, table),
   )
 
-/** @param columns the names of the columns; the first one has the headings of the rows */
-export const viewDataTable = (title: string, columns: readonly string[], rows: readonly (readonly Child[])[]): ViewElement =>
+/** A row of a table, whose first cell is its heading. */
+export const viewTableRow = ([head, ...cells]: readonly Child[]): ViewElement =>
+  h(
+    'tr',
+    {},
+    h('th', { scope: 'row' }, head),
+    cells.map((cell) => h('td', {}, cell)),
+  )
+
+/**
+ * A table in a place that scrolls.
+ * @param columns their names; the first one has the headings of the rows
+ * @param rows from viewTableRow()
+ */
+export const viewDataTable = (
+  title: string,
+  columns: readonly string[],
+  rows: readonly ViewElement[],
+  { style, caption }: { readonly style?: string; readonly caption?: string } = {},
+): ViewElement =>
   h(
     'div',
     { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title },
     h(
       'table',
-      {},
+      { class: style },
+      caption !== undefined && h('caption', {}, caption),
       h(
         'thead',
         {},
@@ -31,17 +50,6 @@ export const viewDataTable = (title: string, columns: readonly string[], rows: r
           columns.map((name) => h('th', { scope: 'col' }, name)),
         ),
       ),
-      h(
-        'tbody',
-        {},
-        rows.map(([head, ...cells]) =>
-          h(
-            'tr',
-            {},
-            h('th', { scope: 'row' }, head),
-            cells.map((cell) => h('td', {}, cell)),
-          ),
-        ),
-      ),
+      h('tbody', {}, rows),
     ),
   )

@@ -1,5 +1,6 @@
 import { cleanName } from './clean-text.ts'
 import type { ViewContext } from './context.ts'
+import { viewDataTable, viewTableRow } from './data-table.ts'
 import { h, type ViewElement } from './node.ts'
 import { viewRelative } from './relative.ts'
 import type { FoundPlayers, ListedPlayer, Regular, ServerDetails, Session } from './types.ts'
@@ -109,45 +110,23 @@ function viewVisit({ player, from, to }: Session, context: ViewContext): ViewEle
 export function viewRegulars({ regulars }: ServerDetails, context: ViewContext): ViewElement | undefined {
   if (regulars === null || regulars.length === 0) return undefined
   const { regulars: title, regular: columns } = context.texts.server
+  const rows = regulars.map((regular) => viewRegular(regular, context))
   return h(
     'section',
     { class: 'panel regulars' },
     h('h2', {}, title),
-    h(
-      'div',
-      { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title },
-      h(
-        'table',
-        { class: 'sources' },
-        h(
-          'thead',
-          {},
-          h(
-            'tr',
-            {},
-            Object.values(columns).map((name) => h('th', { scope: 'col' }, name)),
-          ),
-        ),
-        h(
-          'tbody',
-          {},
-          regulars.map((regular) => viewRegular(regular, context)),
-        ),
-      ),
-    ),
+    viewDataTable(title, Object.values(columns), rows, { style: 'sources' }),
   )
 }
 
 function viewRegular({ player, seconds, sessions, firstSeen, lastSeen, online }: Regular, context: ViewContext): ViewElement {
   const { texts, format } = context
   const unknown = texts.table.unknown
-  return h(
-    'tr',
-    {},
-    h('th', { scope: 'row' }, viewName(player)),
-    h('td', {}, seconds === 0 ? unknown : format.duration(seconds * 1000)),
-    h('td', {}, format.integer(sessions)),
-    h('td', {}, firstSeen === null ? unknown : viewRelative(firstSeen, context)),
-    h('td', {}, online ? texts.server.online : viewRelative(lastSeen, context)),
-  )
+  return viewTableRow([
+    viewName(player),
+    seconds === 0 ? unknown : format.duration(seconds * 1000),
+    format.integer(sessions),
+    firstSeen === null ? unknown : viewRelative(firstSeen, context),
+    online ? texts.server.online : viewRelative(lastSeen, context),
+  ])
 }

@@ -2,6 +2,7 @@ import { viewBadge } from './badge.ts'
 import { latencyText, softwareText, viewIcon } from './card.ts'
 import { cleanName, cleanText } from './clean-text.ts'
 import type { ViewContext } from './context.ts'
+import { viewDataTable, viewTableRow } from './data-table.ts'
 import { healthOf, textOfCode, tickLight } from './health.ts'
 import { viewIncidents } from './incidents.ts'
 import { viewMotd } from './motd.ts'
@@ -115,36 +116,17 @@ export const viewServerVisits = (details: ServerDetails, context: ViewContext): 
 /** The sources, and how to see more: for administrators. Empty if the page hides them. */
 export function viewServerSources({ sources, hints }: ServerDetails, context: ViewContext): ViewElement {
   const { texts, format } = context
+  const { sources: title, source: columns } = texts.server
+  const rows = sources?.map((row) => viewSource(row, context))
   return h(
     'div',
     { class: 'columns' },
-    sources !== null &&
+    rows &&
       h(
         'section',
         { class: 'panel' },
-        h('h3', {}, texts.server.sources),
-        h(
-          'div',
-          { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': texts.server.sources },
-          h(
-            'table',
-            { class: 'sources' },
-            h(
-              'thead',
-              {},
-              h(
-                'tr',
-                {},
-                Object.values(texts.server.source).map((name) => h('th', { scope: 'col' }, name)),
-              ),
-            ),
-            h(
-              'tbody',
-              {},
-              sources.map((row) => viewSource(row, context)),
-            ),
-          ),
-        ),
+        h('h3', {}, title),
+        viewDataTable(title, Object.values(columns), rows, { style: 'sources' }),
       ),
     hints !== null &&
       hints.length > 0 &&
@@ -168,14 +150,12 @@ function viewSource({ source, state, target, lastError }: SourceRow, context: Vi
   const told = (code: string, message: string) => cleanText(texts.server.sourceError(textOfCode(code, texts.reasons), message))
   const error =
     lastError === null ? texts.table.unknown : [told(lastError.code, lastError.message), ' ', viewRelative(lastError.at, context)]
-  return h(
-    'tr',
-    {},
-    h('th', { scope: 'row' }, source),
-    h('td', { class: `source-${state}` }, textOfCode(state, texts.server.sourceStates)),
-    h('td', {}, h('bdi', {}, target === null ? texts.table.unknown : cleanText(target))),
-    h('td', {}, error),
-  )
+  return viewTableRow([
+    source,
+    h('span', { class: `source-${state}` }, textOfCode(state, texts.server.sourceStates)),
+    h('bdi', {}, target === null ? texts.table.unknown : cleanText(target)),
+    error,
+  ])
 }
 
 /** @param base URL of the service, with a trailing slash */

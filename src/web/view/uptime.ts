@@ -1,6 +1,6 @@
 import { cleanName } from './clean-text.ts'
 import type { ViewContext } from './context.ts'
-import { viewAsTable, viewDataTable } from './data-table.ts'
+import { viewAsTable, viewDataTable, viewTableRow } from './data-table.ts'
 import { incidentsOfDay } from './incidents.ts'
 import { h, type ViewElement } from './node.ts'
 import type { CardHistory, ServerDetails, ShownIncident } from './types.ts'
@@ -138,7 +138,8 @@ function viewHoursTable({ parts, from, to }: CardHistory, { texts: { server, car
     format.dateTime(from + index * step),
     up === null ? card.unknownUptime : format.percent(up),
   ])
-  return viewDataTable(server.uptimeOf.hours, [server.uptimeColumns.time, server.uptimeColumns.up], rows.toReversed())
+  const { time, up } = server.uptimeColumns
+  return viewDataTable(server.uptimeOf.hours, [time, up], rows.toReversed().map(viewTableRow))
 }
 
 function viewDaysTable({ days }: CardHistory, { texts: { server, card }, format }: ViewContext): ViewElement {
@@ -147,8 +148,9 @@ function viewDaysTable({ days }: CardHistory, { texts: { server, card }, format 
     up === null ? card.unknownUptime : format.percent(up),
     format.percent(known),
   ])
-  return viewDataTable(server.uptimeOf.days, Object.values(server.uptimeColumns), rows.toReversed())
+  return viewDataTable(server.uptimeOf.days, Object.values(server.uptimeColumns), rows.toReversed().map(viewTableRow))
 }
+
 /** The last 24 hours as a picture of few elements, for pages with many servers. */
 export function viewStrip(name: string, { parts }: CardHistory, { texts, format }: ViewContext): ViewElement {
   const { card } = texts

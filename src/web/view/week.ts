@@ -1,5 +1,5 @@
 import type { ViewContext } from './context.ts'
-import { viewAsTable, viewDataTable } from './data-table.ts'
+import { viewAsTable, viewDataTable, viewTableRow } from './data-table.ts'
 import { h, type ViewElement } from './node.ts'
 import type { WeekOfPlayers } from './types.ts'
 
@@ -96,5 +96,5 @@ export function viewWeekTable(week: WeekHours, context: ViewContext): ViewElemen
     hourTexts(0, hour, context)[1],
     ...week.map((day) => (day[hour] === null ? server.weekScale.unknown : countOf(day[hour] ?? 0, context).text)),
   ])
-  return viewDataTable(server.week, [server.hour, ...columns], rows)
+  return viewDataTable(server.week, [server.hour, ...columns], rows.map(viewTableRow))
 }
