@@ -1,6 +1,5 @@
 import type { KnownFields, ServerSnapshot } from '../game/snapshot.ts'
-import type { Player } from '../http/players.ts'
-import { toPlayers } from '../http/to-players.ts'
+import { type Player, toPlayers } from '../http/players.ts'
 import type { Static } from '../util/schema.ts'
 import type { FullInformation, Metadata } from './schemas.ts'
 

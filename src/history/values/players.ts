@@ -1,5 +1,4 @@
-import type { Player } from '../../http/players.ts'
-import { toPlayer } from '../../http/to-players.ts'
+import { type Player, toPlayer } from '../../http/players.ts'
 import type { Static } from '../../util/schema.ts'
 import type { Session } from '../recording/sessions.ts'
 
