@@ -1,4 +1,5 @@
 import type { LiveState } from '../live/state.ts'
+import { floorPercent } from '../util/floor-percent.ts'
 import { cut } from './channels/channel.ts'
 import { escapeMarkdown } from './channels/discord.ts'
 
@@ -59,7 +60,7 @@ function serverEmbed({ name, state }: Shown, details: ServerDetails, maxLength: 
     looks[look].word,
     countOf(state) && `Players: ${countOf(state)}`,
     peakToday !== null && `Peak today: ${peakToday}`,
-    uptime !== null && `Uptime, 30 days: ${(uptime * 100).toFixed(2)} %`,
+    uptime !== null && `Uptime, 30 days: ${floorPercent(uptime).toFixed(2)} %`,
     ticksOf(state) && `Ticks: ${ticksOf(state)}`,
     nextMaintenance && `Next maintenance: ${ago(nextMaintenance.from)} ${escapeMarkdown(nextMaintenance.reason)}`,
     ...players,

@@ -37,6 +37,16 @@ test('shows the past and the future of a server', async () => {
   )
 })
 
+test.each([
+  [1, '100.00 %'],
+  [0.99999, '99.99 %'],
+  [0.57, '57.00 %'],
+  [0, '0.00 %'],
+])('rounds an uptime down, so that 100 %% means never down: %d', async (uptime, expected) => {
+  const embed = await embedOf({ up: true }, async () => ({ ...noDetails, uptime }))
+  expect(embed?.description).toBe(`Uptime, 30 days: ${expected}`)
+})
+
 test('shows who is online, and since when if it is known', async () => {
   const players = [
     { ID: '', NAME: 'Ann_1' },

@@ -1,6 +1,6 @@
 import type { Uptime } from '../../history/values/uptime.ts'
+import { floorPercent } from '../../util/floor-percent.ts'
 import { cleanText } from '../view/clean-text.ts'
-import { floorPercent } from '../view/format.ts'
 import { escapeHtml } from '../view/node.ts'
 import { judgeTickRate, type Summary, tickText } from './summary.ts'
 import { drawText, fitText, textWidth } from './text.ts'

@@ -1,3 +1,5 @@
+import { floorPercent } from '../../util/floor-percent.ts'
+
 /** A number in a sentence, with its grammatical form: English has `one` and `other`. */
 export interface Count {
   readonly text: string
@@ -13,7 +15,7 @@ export interface Format {
   percent(part: number): string
   /** Hours and minutes. */
   time(at: number): string
-  /** Hours and minutes of a time within 20 hours, with the date of any other: the same hour of another day is not meant. */
+  /** Hours and minutes; with the date unless the time is within 20 hours, because the hour alone would not tell the day. */
   near(at: number, now: number): string
   dateTime(at: number): string
   /** @param day 0 is Monday */
@@ -39,12 +41,6 @@ const units = [
   ['minute', 60_000],
   ['second', 1_000],
 ] as const
-
-/**
- * 0 to 1 as percent with two digits, rounded down so that 100 means never down. The product is rounded to 8 digits first, because
- * 0.57 * 10,000 is 5,699.999999999999.
- */
-export const floorPercent = (part: number): number => Math.floor(Number((part * 10_000).toFixed(8))) / 100
 
 /** @param zone IANA time zone; default the reader's */
 export function createFormat(locale: string, zone?: string): Format {
