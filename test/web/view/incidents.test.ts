@@ -13,10 +13,10 @@ const incident = (more: Partial<ShownIncident>): ShownIncident => ({
 const told = (of: ShownIncident) => ['20', '21', '22', '23', '24'].map((day) => incidentsOfDay([of], `2026-11-${day}`, context))
 
 it('tells an incident with every day that it touches, also while it goes on', () => {
-  const later = '21.11.2026, 22:00 Down, goes on'
-  expect(told(incident({ ongoing: true }))).toEqual(['', '22:00 Down, goes on', later, later, ''])
+  const later = '21.11.2026, 22:00 Down, ongoing'
+  expect(told(incident({ ongoing: true }))).toEqual(['', '22:00 Down, ongoing', later, later, ''])
   const ended = '21.11.2026, 22:00 Down, for 4 Std.'
   expect(told(incident({ to: at('22T02:00:00'), ongoing: false }))).toEqual(['', '22:00 Down, for 4 Std.', ended, '', ''])
   // Its end is not known.
-  expect(told(incident({}))).toEqual(['', '22:00 Down, end not known', '', '', ''])
+  expect(told(incident({}))).toEqual(['', '22:00 Down, end unknown', '', '', ''])
 })
