@@ -3,13 +3,6 @@ import { HttpClient, HttpError } from '../../util/http-client.ts'
 import type { Log } from '../../util/log.ts'
 import { loadSharp } from '../../util/sharp.ts'
 
-/** Fetches heads of players from the service at HEADS_URL. */
-export interface HeadSource {
-  /** The head as PNG; undefined if it is not available at the moment. Never rejects. */
-  get(uuid: string): Promise<Buffer | undefined>
-  close(): Promise<void>
-}
-
 /** Maximum width and height in pixels. */
 export const maxHead = 128
 const maxBytes = 256 * 1024
@@ -26,8 +19,8 @@ const isPicture = (bytes: Buffer): boolean =>
   bytes.subarray(0, 3).toString('latin1') === '\xff\xd8\xff' ||
   (bytes.subarray(0, 4).toString('latin1') === 'RIFF' && bytes.subarray(8, 12).toString('latin1') === 'WEBP')
 
-/** @param template a URL with `{uuid}` and optionally `{size}` */
-export function createHeadSource(template: string, log: Log): HeadSource {
+/** Fetches heads of players from the service at HEADS_URL. @param template a URL with `{uuid}` and optionally `{size}` */
+export function createHeadSource(template: string, log: Log) {
   // Without redirects, which could lead to a site that the operator did not configure.
   const client = new HttpClient({ timeoutMs, maxBytes, connections: maxRequests })
   const closing = new AbortController()
@@ -69,7 +62,8 @@ export function createHeadSource(template: string, log: Log): HeadSource {
   }
 
   return {
-    async get(uuid) {
+    /** The head as PNG; undefined if it is not available at the moment. Never rejects. */
+    async get(uuid: string): Promise<Buffer | undefined> {
       const before = heads.get(uuid)
       if (before !== undefined) return before
       // An immediate pattern is better than waiting for a slow service.
@@ -79,7 +73,7 @@ export function createHeadSource(template: string, log: Log): HeadSource {
       if ((await head) === undefined) heads.set(uuid, head, { ttl: failureTtlMs })
       return head
     },
-    async close() {
+    async close(): Promise<void> {
       closing.abort()
       await client.close()
     },

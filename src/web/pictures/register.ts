@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -78,16 +79,6 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
   const heads = headsUrl === undefined ? undefined : createHeadSource(headsUrl, log)
   app.addHook('onClose', async () => heads?.close())
 
-  let snapshots = 0
-  const numbers = new WeakMap<ServerSnapshot, number>()
-  /** A unique number for each snapshot. */
-  function numberOf(snapshot: ServerSnapshot): number {
-    const before = numbers.get(snapshot)
-    if (before !== undefined) return before
-    numbers.set(snapshot, ++snapshots)
-    return snapshots
-  }
-
   async function send(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -112,11 +103,12 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
       const { width, theme: name } = request.query
       const summary = summarise(snapshot)
       const address = joinOf(fleet.settingsOf(snapshot.server))?.address ?? null
+      const png = await icon(snapshot)
       const picture: Picture = {
         type: 'image/png',
-        key: JSON.stringify(['banner', numberOf(snapshot), summary.up, width, name, address]),
+        key: JSON.stringify(['banner', summary, createHash('sha1').update(png).digest('base64url'), width, name, address]),
         render: async () => {
-          const banner = await drawBanner(summary, await icon(snapshot), width, themes[name], address)
+          const banner = await drawBanner(summary, png, width, themes[name], address)
           await nextTurn()
           return toPng(banner)
         },
@@ -171,15 +163,8 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
         type: 'image/png',
         // The time axis moves even if the server sends nothing.
         key: JSON.stringify([
-          'chart',
-          server,
-          numberOf(watcher.snapshot()),
-          Math.floor(clock.wall() / 30_000),
-          names,
-          period,
-          width,
-          height,
-          name,
+          ...['chart', server, watcher.snapshot().at, Math.floor(clock.wall() / 30_000)],
+          ...[names, period, width, height, name],
         ]),
         render: async () => {
           const values = await history.range(server, { names, range: period, points })

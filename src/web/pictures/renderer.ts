@@ -25,19 +25,11 @@ export interface PictureClient {
   count(): void
 }
 
-export interface Renderer {
-  /**
-   * The picture as a reply, from the cache if it has been rendered before, which is not counted.
-   * @throws RequestError TOO_MANY_REQUESTS, or TOO_MANY_PICTURES if too many are waiting
-   */
-  reply(picture: Picture, client: PictureClient): Promise<PreparedReply>
-}
-
 /**
  * Renders at most 4 pictures at once, and one of each client, so that a client with many does not delay the others. A picture that
  * is requested again while it is being rendered is rendered once.
  */
-export function createRenderer(): Renderer {
+export function createRenderer() {
   const replies = new LRUCache<string, PreparedReply>({
     maxSize: maxCached,
     ttl,
@@ -83,7 +75,11 @@ export function createRenderer(): Renderer {
   }
 
   return {
-    async reply(picture, { client, count }) {
+    /**
+     * The picture as a reply, from the cache if it has been rendered before, which is not counted.
+     * @throws RequestError TOO_MANY_REQUESTS, or TOO_MANY_PICTURES if too many are waiting
+     */
+    async reply(picture: Picture, { client, count }: PictureClient): Promise<PreparedReply> {
       const { key } = picture
       const before = replies.get(key) ?? underWay.get(key)
       if (before !== undefined) return before
