@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { prepare, sendPrepared } from '../http/replies/reply.ts'
+import { type PreparedReply, prepare, sendPrepared } from '../http/replies/reply.ts'
 import { loadSharp } from '../util/sharp.ts'
 import type { Brand } from './brand.ts'
 import { cleanName } from './view/clean-text.ts'
@@ -56,10 +56,10 @@ export function registerManifest(app: FastifyInstance, title: string, { logo, ac
   app.get('/page/icon.svg', hidden, (request, reply) => sendPrepared(request, reply, icon))
   app.get('/page/icon-alert.svg', hidden, (request, reply) => sendPrepared(request, reply, alert))
   for (const size of sizes) {
-    let drawn: Promise<Buffer> | undefined
+    let drawn: PreparedReply | undefined
     app.get(`/page/icon-${size}.png`, hidden, async (request, reply) => {
-      drawn ??= drawIcon(size, picture)
-      return sendPrepared(request, reply, prepare(await drawn, 'image/png'))
+      drawn ??= prepare(await drawIcon(size, picture), 'image/png')
+      return sendPrepared(request, reply, drawn)
     })
   }
 }
