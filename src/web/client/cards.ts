@@ -33,25 +33,12 @@ const blockSize = 12
 /** The past that the server has rendered, shown until that of the reader's time zone is loaded. */
 const renderedPast = h('i')
 
-export interface Cards {
-  readonly element: HTMLElement
-  get(name: string): PageServer | undefined
-  all(): readonly PageServer[]
-  /** Updates a server, or adds it, in which case it is shown after the next arrange(). */
-  set(server: PageServer): void
-  delete(name: string): void
-  /** Shows these, in this order, under the headings of their sections. */
-  arrange(sections: readonly Section[], density: Density): void
-  /** Draws the changes. */
-  draw(): void
-}
-
 /**
  * The cards. Each is drawn when it comes into view and emptied when it is far from it, so that a page with thousands of servers
  * only has a few screens of elements.
  * @param rendered the cards of the first screen, which the server has rendered
  */
-export function createCards(servers: readonly PageServer[], rendered: Element, onPeak: (peak: FleetPage['peak']) => void): Cards {
+export function createCards(servers: readonly PageServer[], rendered: Element, onPeak: (peak: FleetPage['peak']) => void) {
   const cards = new Map<string, Card>()
   const dirty = new Set<Card>()
   const cardsOfBlock = new WeakMap<Element, readonly Card[]>()
@@ -204,9 +191,10 @@ export function createCards(servers: readonly PageServer[], rendered: Element, o
 
   return {
     element,
-    get: (name) => cards.get(name)?.server,
-    all: () => [...cards.values()].map(({ server }) => server),
-    set(server) {
+    get: (name: string): PageServer | undefined => cards.get(name)?.server,
+    all: (): readonly PageServer[] => [...cards.values()].map(({ server }) => server),
+    /** Updates a server, or adds it, in which case it is shown after the next arrange(). */
+    set(server: PageServer) {
       const card = cards.get(server.name)
       if (card === undefined) return add(server)
       // By then, the change has been written.
@@ -215,20 +203,22 @@ export function createCards(servers: readonly PageServer[], rendered: Element, o
       card.server = server
       if (card.inView) dirty.add(card)
     },
-    delete(name) {
+    delete(name: string): void {
       const card = cards.get(name)
       if (card === undefined) return
       cards.delete(name)
       dirty.delete(card)
       card.place.remove()
     },
-    arrange(sections, density) {
+    /** Shows these, in this order, under the headings of their sections. */
+    arrange(sections: readonly Section[], density: Density): void {
       observer.disconnect()
       element.replaceChildren(...sections.map((section) => createSection(section, density)))
       draw()
       load()
       for (const block of element.querySelectorAll('.cards')) observer.observe(block)
     },
+    /** Draws the changes. */
     draw,
   }
 }

@@ -22,6 +22,12 @@ export const counts = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000,
 ]
 
+/** Colours and font of an axis. */
+export function axisStyle() {
+  const line = { stroke: color('--line'), width: 1 }
+  return { stroke: color('--muted'), font: '11px system-ui, sans-serif', grid: line, ticks: line }
+}
+
 /** Positions of values without a neighbour. */
 export function isolatedPoints(plot: uPlot, series: number): number[] {
   const values = plot.data[series] ?? []
@@ -87,11 +93,9 @@ export function chartOptions(
   onZoom: (plot: uPlot) => void,
 ): uPlot.Options {
   const { texts, format } = contextNow()
-  const [grid, text] = [color('--line'), color('--muted')]
+  const axis = axisStyle()
   const colors = [color('--accent'), color('--accent-2')]
-  const font = '11px system-ui, sans-serif'
   const isCount = chart === 'players'
-  const axis = { stroke: text, font, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 } }
   return {
     width,
     height: chartHeight,
@@ -112,7 +116,7 @@ export function chartOptions(
       { label: texts.server.time, value: (_, at) => (at === null ? '–' : format.dateTime(at * 1000)) },
       ...chartSeries[chart].map((series, index) => ({
         label: texts.server.series[series as keyof typeof texts.server.series],
-        stroke: colors[index] ?? text,
+        stroke: colors[index] ?? axis.stroke,
         width: 1.6,
         ...(index === 0 && { fill: color('--accent-soft') }),
         spanGaps: false,
@@ -122,7 +126,7 @@ export function chartOptions(
       })),
     ],
     hooks: {
-      draw: [(plot) => markPeak(chart, plot), (plot) => limit !== undefined && drawLimit(plot, limit, font)],
+      draw: [(plot) => markPeak(chart, plot), (plot) => limit !== undefined && drawLimit(plot, limit, axis.font)],
       setScale: [(plot, scale) => scale === 'x' && onZoom(plot)],
     },
   }

@@ -6,7 +6,7 @@ import { middleOf, peakText } from '../view/graph.ts'
 import { h } from '../view/node.ts'
 import type { Totals } from '../view/summary.ts'
 import type { PageServer } from '../view/types.ts'
-import { color, counts as countSteps, isolatedPoints, timeLabels } from './chart-options.ts'
+import { axisStyle, color, counts as countSteps, isolatedPoints, timeLabels } from './chart-options.ts'
 import { contextNow } from './chrome.ts'
 import { create, createSlot } from './dom.ts'
 import { loadJson } from './request.ts'
@@ -106,13 +106,7 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
 
   function optionsOf({ from, step, total }: PlayerCounts): uPlot.Options {
     const { format } = contextNow()
-    const [grid, text] = [color('--line'), color('--muted')]
-    const axis = {
-      stroke: text,
-      font: '11px system-ui, sans-serif',
-      grid: { stroke: grid, width: 1 },
-      ticks: { stroke: grid, width: 1 },
-    }
+    const axis = axisStyle()
     const first = total.findIndex((count) => count !== null)
     return {
       ...sizeOf(target),
@@ -136,7 +130,7 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
       series: [
         {},
         ...lines.map((line, index) => ({
-          stroke: colors[index] ?? text,
+          stroke: colors[index] ?? axis.stroke,
           ...(line.server === null && { fill: color('--accent-soft') }),
           width: line.server === null ? 2 : 1.5,
           show: isShown(line),
