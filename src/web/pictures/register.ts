@@ -1,16 +1,23 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Fleet } from '../../game/fleet.ts'
 import { normaliseUuid } from '../../game/protocol/uuid.ts'
 import type { ServerSnapshot } from '../../game/snapshot.ts'
+import type { Watcher } from '../../game/watcher/index.ts'
 import type { History } from '../../history/history.ts'
 import { rangeParameter, seriesParameter } from '../../history/routes/register.ts'
 import { series as seriesOf } from '../../history/values/series.ts'
-import { choiceParameter, integerParameter, shown, withDefault } from '../../http/parameters.ts'
+import {
+  choiceParameter,
+  integerParameter,
+  type Parameters,
+  type ParameterValues,
+  shown,
+  withDefault,
+} from '../../http/parameters.ts'
 import { sendPrepared } from '../../http/replies/reply.ts'
-import { type ServerPlace, serverPlaces } from '../../http/server-place.ts'
+import { serverPlaces } from '../../http/server-place.ts'
 import type { Clock } from '../../util/clock.ts'
 import { invalidParameter } from '../../util/errors.ts'
 import type { Log } from '../../util/log.ts'
@@ -22,7 +29,7 @@ import { drawBanner } from './banner.ts'
 import { drawChart } from './chart.ts'
 import { headPattern } from './head-pattern.ts'
 import { createHeadSource, maxHead } from './head-source.ts'
-import { pictureSchema } from './picture-schema.ts'
+import { type PictureDocs, pictureSchema } from './picture-schema.ts'
 import { createRenderer, type Picture } from './renderer.ts'
 import { summarise } from './summary.ts'
 import { themeNames, themes } from './theme.ts'
@@ -70,151 +77,119 @@ function readUuid(request: FastifyRequest): string {
 
 /** Banner, badge, chart and heads of each server. */
 export function registerPictures(app: FastifyInstance, { fleet, clock, history, log, icon, headsUrl }: PicturesOptions): void {
-  const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   const renderer = createRenderer()
-  const limits = {
-    pictures: app.clientLimits.rateLimit('clientPictures'),
-    heads: app.clientLimits.rateLimit('clientHeads'),
-  }
   const heads = headsUrl === undefined ? undefined : createHeadSource(headsUrl, log)
   app.addHook('onClose', async () => heads?.close())
 
-  async function send(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    picture: Picture,
-    limit: keyof typeof limits = 'pictures',
-  ): Promise<void> {
-    const client = { client: request.client, count: () => limits[limit].count(request, reply) }
-    return sendPrepared(request, reply, await renderer.reply(picture, client))
+  function addPicture<P extends Parameters>(
+    path: string,
+    docs: PictureDocs<P>,
+    limit: 'clientPictures' | 'clientHeads',
+    read: (watcher: Watcher, values: ParameterValues<P>, request: FastifyRequest) => Promise<Omit<Picture, 'type'>>,
+  ): void {
+    const { count } = app.clientLimits.rateLimit(limit)
+    for (const place of serverPlaces(fleet))
+      app.get(place.path + path, { schema: pictureSchema(place, docs) }, async (request, reply) => {
+        const picture = await read(place.watcher(request), request.query as ParameterValues<P>, request)
+        const client = { client: request.client, count: () => count(request, reply) }
+        return sendPrepared(request, reply, await renderer.reply({ ...picture, type: docs.type }, client))
+      })
   }
 
-  function addBanner(place: ServerPlace): void {
-    const schema = pictureSchema(place, {
-      summary: 'Banner of the server',
-      description: 'Icon, name, MOTD, players, tick rate, version and join address as one picture, for forums and chats.',
-      type: 'image/png',
-      parameters: bannerParameters,
-      mistake: 'Parameter "width" is "2000"; expected an integer from 300 to 1200.',
-    })
-    routes.get(`${place.path}/banner.png`, { schema }, async (request, reply) => {
-      const watcher = place.watcher(request)
-      const snapshot = watcher.snapshot()
-      const { width, theme: name } = request.query
-      const summary = summarise(snapshot)
-      const address = joinOf(fleet.settingsOf(snapshot.server))?.address ?? null
-      const png = await icon(snapshot)
-      const picture: Picture = {
-        type: 'image/png',
-        key: JSON.stringify(['banner', summary, createHash('sha1').update(png).digest('base64url'), width, name, address]),
-        render: async () => {
-          const banner = await drawBanner(summary, png, width, themes[name], address)
-          await nextTurn()
-          return toPng(banner)
-        },
-      }
-      return send(request, reply, picture)
-    })
-  }
+  const bannerDocs = {
+    summary: 'Banner of the server',
+    description: 'Icon, name, MOTD, players, tick rate, version and join address as one picture, for forums and chats.',
+    type: 'image/png',
+    parameters: bannerParameters,
+    mistake: 'Parameter "width" is "2000"; expected an integer from 300 to 1200.',
+  } as const
+  addPicture('/banner.png', bannerDocs, 'clientPictures', async (watcher, { width, theme: name }) => {
+    const snapshot = watcher.snapshot()
+    const summary = summarise(snapshot)
+    const address = joinOf(fleet.settingsOf(snapshot.server))?.address ?? null
+    const png = await icon(snapshot)
+    return {
+      key: JSON.stringify(['banner', summary, createHash('sha1').update(png).digest('base64url'), width, name, address]),
+      render: async () => {
+        const banner = await drawBanner(summary, png, width, themes[name], address)
+        await nextTurn()
+        return toPng(banner)
+      },
+    }
+  })
 
-  function addBadge(place: ServerPlace): void {
-    const schema = pictureSchema(place, {
-      summary: 'Badge of the server',
-      description: 'One value as a badge for a README.',
-      type: 'image/svg+xml',
-      parameters: badgeParameters,
-      mistake: `Parameter "show" is "ping"; expected ${badgeKinds.join(', ')}.`,
-    })
-    routes.get(`${place.path}/badge.svg`, { schema }, async (request, reply) => {
-      const watcher = place.watcher(request)
-      const { server } = watcher
-      const summary = summarise(watcher.snapshot())
-      const { show } = request.query
-      const content = badgeContent(show, summary, show === 'uptime' ? await history.uptime(server, 90) : undefined)
-      const picture: Picture = {
-        type: 'image/svg+xml',
-        key: JSON.stringify(['badge', content]),
-        render: async () => drawBadge(content),
-      }
-      return send(request, reply, picture)
-    })
-  }
+  const badgeDocs = {
+    summary: 'Badge of the server',
+    description: 'One value as a badge for a README.',
+    type: 'image/svg+xml',
+    parameters: badgeParameters,
+    mistake: `Parameter "show" is "ping"; expected ${badgeKinds.join(', ')}.`,
+  } as const
+  addPicture('/badge.svg', badgeDocs, 'clientPictures', async (watcher, { show }) => {
+    const summary = summarise(watcher.snapshot())
+    const content = badgeContent(show, summary, show === 'uptime' ? await history.uptime(watcher.server, 90) : undefined)
+    return { key: JSON.stringify(['badge', content]), render: async () => drawBadge(content) }
+  })
 
-  function addChart(place: ServerPlace): void {
-    const schema = pictureSchema(place, {
-      summary: 'Chart of recorded values',
-      description: 'A chart of series with the same unit, with gaps where values are unknown.',
-      type: 'image/png',
-      parameters: chartParameters,
-      mistake: 'Parameter "height" is "10"; expected an integer from 100 to 800.',
-    })
-    routes.get(`${place.path}/chart.png`, { schema }, async (request, reply) => {
-      const watcher = place.watcher(request)
-      const { server } = watcher
-      const { series: names, range: period, width, height, theme: name } = request.query
-      const [first, ...others] = names.map((name) => seriesOf[name].unit)
-      if (others.some((unit) => unit !== first)) {
-        throw invalidParameter(
-          `Parameter "series" is ${shown(names.join(','))}; expected series of the same unit, such as tickTimeMean,tickTimeP99.`,
-        )
-      }
-      const points = Math.min(400, Math.max(10, Math.floor(width / 3)))
-      const picture: Picture = {
-        type: 'image/png',
-        // The time axis moves even if the server sends nothing.
-        key: JSON.stringify([
-          ...['chart', server, watcher.snapshot().at, Math.floor(clock.wall() / 30_000)],
-          ...[names, period, width, height, name],
-        ]),
-        render: async () => {
-          const values = await history.range(server, { names, range: period, points })
-          const chart = await drawChart({ server, values, width, height, theme: themes[name] })
-          await nextTurn()
-          return toPng(chart)
-        },
-      }
-      return send(request, reply, picture)
-    })
-  }
+  const chartDocs = {
+    summary: 'Chart of recorded values',
+    description: 'A chart of series with the same unit, with gaps where values are unknown.',
+    type: 'image/png',
+    parameters: chartParameters,
+    mistake: 'Parameter "height" is "10"; expected an integer from 100 to 800.',
+  } as const
+  addPicture('/chart.png', chartDocs, 'clientPictures', async (watcher, values) => {
+    const { server } = watcher
+    const { series: names, range: period, width, height, theme: name } = values
+    const [first, ...others] = names.map((name) => seriesOf[name].unit)
+    if (others.some((unit) => unit !== first)) {
+      throw invalidParameter(
+        `Parameter "series" is ${shown(names.join(','))}; expected series of the same unit, such as tickTimeMean,tickTimeP99.`,
+      )
+    }
+    const points = Math.min(400, Math.max(10, Math.floor(width / 3)))
+    return {
+      // The time axis moves even if the server sends nothing.
+      key: JSON.stringify(['chart', server, watcher.snapshot().at, Math.floor(clock.wall() / 30_000), values]),
+      render: async () => {
+        const recorded = await history.range(server, { names, range: period, points })
+        const chart = await drawChart({ server, values: recorded, width, height, theme: themes[name] })
+        await nextTurn()
+        return toPng(chart)
+      },
+    }
+  })
 
   /** Whether a server shows the player now or has shown it: the heads of others are not fetched. */
   const isPlayer = async (uuid: string): Promise<boolean> =>
     fleet.watchers.some((watcher) => watcher.snapshot().fields.players?.value.players.some(({ id }) => id === uuid)) ||
     history.hasPlayer(uuid)
 
-  function addHead(place: ServerPlace): void {
-    const schema = pictureSchema(place, {
-      summary: 'Head of a player',
-      description:
-        'A pattern generated from the UUID, or with HEADS_URL the head from there if a watched server shows the player or has shown it in its sessions.',
-      type: 'image/png',
-      parameters: headParameters,
-      mistake: 'Parameter "size" is "4"; expected an integer from 8 to 128.',
-      params: {
-        uuid: Type.String({
-          description: 'UUID of the player, with or without dashes',
-          examples: ['069a79f4-44e9-4726-a5be-fca90e38aaf5'],
-        }),
+  const headDocs = {
+    summary: 'Head of a player',
+    description:
+      'A pattern generated from the UUID, or with HEADS_URL the head from there if a watched server shows the player or has shown it in its sessions.',
+    type: 'image/png',
+    parameters: headParameters,
+    mistake: 'Parameter "size" is "4"; expected an integer from 8 to 128.',
+    params: {
+      uuid: Type.String({
+        description: 'UUID of the player, with or without dashes',
+        examples: ['069a79f4-44e9-4726-a5be-fca90e38aaf5'],
+      }),
+    },
+  } as const
+  addPicture('/players/:uuid/head.png', headDocs, 'clientHeads', async (_watcher, { size }, request) => {
+    const uuid = readUuid(request)
+    const head = heads !== undefined && (await isPlayer(uuid)) ? await heads.get(uuid) : undefined
+    const { pixels, side } = headPattern(uuid)
+    return {
+      key: JSON.stringify(['head', uuid, size, head !== undefined]),
+      render: async () => {
+        const sharp = await loadSharp()
+        const source = head === undefined ? sharp(pixels, { raw: { width: side, height: side, channels: 3 } }) : sharp(head)
+        return source.resize(size, size, { kernel: 'nearest' }).png().toBuffer()
       },
-    })
-    routes.get(`${place.path}/players/:uuid/head.png`, { schema }, async (request, reply) => {
-      place.watcher(request)
-      const uuid = readUuid(request)
-      const { size } = request.query
-      const head = heads !== undefined && (await isPlayer(uuid)) ? await heads.get(uuid) : undefined
-      const { pixels, side } = headPattern(uuid)
-      const picture: Picture = {
-        type: 'image/png',
-        key: JSON.stringify(['head', uuid, size, head !== undefined]),
-        render: async () => {
-          const sharp = await loadSharp()
-          const source = head === undefined ? sharp(pixels, { raw: { width: side, height: side, channels: 3 } }) : sharp(head)
-          return source.resize(size, size, { kernel: 'nearest' }).png().toBuffer()
-        },
-      }
-      return send(request, reply, picture, 'heads')
-    })
-  }
-
-  for (const place of serverPlaces(fleet)) for (const add of [addBanner, addBadge, addChart, addHead]) add(place)
+    }
+  })
 }
