@@ -27,6 +27,7 @@ import { registerStatusApi } from './status-api/index.ts'
 import { type Clock, systemClock } from './util/clock.ts'
 import type { Histogram } from './util/histogram.ts'
 import type { Log } from './util/log.ts'
+import { meanUptime } from './util/uptime.ts'
 import { readStyles } from './web/assets.ts'
 import { shownBrand } from './web/brand.ts'
 import { frameDocs } from './web/docs-frame.ts'
@@ -87,10 +88,9 @@ export async function buildApp(options: AppOptions) {
 const createDetails =
   (history: Pick<History, 'uptime' | 'sessions'>, maintenance: Pick<Maintenance, 'next'>) => async (server: string) => {
     const [{ days }, sessions] = await Promise.all([history.uptime(server, 30), history.sessions(server)])
-    const known = days.reduce((sum, day) => sum + day.known, 0)
     return {
       peakToday: days.at(-1)?.players.max ?? null,
-      uptime: known === 0 ? null : days.reduce((sum, { up, known }) => sum + (up ?? 0) * known, 0) / known,
+      uptime: meanUptime(days),
       joinedAt: (player: string) => sessions.find(({ name, isOnline }) => isOnline && name === player)?.from,
       nextMaintenance: maintenance.next(server),
     }

@@ -1,5 +1,5 @@
 import type { LiveState } from '../live/state.ts'
-import { floorPercent } from '../util/floor-percent.ts'
+import { floorPercent } from '../util/uptime.ts'
 import { cut } from './channels/channel.ts'
 import { escapeMarkdown } from './channels/discord.ts'
 

@@ -1,5 +1,5 @@
 import type { Uptime } from '../../history/values/uptime.ts'
-import { floorPercent } from '../../util/floor-percent.ts'
+import { floorPercent, meanUptime } from '../../util/uptime.ts'
 import { cleanText } from '../view/clean-text.ts'
 import { escapeHtml } from '../view/node.ts'
 import { judgeTickRate, type Summary, tickText } from './summary.ts'
@@ -24,20 +24,14 @@ interface BadgeContent {
   readonly color: string
 }
 
-/** The part of the known time in which the server was up; undefined if unknown. */
-export function overallUptime({ days }: Uptime): number | undefined {
-  const known = days.reduce((sum, day) => sum + day.known, 0)
-  return known === 0 ? undefined : days.reduce((sum, day) => sum + (day.up ?? 0) * day.known, 0) / known
-}
-
 /** The text of a badge. If the server is not up, its state replaces the value. @param uptime of the last 90 days */
 export function badgeContent(kind: BadgeKind, summary: Summary, uptime?: Uptime): BadgeContent {
   const { shortStatus, players, version } = summary
   const label = kind === 'tps' ? 'TPS' : kind
   const unknown = { label, value: 'unknown', color: colors.unknown }
   if (kind === 'uptime') {
-    const part = uptime && overallUptime(uptime)
-    if (part === undefined) return unknown
+    const part = meanUptime(uptime?.days ?? [])
+    if (part === null) return unknown
     return {
       label: 'uptime 90 d',
       value: `${floorPercent(part)}%`,

@@ -1,38 +1,9 @@
-import { floorPercent } from '../../util/floor-percent.ts'
+import { floorPercent } from '../../util/uptime.ts'
 
 /** A number in a sentence, with its grammatical form: English has `one` and `other`. */
 export interface Count {
   readonly text: string
   readonly form: Intl.LDMLPluralRule
-}
-
-/** Numbers and times in the reader's locale. */
-export interface Format {
-  integer(value: number): string
-  /** One decimal. */
-  decimal(value: number): string
-  /** 0 to 1 as percent. Never rounded up to 100 %. */
-  percent(part: number): string
-  /** Hours and minutes. */
-  time(at: number): string
-  /** Hours and minutes; with the date unless the time is within 20 hours, because the hour alone would not tell the day. */
-  near(at: number, now: number): string
-  dateTime(at: number): string
-  /** @param day 0 is Monday */
-  weekday(day: number, style: 'short' | 'long'): string
-  /** Day and month. */
-  day(at: number): string
-  /** @param date `2026-11-21`, UTC */
-  date(date: string): string
-  relative(at: number, now: number): string
-  /** An integer, or a mean with one decimal below 10. Null: unknown. */
-  count(value: number | null, isMean?: boolean): Count
-  /** A number of milliseconds, with decimals below 10. */
-  milliseconds(ms: number): string
-  /** `a, b, and c`. */
-  list(items: readonly string[]): string
-  /** @param ms milliseconds */
-  duration(ms: number): string
 }
 
 const units = [
@@ -42,8 +13,8 @@ const units = [
   ['second', 1_000],
 ] as const
 
-/** @param zone IANA time zone; default the reader's */
-export function createFormat(locale: string, zone?: string): Format {
+/** Numbers and times in the reader's locale. @param zone IANA time zone; default the reader's */
+export function createFormat(locale: string, zone?: string) {
   const options = { ...(zone !== undefined && { timeZone: zone }) }
   const integer = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
   const decimal = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
@@ -64,33 +35,43 @@ export function createFormat(locale: string, zone?: string): Format {
     new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 0 })
   const durations = new Map(units.map(([unit]) => [unit, unitNumber(unit)]))
   return {
-    integer: (value) => integer.format(value),
-    decimal: (value) => decimal.format(value),
-    percent: (part) => percent.format(floorPercent(part) / 100),
-    milliseconds: (ms) => (ms >= 9.95 ? integer : ms >= 0.95 ? decimal : fraction).format(ms),
-    time: (at) => time.format(at),
-    near: (at, now) => (Math.abs(now - at) < 20 * 3_600_000 ? time : dateTime).format(at),
-    // 2024-01-01 was a Monday.
-    weekday: (at, style) => weekdays[style].format(Date.UTC(2024, 0, 1 + at)),
-    day: (at) => day.format(at),
-    dateTime: (at) => dateTime.format(at),
-    date: (text) => date.format(Date.parse(`${text}T00:00:00Z`)),
-    relative(at, present) {
+    integer: (value: number): string => integer.format(value),
+    /** One decimal. */
+    decimal: (value: number): string => decimal.format(value),
+    /** 0 to 1 as percent. Never rounded up to 100 %. */
+    percent: (part: number): string => percent.format(floorPercent(part) / 100),
+    /** A number of milliseconds, with decimals below 10. */
+    milliseconds: (ms: number): string => (ms >= 9.95 ? integer : ms >= 0.95 ? decimal : fraction).format(ms),
+    /** Hours and minutes. */
+    time: (at: number): string => time.format(at),
+    /** Hours and minutes; with the date unless the time is within 20 hours, because the hour alone would not tell the day. */
+    near: (at: number, now: number): string => (Math.abs(now - at) < 20 * 3_600_000 ? time : dateTime).format(at),
+    /** @param day 0 is Monday, as 2024-01-01 was */
+    weekday: (day: number, style: 'short' | 'long'): string => weekdays[style].format(Date.UTC(2024, 0, 1 + day)),
+    /** Day and month. */
+    day: (at: number): string => day.format(at),
+    dateTime: (at: number): string => dateTime.format(at),
+    /** @param text `2026-11-21`, UTC */
+    date: (text: string): string => date.format(Date.parse(`${text}T00:00:00Z`)),
+    relative(at: number, present: number): string {
       const elapsed = Math.max(0, present - at)
       if (elapsed < 5_000) return now
       const [unit, ms] = units.find(([, ms]) => elapsed >= ms) ?? ['second', 1_000]
       return relative.format(-Math.floor(elapsed / ms), unit)
     },
-    count(value, isMean = false) {
+    /** An integer, or a mean with one decimal below 10. Null: unknown. */
+    count(value: number | null, isMean = false): Count {
       if (value === null) return { text: '–', form: 'other' }
       const isDecimal = isMean && value > 0 && value < 9.95
       return isDecimal
         ? { text: decimal.format(value), form: decimalForms.select(value) }
         : { text: integer.format(value), form: forms.select(Math.round(value)) }
     },
-    list: (items) => list.format(items),
-    duration(ms) {
-      const parts = []
+    /** `a, b, and c`. */
+    list: (items: readonly string[]): string => list.format(items),
+    /** @param ms milliseconds */
+    duration(ms: number): string {
+      const parts: string[] = []
       let rest = Math.max(1_000, ms)
       for (const [unit, length] of units) {
         const count = Math.floor(rest / length)
@@ -101,3 +82,5 @@ export function createFormat(locale: string, zone?: string): Format {
     },
   }
 }
+
+export type Format = ReturnType<typeof createFormat>

@@ -1,3 +1,4 @@
+import { meanUptime } from '../../util/uptime.ts'
 import { cleanName } from './clean-text.ts'
 import type { ViewContext } from './context.ts'
 import { viewAsTable, viewDataTable, viewTableRow } from './data-table.ts'
@@ -33,13 +34,6 @@ const bar = (label: string, cells: readonly ViewElement[]): ViewElement => {
     },
     cells,
   )
-}
-
-/** The mean of the days, weighted by their known time; null if there is none. */
-export function meanUptime(days: CardHistory['days']): number | null {
-  const known = days.filter((day) => day.up !== null)
-  const weight = known.reduce((sum, day) => sum + day.known, 0)
-  return weight === 0 ? null : known.reduce((sum, day) => sum + (day.up ?? 0) * day.known, 0) / weight
 }
 
 const mean = (values: readonly (number | null)[]): number | null => {
