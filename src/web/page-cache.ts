@@ -6,15 +6,6 @@ const [minReuseMs, maxReuseMs] = [500, 10_000]
 /** A page is reused for this multiple of the time that rendering it takes. */
 const reuseFactor = 10
 
-/** A page that is expensive to render: rendered once for some time, one at a time, and compressed once in each coding. */
-export interface PageCache<K> {
-  /**
-   * @param key what the page is made from: the page is rendered again for another key
-   * @param render returns the HTML
-   */
-  get(key: K, coding: Coding, render: () => Promise<string>): Promise<Buffer>
-}
-
 interface Page<K> {
   readonly key: K
   /** Monotonic milliseconds from which on it is not reused. */
@@ -23,7 +14,8 @@ interface Page<K> {
   readonly bodies: Map<Coding, Promise<Buffer>>
 }
 
-export function createPageCache<K>(clock: Clock): PageCache<K> {
+/** A page that is expensive to render: rendered once for some time, one at a time, and compressed once in each coding. */
+export function createPageCache<K>(clock: Clock) {
   let last: Page<K> | undefined
 
   function renew(key: K, render: () => Promise<string>): Page<K> {
@@ -42,7 +34,11 @@ export function createPageCache<K>(clock: Clock): PageCache<K> {
   }
 
   return {
-    get(key, coding, render) {
+    /**
+     * @param key what the page is made from: the page is rendered again for another key
+     * @param render returns the HTML
+     */
+    get(key: K, coding: Coding, render: () => Promise<string>): Promise<Buffer> {
       if (last === undefined || last.key !== key || clock.now() >= last.reuseUntil) last = renew(key, render)
       const { html, bodies } = last
       const body = bodies.get(coding) ?? html.then((text) => compress(text, coding))
