@@ -174,7 +174,6 @@ export function createCharts({ place, server: name, first, budget }: ChartsOptio
     }
   }).observe(place)
   addEventListener('themechange', reset)
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', reset)
   setInterval(() => {
     if (zoom === undefined && !document.hidden) load()
   }, reloadAfter)

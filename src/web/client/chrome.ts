@@ -39,6 +39,7 @@ export function setUpTheme(): void {
     // Storage is disabled: the choice applies only to this page.
   }
   apply(select.value)
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => dispatchEvent(new Event('themechange')))
   select.addEventListener('change', () => {
     apply(select.value)
     try {

@@ -32,6 +32,5 @@ function applyTheme(): void {
 }
 
 addEventListener('themechange', applyTheme)
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', applyTheme)
 setUpTheme()
 new MutationObserver(mend).observe(document.body, { childList: true, subtree: true })

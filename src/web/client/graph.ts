@@ -221,7 +221,6 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
   }).observe(target)
   place.addEventListener('toggle', showTable, true)
   addEventListener('themechange', draw)
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw)
   setInterval(() => {
     if (!document.hidden) void load()
   }, reloadAfter)
