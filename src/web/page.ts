@@ -26,7 +26,7 @@ import { createPageCache } from './page-cache.ts'
 import { createPageHistory, type PageHistory } from './page-history.ts'
 import { settingsOf, toPageServer } from './page-server.ts'
 import { fleetJson, renderFleet, renderMissing, renderServer } from './render-page.ts'
-import { findPlayers, readDetails, readWeek } from './server-details.ts'
+import { findPlayers, collectDetails, collectWeek } from './server-details.ts'
 import type { ViewContext } from './view/context.ts'
 import { createFormat } from './view/format.ts'
 import { type Language, textsOf } from './view/texts.ts'
@@ -91,7 +91,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
 
   const parts = { fleet, history, past, clock, isPublic, metricsListen, maintenanceOf }
   const detailsOf = (watcher: Watcher, request: FastifyRequest) =>
-    readDetails(parts, watcher, textsOf(requestedLanguage(request)).fields)
+    collectDetails(parts, watcher, textsOf(requestedLanguage(request)).fields)
 
   function requireWatcher(request: FastifyRequest): Watcher {
     const { name } = request.params as { readonly name: string }
@@ -144,7 +144,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   addData('/page/graph', () => past.graph())
   addData('/page/cards', (request) => readCards(request, fleet, past))
   addData('/page/servers/:name', (request) => detailsOf(requireWatcher(request), request))
-  addData('/page/servers/:name/week', (request) => readWeek(history, requireWatcher(request).server))
+  addData('/page/servers/:name/week', (request) => collectWeek(history, requireWatcher(request).server))
   addData('/page/servers/:name/players', async (request) => {
     const watcher = requireWatcher(request)
     const { search } = request.query as { readonly search?: unknown }

@@ -39,7 +39,7 @@ export interface ServerPageParts {
 }
 
 /** What the page of one server shows. */
-export async function readDetails(parts: ServerPageParts, watcher: Watcher, fieldTexts?: FieldTexts): Promise<ServerDetails> {
+export async function collectDetails(parts: ServerPageParts, watcher: Watcher, fieldTexts?: FieldTexts): Promise<ServerDetails> {
   const { fleet, history, past, clock, isPublic, metricsListen } = parts
   const { server: name } = watcher
   const now = clock.wall()
@@ -89,7 +89,7 @@ export function findPlayers(watcher: Watcher, text: string): FoundPlayers | unde
 }
 
 /** The numbers of players of the last seven days. */
-export async function readWeek(history: History, server: string): Promise<WeekOfPlayers> {
+export async function collectWeek(history: History, server: string): Promise<WeekOfPlayers> {
   const query = { names: ['players'], range: 7 * dayMs, points: (7 * dayMs) / tenMinutes } as const
   const { from, step, series } = await history.range(server, query)
   const round = (value: number | null) => value && Math.round(value * 10) / 10
