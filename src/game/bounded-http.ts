@@ -1,6 +1,7 @@
 import { request } from 'node:http'
 import { isIP } from 'node:net'
 import tls from 'node:tls'
+import { type AbortSignalLike, toAbortSignal } from '../util/abortable.ts'
 import { toSeconds } from '../util/clock.ts'
 import { SourceError, toSourceError, toTlsError, withProgress } from './errors.ts'
 import { addressesOf, type Network } from './network.ts'
@@ -35,7 +36,7 @@ const isParseError = (error: unknown): boolean =>
 export async function requestBounded(
   { method, url, headers = {}, body, maxBytes }: HttpRequest,
   network: Network,
-  signal: AbortSignal,
+  signal: AbortSignalLike,
 ): Promise<HttpReply> {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const isSecure = url.protocol === 'https:'
@@ -59,7 +60,7 @@ export async function requestBounded(
       port,
       path: `${url.pathname}${url.search}`,
       headers: { connection: 'close', ...headers, ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) },
-      signal,
+      signal: toAbortSignal(signal),
       createConnection: () => connection,
     })
     const fail = (error: unknown) => {

@@ -1,6 +1,6 @@
 import { promises as dns, type LookupAddress } from 'node:dns'
 import net from 'node:net'
-import { abortable } from '../util/abortable.ts'
+import { type AbortSignalLike, abortable } from '../util/abortable.ts'
 import type { Clock } from '../util/clock.ts'
 import { createLimiter } from '../util/limiter.ts'
 import { createNameCache } from './names/name-cache.ts'
@@ -100,7 +100,7 @@ function connect(addresses: readonly LookupAddress[], port: number, options?: Co
  * Resolves a host to its addresses. An IP address is returned as it is.
  * @throws the error of the lookup, or the reason of the signal
  */
-export function addressesOf(host: string, network: Network, signal: AbortSignal): Promise<readonly LookupAddress[]> {
+export function addressesOf(host: string, network: Network, signal: AbortSignalLike): Promise<readonly LookupAddress[]> {
   const family = net.isIP(host)
   return family > 0 ? Promise.resolve([{ address: host, family }]) : abortable(network.lookup(host), signal)
 }

@@ -2,6 +2,7 @@ import { SourceError } from '../../src/game/errors.ts'
 import type { Fields } from '../../src/game/fields.ts'
 import type { SourceName } from '../../src/game/sources/names.ts'
 import type { Source } from '../../src/game/sources/source.ts'
+import { toAbortSignal } from '../../src/util/abortable.ts'
 import type { ManualClock } from './manual-clock.ts'
 
 type Answer = Partial<Fields> | Error | 'silent' | ((signal: AbortSignal) => Promise<Partial<Fields>>)
@@ -26,7 +27,7 @@ export function scriptedSource(name: SourceName, clock: ManualClock, answer: Ans
       const { answer } = source
       if (answer === 'silent') return new Promise(() => {})
       if (answer instanceof Error) throw answer
-      const fields = typeof answer === 'function' ? await answer(signal) : answer
+      const fields = typeof answer === 'function' ? await answer(toAbortSignal(signal)) : answer
       return { source: name, at: clock.now(), fields }
     },
     close() {

@@ -1,4 +1,5 @@
 import type { LookupAddress } from 'node:dns'
+import type { AbortSignalLike } from '../../util/abortable.ts'
 import type { Clock } from '../../util/clock.ts'
 import { SourceError, type SourceErrorCode, toSourceError } from '../errors.ts'
 import { addressesOf, type Network } from '../network.ts'
@@ -11,7 +12,7 @@ const maxAddresses = 4
 /** Errors after which the next address is tried. Any other reply or error, even an invalid one, ends the poll. */
 const unreached: ReadonlySet<SourceErrorCode> = new Set(['refused', 'unreachable'])
 
-type Attempt<T> = (address: LookupAddress, signal: AbortSignal) => Promise<T>
+type Attempt<T> = (address: LookupAddress, signal: AbortSignalLike) => Promise<T>
 
 export interface HappyEyeballsOptions {
   /** Name or IP address. */
@@ -31,7 +32,7 @@ export interface HappyEyeballsOptions {
 export function createHappyEyeballs({ host, target, network, clock, phases }: HappyEyeballsOptions) {
   let lastAddress: string | undefined
 
-  return async <T>(attempt: Attempt<T>, signal: AbortSignal): Promise<T> => {
+  return async <T>(attempt: Attempt<T>, signal: AbortSignalLike): Promise<T> => {
     if (network.tcpOnly) throw new SourceError('unsupported', `${target}: UDP is not supported through a proxy (MC_VIA)`)
     const found = await addressesOf(host, network, signal)
     phases?.end('resolve')
@@ -50,7 +51,7 @@ export function createHappyEyeballs({ host, target, network, clock, phases }: Ha
 function race<T>(
   addresses: readonly LookupAddress[],
   attempt: Attempt<T>,
-  signal: AbortSignal,
+  signal: AbortSignalLike,
   target: string,
   clock: Clock,
 ): Promise<{ readonly reply: T; readonly address: string }> {

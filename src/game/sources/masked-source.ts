@@ -1,6 +1,7 @@
 import type { Mask } from '../../secrets/mask.ts'
 import { maskValue } from '../../secrets/mask-value.ts'
 import { maskedLog } from '../../secrets/masked-log.ts'
+import type { AbortSignalLike } from '../../util/abortable.ts'
 import { type FieldName, type Fields, fieldDescriptions } from '../fields.ts'
 import type { MainThreadActivity, Reading, RestingCommand, ServerFiles, Source, SourceContext } from './source.ts'
 
@@ -44,7 +45,7 @@ class MaskedSource implements Source {
     return this.#source.hints ?? {}
   }
 
-  async poll(signal: AbortSignal, deadlineAt?: number): Promise<Reading> {
+  async poll(signal: AbortSignalLike, deadlineAt?: number): Promise<Reading> {
     try {
       return maskReading(await this.#source.poll(signal, deadlineAt), this.#mask)
     } catch (error) {

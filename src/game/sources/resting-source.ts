@@ -1,3 +1,4 @@
+import type { AbortSignalLike } from '../../util/abortable.ts'
 import { backoffMs } from '../../util/backoff.ts'
 import { describeSlowWork, measureWork } from '../../util/slow-work.ts'
 import { SourceError } from '../errors.ts'
@@ -52,7 +53,7 @@ export class RestingSource implements Source {
     return this.#source.hints ?? {}
   }
 
-  async poll(signal: AbortSignal, deadlineAt?: number): Promise<Reading> {
+  async poll(signal: AbortSignalLike, deadlineAt?: number): Promise<Reading> {
     this.#wake()
     try {
       const reading = await this.#source.poll(signal, deadlineAt)

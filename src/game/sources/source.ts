@@ -1,4 +1,5 @@
 import type { Setting } from '../../settings/setting.ts'
+import type { AbortSignalLike } from '../../util/abortable.ts'
 import type { HostPort, ServerAddress } from '../../util/address.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Log } from '../../util/log.ts'
@@ -68,7 +69,7 @@ export interface Source {
    * @param deadlineAt monotonic milliseconds of the deadline; absent if there is none
    * @throws SourceError the same object as before if no new attempt was made, so that a failure is counted once
    */
-  poll(signal: AbortSignal, deadlineAt?: number): Promise<Reading>
+  poll(signal: AbortSignalLike, deadlineAt?: number): Promise<Reading>
   /** Override the hints of the descriptor, depending on the settings. */
   readonly hints?: Readonly<Partial<Record<SourceErrorCode, string>>>
   /** Returns the commands that are not sent for a while because the server did not answer them. */
@@ -139,7 +140,7 @@ export interface ConnectBackoff {
    * Makes one attempt. Until the target has accepted the secret, attempts are made one at a time.
    * @throws SourceError the error of the attempt; during the pause after a failure, the last error without a new attempt
    */
-  attempt<T>(connect: () => Promise<T>, signal: AbortSignal): Promise<T>
+  attempt<T>(connect: () => Promise<T>, signal: AbortSignalLike): Promise<T>
   /**
    * Records the failure of an established connection.
    * @returns monotonic milliseconds at which the next attempt may be made

@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram'
 import type { LookupAddress } from 'node:dns'
-import { abortable } from '../../util/abortable.ts'
+import { type AbortSignalLike, abortable } from '../../util/abortable.ts'
 import type { Clock } from '../../util/clock.ts'
 import { ProtocolError } from '../protocol/error.ts'
 
@@ -16,7 +16,7 @@ const maxUnrelated = 200
 export async function withUdpSocket<T>(
   { address, family }: LookupAddress,
   port: number,
-  signal: AbortSignal,
+  signal: AbortSignalLike,
   work: (socket: Socket) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted()
@@ -44,7 +44,7 @@ export interface UdpExchange {
   /** Returns false for a datagram that must be ignored. */
   readonly isReply: (datagram: Buffer) => boolean
   readonly clock: Clock
-  readonly signal: AbortSignal
+  readonly signal: AbortSignalLike
 }
 
 /** Sends a request, repeatedly until a reply arrives, and returns the reply. */

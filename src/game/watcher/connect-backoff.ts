@@ -1,4 +1,4 @@
-import { abortable } from '../../util/abortable.ts'
+import { type AbortSignalLike, abortable } from '../../util/abortable.ts'
 import { backoffMs, withJitter } from '../../util/backoff.ts'
 import type { Clock } from '../../util/clock.ts'
 import { type SourceError, toSourceError } from '../errors.ts'
@@ -65,7 +65,7 @@ class SessionBackoff implements ConnectBackoff {
     return this.#isReleased
   }
 
-  async attempt<T>(connect: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  async attempt<T>(connect: () => Promise<T>, signal: AbortSignalLike): Promise<T> {
     const { shared, target } = this.#options
     this.#throwIfPaused()
     while (!shared.isAccepted && shared.attempt !== undefined) {

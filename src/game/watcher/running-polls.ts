@@ -2,13 +2,14 @@ import type { Clock } from '../../util/clock.ts'
 import { SourceError } from '../errors.ts'
 import type { Reading, Source } from '../sources/source.ts'
 import type { Deadline } from './deadline.ts'
+import { PollSignal } from './poll-signal.ts'
 
 /** Milliseconds after the deadline in which a source may still return the fields read so far. */
 const graceMs = 100
 
 interface RunningPoll {
   readonly source: Source
-  readonly controller: AbortController
+  readonly signal: PollSignal
   readonly reject: (error: unknown) => void
   cancelTimer: (() => void) | undefined
 }
@@ -38,7 +39,7 @@ export class RunningPolls {
    */
   run(source: Source, deadline: Deadline): Promise<Reading> {
     return new Promise<Reading>((resolve, reject) => {
-      const poll: RunningPoll = { source, controller: new AbortController(), reject, cancelTimer: undefined }
+      const poll: RunningPoll = { source, signal: new PollSignal(), reject, cancelTimer: undefined }
       this.#running = this.#running.concat(poll)
       poll.cancelTimer = this.#clock.after(deadline.remainingMs(), () => this.#expire(poll, deadline))
       const end = (reading: Reading) => {
@@ -46,7 +47,7 @@ export class RunningPolls {
         resolve(reading)
       }
       try {
-        source.poll(poll.controller.signal, deadline.at).then(end, (error: unknown) => this.#fail(poll, error))
+        source.poll(poll.signal, deadline.at).then(end, (error: unknown) => this.#fail(poll, error))
       } catch (error) {
         this.#fail(poll, error)
       }
@@ -67,7 +68,7 @@ export class RunningPolls {
     for (const poll of this.#running) {
       if (!isUnwanted(poll.source)) continue
       const reason = new SourceError('aborted', `${poll.source.target}: no longer watched`)
-      poll.controller.abort(reason)
+      poll.signal.abort(reason)
       this.#fail(poll, reason)
     }
   }
@@ -75,7 +76,7 @@ export class RunningPolls {
   #expire(poll: RunningPoll, deadline: Deadline): void {
     const late = new SourceError('timeout', `${poll.source.target}: no complete reply within ${deadline.timeoutMs} ms`)
     poll.cancelTimer = this.#clock.after(graceMs, () => this.#fail(poll, late))
-    poll.controller.abort(late)
+    poll.signal.abort(late)
   }
 
   #fail(poll: RunningPoll, error: unknown): void {

@@ -1,4 +1,5 @@
 import { baseUrl, text } from '../../../settings/kinds/index.ts'
+import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { requestBounded } from '../../bounded-http.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
@@ -31,7 +32,7 @@ export function createJmxSource({ url, user, password }: JmxSettings, context: S
   const ring = createTickRing()
   let hadTickBean = true
 
-  async function read(signal: AbortSignal): Promise<Partial<Fields>> {
+  async function read(signal: AbortSignalLike): Promise<Partial<Fields>> {
     const headers = { 'content-type': 'application/json', ...(authorization && { authorization }) }
     const { status, body } = await requestBounded(
       { method: 'POST', url: endpoint, headers, body: bulkRequest, maxBytes },

@@ -1,4 +1,5 @@
 import type { WebSocket } from 'ws'
+import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { isRecord } from '../../../util/is-record.ts'
 import { maxReplyValues, parseJson } from '../../../util/json.ts'
 import { load } from '../../../util/load.ts'
@@ -45,7 +46,7 @@ export interface JsonRpc {
   /** Number of received messages: distinguishes a slow peer from a dead one. */
   readonly received: number
   /** @throws SourceError (connection lost), JsonRpcError (an error reply), or the signal's reason */
-  call(method: string, signal: AbortSignal): Promise<unknown>
+  call(method: string, signal: AbortSignalLike): Promise<unknown>
   /** Closes the connection; pending calls reject with `aborted`. */
   close(): void
 }
@@ -60,7 +61,7 @@ interface Pending {
  * @throws SourceError `auth` if the secret is wrong, `tls` if the certificate is not trusted, `unsupported` if it is not a WebSocket
  * server
  */
-export async function connectJsonRpc(options: JsonRpcOptions, signal: AbortSignal): Promise<JsonRpc> {
+export async function connectJsonRpc(options: JsonRpcOptions, signal: AbortSignalLike): Promise<JsonRpc> {
   const url = new URL(options.url)
   const target = url.host
   const socket = await openSocket(url, options.trust, options.network, signal, options.phases)
@@ -78,7 +79,7 @@ export async function connectJsonRpc(options: JsonRpcOptions, signal: AbortSigna
   return createClient(ws, target, options)
 }
 
-function opened(ws: WebSocket, target: string, signal: AbortSignal): Promise<void> {
+function opened(ws: WebSocket, target: string, signal: AbortSignalLike): Promise<void> {
   return new Promise((resolve, reject) => {
     const finish = (error?: unknown) => {
       signal.removeEventListener('abort', abort)

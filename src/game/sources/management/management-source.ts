@@ -1,3 +1,4 @@
+import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { systemNetwork } from '../../network.ts'
@@ -75,7 +76,7 @@ class ManagementSource implements Source {
     this.#backoff = context.connectBackoff?.(this.name, this.target, settings.secret)
   }
 
-  async poll(signal: AbortSignal): Promise<Reading> {
+  async poll(signal: AbortSignalLike): Promise<Reading> {
     signal.throwIfAborted()
     this.#throwIfClosed()
     this.#phases?.start()
@@ -109,7 +110,7 @@ class ManagementSource implements Source {
     if (this.#closed) throw new SourceError('aborted', `${this.target}: no longer watched`)
   }
 
-  async #connect(signal: AbortSignal): Promise<JsonRpc> {
+  async #connect(signal: AbortSignalLike): Promise<JsonRpc> {
     const open = () => this.#open(signal)
     try {
       return await (this.#backoff === undefined ? open() : this.#backoff.attempt(open, signal))
@@ -120,7 +121,7 @@ class ManagementSource implements Source {
     }
   }
 
-  async #open(signal: AbortSignal): Promise<JsonRpc> {
+  async #open(signal: AbortSignalLike): Promise<JsonRpc> {
     const { url, secret, caFile, fingerprint } = this.#settings
     const connection = await connectJsonRpc(
       {
@@ -156,7 +157,7 @@ class ManagementSource implements Source {
     this.#heartbeatAt = undefined
   }
 
-  async #read(connection: JsonRpc, signal: AbortSignal): Promise<Reading> {
+  async #read(connection: JsonRpc, signal: AbortSignalLike): Promise<Reading> {
     const { measure = unmeasured } = this.#context
     const before = connection.received
     const sentAt = this.#context.clock.now()

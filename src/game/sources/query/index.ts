@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { LookupAddress } from 'node:dns'
 import { hostPort } from '../../../settings/kinds/index.ts'
+import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { defaultPorts, formatHostPort, type HostPort } from '../../../util/address.ts'
 import { toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
@@ -33,7 +34,7 @@ export function createQuerySource(address: HostPort, context: SourceContext): So
   const phases = context.phases?.timer('query')
   const raceAddresses = createHappyEyeballs({ host, target, network, clock, phases })
 
-  function read(address: LookupAddress, signal: AbortSignal): Promise<Partial<Fields>> {
+  function read(address: LookupAddress, signal: AbortSignalLike): Promise<Partial<Fields>> {
     return withUdpSocket(address, port, signal, async (socket) => {
       const session = toSession(randomInt(2 ** 31))
       const request = (bytes: Buffer, type: 0 | 9) =>

@@ -1,3 +1,4 @@
+import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { formatHostPort } from '../../../util/address.ts'
 import type { Clock } from '../../../util/clock.ts'
 import { SourceError, type SourceErrorCode, toSourceError, withProgress } from '../../errors.ts'
@@ -68,7 +69,7 @@ export class RconSource implements Source {
     this.#closing = new ClosingServer(clock, (text) => log.info({ source: 'rcon' }, `${target}: ${text}`))
   }
 
-  async poll(signal: AbortSignal, deadlineAt = Number.POSITIVE_INFINITY): Promise<Reading> {
+  async poll(signal: AbortSignalLike, deadlineAt = Number.POSITIVE_INFINITY): Promise<Reading> {
     const abort = () => this.#session.abort(toSourceError(signal.reason, this.target))
     signal.addEventListener('abort', abort)
     try {
@@ -104,7 +105,7 @@ export class RconSource implements Source {
    * Sends the commands of one poll.
    * @param startedAt monotonic milliseconds at which the poll started
    */
-  async #sendCommands(opened: RconConnection, startedAt: number, signal: AbortSignal, deadlineAt: number): Promise<void> {
+  async #sendCommands(opened: RconConnection, startedAt: number, signal: AbortSignalLike, deadlineAt: number): Promise<void> {
     const isNew = opened !== this.#connection
     // The server may have been updated, unless it closes each connection anyway.
     if (isNew && this.#connection !== undefined && !this.#closing.closesEach()) this.#planner.reconnected()
@@ -155,7 +156,7 @@ export class RconSource implements Source {
   }
 
   /** Sends one command, over a new connection if the server closes each one after a reply. */
-  async #send(command: RconCommand, opened: RconConnection, signal: AbortSignal): Promise<RconReply> {
+  async #send(command: RconCommand, opened: RconConnection, signal: AbortSignalLike): Promise<RconReply> {
     let connection = this.#connection ?? opened
     if (connection.replies > 0 && this.#closing.closesEach()) connection = await this.#reconnect(signal)
     try {
@@ -171,7 +172,7 @@ export class RconSource implements Source {
     }
   }
 
-  async #reconnect(signal: AbortSignal): Promise<RconConnection> {
+  async #reconnect(signal: AbortSignalLike): Promise<RconConnection> {
     this.#connection?.close()
     this.#connection = await this.#session.connection(signal)
     return this.#connection

@@ -1,3 +1,4 @@
+import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { formatHostPort, type HostPort } from '../../../util/address.ts'
 import type { Clock } from '../../../util/clock.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
@@ -37,7 +38,7 @@ export class RconSession {
    * Returns the open connection, or a new one if the backoff allows it.
    * @throws SourceError during the pause after a failure, the last error without a new attempt
    */
-  async connection(signal: AbortSignal): Promise<RconConnection> {
+  async connection(signal: AbortSignalLike): Promise<RconConnection> {
     this.#throwIfClosed()
     signal.throwIfAborted()
     if (this.#current?.open) return this.#current
@@ -63,7 +64,7 @@ export class RconSession {
     if (this.#closed) throw new SourceError('aborted', `${this.#target}: no longer watched`)
   }
 
-  async #connect(signal: AbortSignal): Promise<RconConnection> {
+  async #connect(signal: AbortSignalLike): Promise<RconConnection> {
     const { address, password } = this.#settings
     const network = this.#network
     const target = this.#target

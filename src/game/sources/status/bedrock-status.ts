@@ -1,7 +1,8 @@
+import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { SourceError, type SourceErrorCode, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 
-type Read = (signal: AbortSignal) => Promise<Partial<Fields>>
+type Read = (signal: AbortSignalLike) => Promise<Partial<Fields>>
 export type Transport = 'raknet' | 'nethernet'
 type Failures = ReadonlyMap<Transport, SourceError>
 
@@ -17,7 +18,7 @@ const transports = Object.keys(titles) as readonly Transport[]
 export function createBedrockReader(target: string, readers: Readonly<Record<Transport, Read>>): Read {
   let current: Transport | undefined
 
-  async function readAny(tried: readonly Transport[], before: Failures, signal: AbortSignal): Promise<Partial<Fields>> {
+  async function readAny(tried: readonly Transport[], before: Failures, signal: AbortSignalLike): Promise<Partial<Fields>> {
     const failures = new Map(before)
     const own = new AbortController()
     const abort = () => own.abort(signal.reason)

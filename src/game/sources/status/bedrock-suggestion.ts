@@ -1,3 +1,4 @@
+import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { defaultPorts, formatHostPort, formatServerAddress, type HostPort } from '../../../util/address.ts'
 import type { Clock } from '../../../util/clock.ts'
 import { SourceError, type SourceErrorCode, toSourceError } from '../../errors.ts'
@@ -27,14 +28,14 @@ export class BedrockSuggestion {
   }
 
   /** Adds the hint to write the address of a Bedrock server as such, if one answers. Never rejects. */
-  async explain(thrown: unknown, signal: AbortSignal): Promise<SourceError> {
+  async explain(thrown: unknown, signal: AbortSignalLike): Promise<SourceError> {
     const error = toSourceError(thrown, formatHostPort(this.#address))
     if (signal.aborted || !withoutServer.includes(error.code)) return error
     if (!this.#isChecked && running < maxRunning) await this.#check(signal)
     return this.#hint === undefined ? error : new SourceError(error.code, error.message, { cause: error, hint: this.#hint })
   }
 
-  async #check(signal: AbortSignal): Promise<void> {
+  async #check(signal: AbortSignalLike): Promise<void> {
     const { host, port } = this.#address
     // The default port was probably not configured.
     const ports = port === defaultPorts.java ? [port, defaultPorts.bedrock] : [port]

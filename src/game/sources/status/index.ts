@@ -1,4 +1,5 @@
 import { hostname, oneOf, serverAddress, textPattern } from '../../../settings/kinds/index.ts'
+import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { defaultPorts, formatHostPort, parseHost, type ServerAddress } from '../../../util/address.ts'
 import type { Clock } from '../../../util/clock.ts'
 import { matchesPattern } from '../../../util/text-pattern.ts'
@@ -59,7 +60,7 @@ export class StatusSource implements Source {
       this.#suggestion = new BedrockSuggestion(address, context.clock, plain)
   }
 
-  async poll(signal: AbortSignal): Promise<Reading> {
+  async poll(signal: AbortSignalLike): Promise<Reading> {
     signal.throwIfAborted()
     const fields = await (this.#suggestion === undefined ? this.#reader.read(signal) : this.#readFirst(this.#suggestion, signal))
     if (this.#asleepMotd === undefined) return { source: 'status', at: this.#clock.now(), fields }
@@ -69,7 +70,7 @@ export class StatusSource implements Source {
     return { source: 'status', at: this.#clock.now(), fields: { ...fields, asleep: false } }
   }
 
-  async #readFirst(suggestion: BedrockSuggestion, signal: AbortSignal): Promise<Partial<Fields>> {
+  async #readFirst(suggestion: BedrockSuggestion, signal: AbortSignalLike): Promise<Partial<Fields>> {
     try {
       const fields = await this.#reader.read(signal)
       this.#suggestion = undefined

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { formatHostPort, type HostPort } from '../../../util/address.ts'
 import type { Clock } from '../../../util/clock.ts'
 import { inOwnTurn } from '../../../util/own-turn.ts'
@@ -42,7 +43,7 @@ export interface JavaPingOptions<T> {
   readonly server: HostPort
   readonly clock: Clock
   readonly phases: PhaseTimer | undefined
-  readonly signal: AbortSignal
+  readonly signal: AbortSignalLike
   /** The remote address, if it is known: asking the system for it takes 4 % of a poll (`npm run bench -- fleet`). */
   readonly address?: string | undefined
   /** Whether to send a ping after the status. */

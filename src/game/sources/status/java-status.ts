@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import { isIP } from 'node:net'
-import { abortable } from '../../../util/abortable.ts'
+import { type AbortSignalLike, abortable } from '../../../util/abortable.ts'
 import { defaultPorts, formatHostPort, type HostPort } from '../../../util/address.ts'
 import { type Clock, toSeconds } from '../../../util/clock.ts'
 import { SourceError, type SourceErrorCode, toSourceError, withProgress } from '../../errors.ts'
@@ -36,7 +36,7 @@ const legacyGraceMs = 1_000
 /** Reads the status of one server. */
 export interface StatusReader {
   /** @throws SourceError */
-  read(signal: AbortSignal): Promise<Partial<Fields>>
+  read(signal: AbortSignalLike): Promise<Partial<Fields>>
 }
 
 /** Only after these errors the next target is tried. */
@@ -84,13 +84,13 @@ export class JavaReader implements StatusReader {
     this.#hello = encodeHello(hostname ?? address.host, address.port)
   }
 
-  read(signal: AbortSignal): Promise<Partial<Fields>> {
+  read(signal: AbortSignalLike): Promise<Partial<Fields>> {
     this.#phases?.start()
     return this.#srvName === undefined ? this.#readFrom(this.#address, signal) : this.#readLocated(this.#srvName, signal)
   }
 
   /** Reads the first of the servers in the SRV records that can be reached. */
-  async #readLocated(srvName: string, signal: AbortSignal): Promise<Partial<Fields>> {
+  async #readLocated(srvName: string, signal: AbortSignalLike): Promise<Partial<Fields>> {
     let failure: SourceError | undefined
     for (const server of await this.#findServers(srvName, signal)) {
       try {
@@ -104,14 +104,14 @@ export class JavaReader implements StatusReader {
   }
 
   /** Returns the addresses to try, best first. */
-  async #findServers(srvName: string, signal: AbortSignal): Promise<readonly HostPort[]> {
+  async #findServers(srvName: string, signal: AbortSignalLike): Promise<readonly HostPort[]> {
     const records = await abortable(findSrvRecords(srvName, this.#network, this.#clock), signal)
     const targets = orderSrv(records, this.#random).slice(0, maxTargets)
     return targets.length > 0 ? targets.map(({ name, port }) => ({ host: name, port })) : [this.#address]
   }
 
   /** Short, because the state of an async function takes memory for each of its variables. */
-  async #readFrom(server: HostPort, signal: AbortSignal): Promise<Partial<Fields>> {
+  async #readFrom(server: HostPort, signal: AbortSignalLike): Promise<Partial<Fields>> {
     let addresses: Addresses = []
     this.#located(server)
     try {
@@ -156,7 +156,7 @@ export class JavaReader implements StatusReader {
   #ping(
     server: HostPort,
     addresses: Addresses,
-    signal: AbortSignal,
+    signal: AbortSignalLike,
     phases: PhaseTimer | undefined,
     protocol: number,
   ): Promise<JavaPing<StatusReply>> {
@@ -186,7 +186,7 @@ export class JavaReader implements StatusReader {
     return protocol === knownProtocol && reply.protocol === protocol ? withoutVersion(fields) : fields
   }
 
-  async #readLegacy(server: HostPort, addresses: Addresses, signal: AbortSignal): Promise<Partial<Fields>> {
+  async #readLegacy(server: HostPort, addresses: Addresses, signal: AbortSignalLike): Promise<Partial<Fields>> {
     const { port } = server
     const phases = this.#phases
     phases?.start()
@@ -205,7 +205,7 @@ export class JavaReader implements StatusReader {
   async #readRefused(
     server: HostPort,
     addresses: Addresses,
-    signal: AbortSignal,
+    signal: AbortSignalLike,
     error: LegacyPeerError,
   ): Promise<Partial<Fields>> {
     try {
@@ -224,7 +224,7 @@ export class JavaReader implements StatusReader {
   async #readBoth(
     server: HostPort,
     addresses: Addresses,
-    signal: AbortSignal,
+    signal: AbortSignalLike,
     refused: LegacyPeerError,
   ): Promise<Partial<Fields>> {
     const own = new AbortController()
@@ -263,7 +263,7 @@ export class JavaReader implements StatusReader {
     }
   }
 
-  async #isTlsServer({ port }: HostPort, addresses: Addresses, signal: AbortSignal): Promise<boolean> {
+  async #isTlsServer({ port }: HostPort, addresses: Addresses, signal: AbortSignalLike): Promise<boolean> {
     const server = this.#addPeculiarities()
     if (this.#clock.now() >= server.tlsCheckedUntil) {
       // Loads TLS, which few servers need.

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import net from 'node:net'
-import { abortable } from '../../../util/abortable.ts'
+import { type AbortSignalLike, abortable, toAbortSignal } from '../../../util/abortable.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { PhaseTimer } from '../../phases.ts'
 
@@ -22,7 +22,7 @@ export interface Guarded<T> {
 export interface GuardOptions {
   /** For messages. */
   readonly target: string
-  readonly signal: AbortSignal
+  readonly signal: AbortSignalLike
   /** Returns monotonic milliseconds. */
   readonly now: () => number
   readonly phases?: PhaseTimer | undefined
@@ -90,7 +90,7 @@ export async function guardTcp<T>(
   try {
     signal.throwIfAborted()
     relay.listen(0, '127.0.0.1')
-    await once(relay, 'listening', { signal })
+    await once(relay, 'listening', { signal: toAbortSignal(signal) })
     if (failure !== undefined) throw failure
     const value = await abortable(request((relay.address() as net.AddressInfo).port), signal)
     return { value, address, latency }
@@ -102,7 +102,7 @@ export async function guardTcp<T>(
   }
 }
 
-function asFailure(error: unknown, signal: AbortSignal, target: string): SourceError {
+function asFailure(error: unknown, signal: AbortSignalLike, target: string): SourceError {
   if (signal.aborted) return toSourceError(signal.reason, target)
   if (error instanceof SourceError) return error
   return new SourceError('malformed', `${target}: ${error instanceof Error ? error.message : 'the reply cannot be parsed'}`)

@@ -1,3 +1,4 @@
+import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { defaultPorts, formatHostPort, type HostPort } from '../../../util/address.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
@@ -31,11 +32,11 @@ export function createNetherNetReader(
   { host, port }: HostPort,
   network: Network,
   measure = unmeasured,
-): (signal: AbortSignal) => Promise<Partial<Fields>> {
+): (signal: AbortSignalLike) => Promise<Partial<Fields>> {
   const target = formatHostPort({ host, port })
   let schemes: readonly ('http' | 'https')[] = port === defaultPorts.bedrock ? ['http', 'https'] : ['https', 'http']
 
-  async function join(scheme: 'http' | 'https', signal: AbortSignal): Promise<Partial<Fields>> {
+  async function join(scheme: 'http' | 'https', signal: AbortSignalLike): Promise<Partial<Fields>> {
     const url = new URL(`${scheme}://${target}${joinPath}`)
     // Loads HTTP and TLS, which Java servers do not need.
     const { requestBounded } = await import('../../bounded-http.ts')

@@ -1,4 +1,5 @@
 import type { LookupAddress } from 'node:dns'
+import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { formatHostPort, type HostPort } from '../../../util/address.ts'
 import { toSeconds } from '../../../util/clock.ts'
 import { toSourceError } from '../../errors.ts'
@@ -20,11 +21,11 @@ export function createRakNetReader(
   { clock, measure = unmeasured }: Pick<SourceContext, 'clock' | 'measure'>,
   network: Network,
   phases: PhaseTimer | undefined,
-): (signal: AbortSignal) => Promise<Partial<Fields>> {
+): (signal: AbortSignalLike) => Promise<Partial<Fields>> {
   const target = formatHostPort({ host, port })
   const raceAddresses = createHappyEyeballs({ host, target, network, clock, phases })
 
-  async function ping(address: LookupAddress, signal: AbortSignal): Promise<Partial<Fields>> {
+  async function ping(address: LookupAddress, signal: AbortSignalLike): Promise<Partial<Fields>> {
     const sent: number[] = []
     const datagram = await withUdpSocket(address, port, signal, (socket) =>
       exchange(socket, {

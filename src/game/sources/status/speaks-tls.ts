@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { connect } from 'node:tls'
+import type { AbortSignalLike } from '../../../util/abortable.ts'
 import type { Clock } from '../../../util/clock.ts'
 
 /** Timeout of the handshake in milliseconds. The server has just been reached. */
@@ -10,7 +11,7 @@ const maxMs = 1_000
  * alert. Never rejects.
  * @param socket a connecting socket. Always destroyed.
  */
-export function speaksTls(socket: Socket, clock: Pick<Clock, 'after'>, signal: AbortSignal): Promise<boolean> {
+export function speaksTls(socket: Socket, clock: Pick<Clock, 'after'>, signal: AbortSignalLike): Promise<boolean> {
   return new Promise((resolve) => {
     const end = (answer: boolean) => {
       cancel()
