@@ -9,7 +9,7 @@ import { expect, it } from 'vitest'
 import { type DemoServer, startDemoServer } from '../../../src/demo/demo-server.ts'
 import { createDirectorySource } from '../../../src/game/sources/directory/index.ts'
 import { createJmxSource } from '../../../src/game/sources/jmx/index.ts'
-import { createManagementSource } from '../../../src/game/sources/management/management-source.ts'
+import { ManagementSource } from '../../../src/game/sources/management/management-source.ts'
 import { sourceNames } from '../../../src/game/sources/names.ts'
 import { createQuerySource } from '../../../src/game/sources/query/index.ts'
 import { RconSource } from '../../../src/game/sources/rcon/rcon-source.ts'
@@ -28,7 +28,7 @@ type ByPort = (port: number, context: SourceContext) => Source
 const makers = {
   status: (port, context) => new StatusSource({ edition: 'java', host, port }, context),
   rcon: (port, context) => new RconSource({ address: { host, port }, password: 'password' }, context),
-  management: (port, context) => createManagementSource({ url: `ws://${host}:${port}`, secret }, context),
+  management: (port, context) => new ManagementSource({ url: `ws://${host}:${port}`, secret }, context),
   query: (port, context) => createQuerySource({ host, port }, context),
   jmx: (port, context) => createJmxSource({ url: `http://${host}:${port}/jolokia` }, context),
 } satisfies Record<string, ByPort>
@@ -130,7 +130,7 @@ const management = async (change: (results: Record<string, unknown>) => void = (
 }
 
 testSource('management', {
-  good: demo(({ management: settings }, context) => createManagementSource(settings!, context)),
+  good: demo(({ management: settings }, context) => new ManagementSource(settings!, context)),
   quick: management,
   partial: async () => ({
     ...(await management((results) => {

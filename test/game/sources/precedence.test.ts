@@ -9,7 +9,7 @@ import { type DemoOptions, type DemoServer, startDemoServer } from '../../../src
 import { precedence } from '../../../src/game/snapshot.ts'
 import { createDirectorySource } from '../../../src/game/sources/directory/index.ts'
 import { createJmxSource } from '../../../src/game/sources/jmx/index.ts'
-import { createManagementSource } from '../../../src/game/sources/management/management-source.ts'
+import { ManagementSource } from '../../../src/game/sources/management/management-source.ts'
 import type { SourceName } from '../../../src/game/sources/names.ts'
 import { createQuerySource } from '../../../src/game/sources/query/index.ts'
 import { RconSource } from '../../../src/game/sources/rcon/rcon-source.ts'
@@ -60,7 +60,7 @@ async function readWorldUpgrade(): Promise<string[]> {
   const server = await managementServer()
   const pushed: string[] = []
   const push = ({ fields }: Reading) => void pushed.push(...Object.keys(fields))
-  const source = createManagementSource({ url: server.url, secret: server.secret }, { ...context, push })
+  const source = new ManagementSource({ url: server.url, secret: server.secret }, { ...context, push })
   onTestFinished(() => server.close())
   const polled = await read(source)
   server.notify('minecraft:notification/world/upgrade_progress', [0.5])
@@ -138,7 +138,7 @@ it.each<[SourceName, () => Promise<string[]>[]]>([
     'rcon',
     () => [...(['vanilla', 'paper', 'forge'] as const).map((software) => readDemo({ software }, rcon, 10)), readBukkitRcon()],
   ],
-  ['management', () => [readDemo({}, ({ management }) => createManagementSource(management!, context)), readWorldUpgrade()]],
+  ['management', () => [readDemo({}, ({ management }) => new ManagementSource(management!, context)), readWorldUpgrade()]],
   ['query', () => [readDemo({ software: 'paper' }, ({ query }) => createQuerySource(query, context))]],
   ['jmx', () => [readJmx()]],
   ['directory', () => [readDirectory()]],

@@ -2,7 +2,7 @@ import { baseUrl, existingFile, fingerprint, text } from '../../../settings/kind
 import { networkHints } from '../hints.ts'
 import type { SourceDescriptor } from '../source.ts'
 import { discoverManagement, whyUndiscovered } from './discover.ts'
-import { createManagementSource } from './management-source.ts'
+import { ManagementSource } from './management-source.ts'
 import type { ManagementSettings } from './settings.ts'
 
 export const management: SourceDescriptor<'management', ManagementSettings> = {
@@ -75,5 +75,5 @@ export const management: SourceDescriptor<'management', ManagementSettings> = {
   editions: ['java'],
   discover: discoverManagement,
   whyUndiscovered,
-  create: createManagementSource,
+  create: (settings, context) => new ManagementSource(settings, context),
 }

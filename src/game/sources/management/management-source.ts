@@ -23,10 +23,10 @@ import {
   type SourceContext,
   unmeasured,
 } from '../source.ts'
-import { createEventPusher, type EventPusher } from './event-pusher.ts'
+import { EventPusher } from './event-pusher.ts'
 import { type FailedCall, FailedCalls } from './failed-calls.ts'
 import { connectJsonRpc, type JsonRpc, JsonRpcError, methodNotFound } from './json-rpc.ts'
-import { createOnlinePlayers, type OnlinePlayers } from './online-players.ts'
+import { OnlinePlayers } from './online-players.ts'
 import type { ManagementSettings } from './settings.ts'
 
 /** Used if the secret was found in the server's directory. */
@@ -39,11 +39,7 @@ const maxMissedHeartbeats = 3
  * Reads a server by the management protocol (1.21.9 and later), over one persistent connection: settings, the full player list, and
  * events between polls.
  */
-export function createManagementSource(settings: ManagementSettings, context: SourceContext): Source {
-  return new ManagementSource(settings, context)
-}
-
-class ManagementSource implements Source {
+export class ManagementSource implements Source {
   readonly name = 'management'
   readonly target: string
   readonly hints: NonNullable<Source['hints']>
@@ -66,8 +62,8 @@ class ManagementSource implements Source {
   constructor(settings: ManagementSettings, context: SourceContext) {
     this.#settings = settings
     this.#context = context
-    this.#players = createOnlinePlayers(context.clock)
-    this.#pusher = createEventPusher({ ...context, source: this.name, players: this.#players.read })
+    this.#players = new OnlinePlayers(context.clock)
+    this.#pusher = new EventPusher(context, () => this.#players.read())
     this.#phases = context.phases?.timer('management')
     this.hints = context.discovered?.includes('secret') ? { auth: discoveredSecret } : {}
     const { protocol, host } = new URL(settings.url)

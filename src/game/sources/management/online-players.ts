@@ -6,48 +6,48 @@ import type { TimedFields } from './event-pusher.ts'
 const maxPlayers = 10_000
 
 /** The players that are online, from the lists and events of one server. Those beyond the maximum are only counted. */
-export interface OnlinePlayers {
-  /** Replaces the list; undefined if it is unknown. */
-  set(players: readonly Player[] | undefined): void
-  /** Adds a player. Returns false if the list is unknown. */
-  joined(player: Player): boolean
-  /** Removes a player. Returns false if the list is unknown, or the player is not in it. */
-  left(player: Player): boolean
-  /** Returns the players with the time of the last list or event; no fields if the list is unknown. */
-  read(): TimedFields
-}
-
-export function createOnlinePlayers(clock: Pick<Clock, 'now'>): OnlinePlayers {
-  let byName: Map<string, Player> | undefined
-  let unlisted = 0
+export class OnlinePlayers {
+  readonly #clock: Pick<Clock, 'now'>
+  #byName: Map<string, Player> | undefined
+  #unlisted = 0
   /** Monotonic milliseconds of the last list or event. */
-  let readAt = 0
-  return {
-    set(players) {
-      byName = players && new Map(players.slice(0, maxPlayers).map((player) => [player.name, player]))
-      unlisted = Math.max(0, (players?.length ?? 0) - maxPlayers)
-      if (byName !== undefined) readAt = clock.now()
-    },
-    joined(player) {
-      if (byName === undefined) return false
-      if (byName.size < maxPlayers || byName.has(player.name)) byName.set(player.name, player)
-      else unlisted++
-      readAt = clock.now()
-      return true
-    },
-    left({ name }) {
-      if (!byName?.delete(name)) {
-        if (unlisted === 0) return false
-        unlisted--
-      }
-      readAt = clock.now()
-      return true
-    },
-    read() {
-      const times = { players: readAt, playersOnline: readAt }
-      if (byName === undefined) return { fields: {}, readAt: times }
-      const players = { players: [...byName.values()], complete: unlisted === 0 }
-      return { fields: { playersOnline: byName.size + unlisted, players }, readAt: times }
-    },
+  #readAt = 0
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock
+  }
+
+  /** Replaces the list; undefined if it is unknown. */
+  set(players: readonly Player[] | undefined): void {
+    this.#byName = players && new Map(players.slice(0, maxPlayers).map((player) => [player.name, player]))
+    this.#unlisted = Math.max(0, (players?.length ?? 0) - maxPlayers)
+    if (players !== undefined) this.#readAt = this.#clock.now()
+  }
+
+  /** Adds a player. Returns false if the list is unknown. */
+  joined(player: Player): boolean {
+    if (this.#byName === undefined) return false
+    if (this.#byName.size < maxPlayers || this.#byName.has(player.name)) this.#byName.set(player.name, player)
+    else this.#unlisted++
+    this.#readAt = this.#clock.now()
+    return true
+  }
+
+  /** Removes a player. Returns false if the list is unknown, or the player is not in it. */
+  left({ name }: Player): boolean {
+    if (!this.#byName?.delete(name)) {
+      if (this.#unlisted === 0) return false
+      this.#unlisted--
+    }
+    this.#readAt = this.#clock.now()
+    return true
+  }
+
+  /** Returns the players with the time of the last list or event; no fields if the list is unknown. */
+  read(): TimedFields {
+    const readAt = { players: this.#readAt, playersOnline: this.#readAt }
+    if (this.#byName === undefined) return { fields: {}, readAt }
+    const players = { players: [...this.#byName.values()], complete: this.#unlisted === 0 }
+    return { fields: { playersOnline: this.#byName.size + this.#unlisted, players }, readAt }
   }
 }

@@ -5,7 +5,7 @@ import { SourceError } from '../../../../src/game/errors.ts'
 import { createFleet } from '../../../../src/game/fleet.ts'
 import { readingMethods } from '../../../../src/game/protocol/management.ts'
 import { createSources } from '../../../../src/game/sources/create-sources.ts'
-import { createManagementSource } from '../../../../src/game/sources/management/management-source.ts'
+import { ManagementSource } from '../../../../src/game/sources/management/management-source.ts'
 import type { Reading, SourceContext } from '../../../../src/game/sources/source.ts'
 import { createConnectBackoffs } from '../../../../src/game/watcher/connect-backoff.ts'
 import { PollRequests } from '../../../../src/game/watcher/poll-requests.ts'
@@ -31,7 +31,10 @@ afterEach(async () => {
   await server.close()
 })
 
-function source(more: Record<string, unknown> = {}, clock: Parameters<typeof createManagementSource>[1]['clock'] = systemClock) {
+function source(
+  more: Record<string, unknown> = {},
+  clock: ConstructorParameters<typeof ManagementSource>[1]['clock'] = systemClock,
+) {
   // As the watcher does it: a poll that the source requests gives a reading like a push.
   const requests = new PollRequests(clock, () => {
     made.poll(never()).then(
@@ -48,7 +51,7 @@ function source(more: Record<string, unknown> = {}, clock: Parameters<typeof cre
     requestPoll: (name, at) => requests.request(name, at),
     connectBackoff: createConnectBackoffs(clock, () => 0.5).acquire,
   }
-  const made = createManagementSource({ url: server.url, secret: server.secret, ...more }, context)
+  const made = new ManagementSource({ url: server.url, secret: server.secret, ...more }, context)
   open.push(requests, made)
   return made
 }
@@ -270,7 +273,7 @@ describe('events', () => {
       clock: systemClock,
       log: silentLog,
       createSources(_, context) {
-        const management = createManagementSource({ url: server.url, secret: server.secret }, context)
+        const management = new ManagementSource({ url: server.url, secret: server.secret }, context)
         return { list: () => [management], close: () => management.close() }
       },
     })

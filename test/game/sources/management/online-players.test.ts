@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest'
-import { createOnlinePlayers } from '../../../../src/game/sources/management/online-players.ts'
+import { OnlinePlayers } from '../../../../src/game/sources/management/online-players.ts'
 
 const named = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `player${index}` }))
 
-function read(players: ReturnType<typeof createOnlinePlayers>) {
+function read(players: OnlinePlayers) {
   const { playersOnline, players: list } = players.read().fields
   return { playersOnline, listed: list?.players.length, complete: list?.complete }
 }
 
 it('counts the players above the maximum of the list, which is not complete then', () => {
-  const players = createOnlinePlayers({ now: () => 0 })
+  const players = new OnlinePlayers({ now: () => 0 })
   players.set(named(10_000))
   expect(read(players)).toEqual({ playersOnline: 10_000, listed: 10_000, complete: true })
   expect(players.joined({ name: 'Alice' })).toBe(true)
