@@ -20,7 +20,7 @@ const testsOf = {
   'game/protocol/text-runs': ['game/protocol/text'],
   // Without those of real demo servers, which take seconds.
   'game/watcher': [
-    ...['connect-backoff', 'deadline', 'freshness', 'index', 'player-counter', 'poll-requests', 'poll-signal'],
+    ...['connect-backoff', 'freshness', 'index', 'player-counter', 'poll-requests', 'poll-signal'],
     ...['reachability', 'running-polls', 'schedule', 'tick-rate', 'wheel'],
   ].map((name) => `game/watcher/${name}`),
   'notify/channels': ['notify/messages'],

@@ -1,13 +1,13 @@
 import { type Clock, toSeconds } from '../../util/clock.ts'
 import type { Limiter } from '../../util/limiter.ts'
 import type { Log } from '../../util/log.ts'
+import { waitUpTo } from '../../util/wait-up-to.ts'
 import { toSourceError } from '../errors.ts'
 import type { PollSettings } from '../server-settings.ts'
 import type { SettingNames } from '../setting-names.ts'
 import type { ServerSnapshot } from '../snapshot.ts'
 import type { SourceName } from '../sources/names.ts'
 import type { Reading, Source, SourceContext, SourceSet } from '../sources/source.ts'
-import { createDeadline, type Deadline, waitUpTo } from './deadline.ts'
 import { PollRequests } from './poll-requests.ts'
 import { Publisher } from './publisher.ts'
 import { RunningPolls } from './running-polls.ts'
@@ -74,7 +74,7 @@ export class SourceWatcher implements Watcher {
     this.#options = options
     const { server, demo, settings, clock, log, random, limit, align, onPollStart, settingNames } = options
     this.#states = new SourceStates({ server, clock, log, settingNames })
-    this.#running = new RunningPolls(clock)
+    this.#running = new RunningPolls(clock, settings.timeout)
     this.#requests = new PollRequests(clock, (source) => this.#pollRequested(source))
     this.#sources = options.sources(
       (reading) => this.#receivePushed(reading),
@@ -146,13 +146,16 @@ export class SourceWatcher implements Watcher {
     this.#schedule.pollSoon()
   }
 
-  /** Polls one source. Never rejects. Returns true if this showed that a server that was down is up again. */
-  async #pollSource(source: Source, deadline: Deadline): Promise<boolean> {
+  /**
+   * Polls one source. Never rejects. Returns true if this showed that a server that was down is up again.
+   * @param pollStarted monotonic milliseconds from which the timeout counts
+   */
+  async #pollSource(source: Source, pollStarted?: number): Promise<boolean> {
     const { clock } = this.#options
     const started = clock.now()
     let hasRecovered = false
     try {
-      const reading = await this.#running.run(source, deadline)
+      const reading = await this.#running.run(source, pollStarted ?? started)
       hasRecovered = this.#publisher.addPolled(source, reading)
       this.#states.ok(source, toSeconds(clock.now() - started), reading.failures)
     } catch (thrown) {
@@ -171,7 +174,7 @@ export class SourceWatcher implements Watcher {
     const source = this.#sources.list().find((one) => one.name === name)
     if (source === undefined || this.#closed) return true
     if (this.#running.isRunning(source)) return false
-    void this.#pollSource(source, createDeadline(this.#options.clock, this.#options.settings.timeout)).then((hasRecovered) => {
+    void this.#pollSource(source).then((hasRecovered) => {
       this.#publisher.publishSoon()
       if (hasRecovered) this.#schedule.pollSoon()
     })
@@ -179,13 +182,11 @@ export class SourceWatcher implements Watcher {
   }
 
   async #pollOnce(): Promise<ServerSnapshot> {
-    const { clock, settings } = this.#options
-    const started = clock.now()
-    const deadline = createDeadline(clock, settings.timeout, started)
-    if (this.#sources.refresh !== undefined) await this.#refreshSources(deadline)
+    const started = this.#options.clock.now()
+    if (this.#sources.refresh !== undefined) await this.#refreshSources()
     if (this.#closed) return this.snapshot()
     const idle = this.#sources.list().filter((source) => !this.#running.isRunning(source))
-    const polls = idle.map((source) => this.#pollSource(source, deadline))
+    const polls = idle.map((source) => this.#pollSource(source, started))
     let hasRecovered = false
     // They never reject, so that Promise.all(), which takes half a kilobyte, is not needed.
     for (const poll of polls) if (await poll) hasRecovered = true
@@ -196,10 +197,10 @@ export class SourceWatcher implements Watcher {
   }
 
   /** Reads the directory again. If it hangs, half of the time remains for the sources that are already known. */
-  async #refreshSources(deadline: Deadline): Promise<void> {
-    const { server, clock, log } = this.#options
+  async #refreshSources(): Promise<void> {
+    const { server, clock, log, settings } = this.#options
     try {
-      await waitUpTo(this.#sources.refresh?.() ?? Promise.resolve(), deadline.remainingMs() / 2, clock)
+      await waitUpTo(this.#sources.refresh?.() ?? Promise.resolve(), settings.timeout / 2, clock)
     } catch (error) {
       log.error({ err: error, server }, `${server}: cannot refresh its sources`)
     }

@@ -1,7 +1,6 @@
 import type { Clock } from '../../util/clock.ts'
 import { SourceError } from '../errors.ts'
 import type { Reading, Source } from '../sources/source.ts'
-import type { Deadline } from './deadline.ts'
 import { PollSignal } from './poll-signal.ts'
 
 /** Milliseconds after the deadline in which a source may still return the fields read so far. */
@@ -19,10 +18,13 @@ const noPolls: readonly RunningPoll[] = []
 /** The running polls of one server's sources. The only place where polls are cancelled. */
 export class RunningPolls {
   readonly #clock: Clock
+  readonly #timeoutMs: number
   #running: readonly RunningPoll[] = noPolls
 
-  constructor(clock: Clock) {
+  /** @param timeoutMs maximum duration of a poll */
+  constructor(clock: Clock, timeoutMs: number) {
     this.#clock = clock
+    this.#timeoutMs = timeoutMs
   }
 
   get size(): number {
@@ -35,19 +37,21 @@ export class RunningPolls {
 
   /**
    * Polls a source once. The poll ends at the deadline even if the source ignores its signal.
+   * @param startedAt monotonic milliseconds from which the timeout counts
    * @throws SourceError `timeout`, `aborted` or the error of the source
    */
-  run(source: Source, deadline: Deadline): Promise<Reading> {
+  run(source: Source, startedAt: number): Promise<Reading> {
     return new Promise<Reading>((resolve, reject) => {
       const poll: RunningPoll = { source, signal: new PollSignal(), reject, cancelTimer: undefined }
       this.#running = this.#running.concat(poll)
-      poll.cancelTimer = this.#clock.after(deadline.remainingMs(), () => this.#expire(poll, deadline))
+      const deadlineAt = startedAt + this.#timeoutMs
+      poll.cancelTimer = this.#clock.after(Math.max(0, deadlineAt - this.#clock.now()), () => this.#expire(poll))
       const end = (reading: Reading) => {
         this.#remove(poll)
         resolve(reading)
       }
       try {
-        source.poll(poll.signal, deadline.at).then(end, (error: unknown) => this.#fail(poll, error))
+        source.poll(poll.signal, deadlineAt).then(end, (error: unknown) => this.#fail(poll, error))
       } catch (error) {
         this.#fail(poll, error)
       }
@@ -73,8 +77,8 @@ export class RunningPolls {
     }
   }
 
-  #expire(poll: RunningPoll, deadline: Deadline): void {
-    const late = new SourceError('timeout', `${poll.source.target}: no complete reply within ${deadline.timeoutMs} ms`)
+  #expire(poll: RunningPoll): void {
+    const late = new SourceError('timeout', `${poll.source.target}: no complete reply within ${this.#timeoutMs} ms`)
     poll.cancelTimer = this.#clock.after(graceMs, () => this.#fail(poll, late))
     poll.signal.abort(late)
   }

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
 import type { Source } from '../../../src/game/sources/source.ts'
-import { createDeadline } from '../../../src/game/watcher/deadline.ts'
 import { RunningPolls } from '../../../src/game/watcher/running-polls.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 import { refused, scriptedSource } from '../../helpers/scripted-source.ts'
@@ -11,7 +10,7 @@ const untilAborted = (signal: AbortSignal) =>
 
 it('passes the deadline to a source, and aborts it then', async () => {
   const clock = manualClock(100)
-  const running = new RunningPolls(clock)
+  const running = new RunningPolls(clock, 2_000)
   let deadlineAt: number | undefined
   const source = scriptedSource('status', clock, untilAborted)
   const recording: Source = {
@@ -21,7 +20,7 @@ it('passes the deadline to a source, and aborts it then', async () => {
       return source.poll(signal)
     },
   }
-  const poll = running.run(recording, createDeadline(clock, 2_000))
+  const poll = running.run(recording, clock.now())
   const failed = expect(poll).rejects.toMatchObject({
     code: 'timeout',
     message: 'status.test:1: no complete reply within 2000 ms',
@@ -35,9 +34,9 @@ it('passes the deadline to a source, and aborts it then', async () => {
 
 it('ends the poll of a source that ignores its signal 100 ms later', async () => {
   const clock = manualClock(0)
-  const running = new RunningPolls(clock)
+  const running = new RunningPolls(clock, 2_000)
   const source = scriptedSource('status', clock, 'silent')
-  const failed = expect(running.run(source, createDeadline(clock, 2_000))).rejects.toMatchObject({ code: 'timeout' })
+  const failed = expect(running.run(source, clock.now())).rejects.toMatchObject({ code: 'timeout' })
   await clock.advance(2_099)
   expect(running.isRunning(source)).toBe(true)
   await clock.advance(1)
@@ -47,10 +46,10 @@ it('ends the poll of a source that ignores its signal 100 ms later', async () =>
 
 it('shares one deadline: a poll that starts late has the remaining time', async () => {
   const clock = manualClock(0)
-  const running = new RunningPolls(clock)
-  const deadline = createDeadline(clock, 2_000)
+  const running = new RunningPolls(clock, 2_000)
+  const startedAt = clock.now()
   await clock.advance(1_500)
-  const failed = expect(running.run(scriptedSource('status', clock, untilAborted), deadline)).rejects.toMatchObject({
+  const failed = expect(running.run(scriptedSource('status', clock, untilAborted), startedAt)).rejects.toMatchObject({
     code: 'timeout',
   })
   await clock.advance(500)
@@ -59,10 +58,10 @@ it('shares one deadline: a poll that starts late has the remaining time', async 
 
 it('cancels the polls of sources that are no longer listed, and all on close', async () => {
   const clock = manualClock(0)
-  const running = new RunningPolls(clock)
+  const running = new RunningPolls(clock, 2_000)
   const [kept, removed] = [scriptedSource('status', clock, untilAborted), scriptedSource('query', clock, untilAborted)]
-  const deadline = createDeadline(clock, 2_000)
-  const polls = [kept, removed].map((source) => running.run(source, deadline).catch((error) => error))
+  const startedAt = clock.now()
+  const polls = [kept, removed].map((source) => running.run(source, startedAt).catch((error) => error))
   running.keepOnly([kept])
   expect(await polls[1]).toMatchObject({ code: 'aborted', message: 'query.test:1: no longer watched' })
   expect(running.isRunning(kept)).toBe(true)
@@ -73,9 +72,9 @@ it('cancels the polls of sources that are no longer listed, and all on close', a
 
 it('returns what a source has read, and throws its error, even one of the call itself', async () => {
   const clock = manualClock(0)
-  const running = new RunningPolls(clock)
+  const running = new RunningPolls(clock, 2_000)
   const source = scriptedSource('status', clock, { playersOnline: 3 })
-  const poll = running.run(source, createDeadline(clock, 2_000))
+  const poll = running.run(source, clock.now())
   expect(running.isRunning(source)).toBe(true)
   expect(running.isRunning(scriptedSource('query', clock))).toBe(false)
   await expect(poll).resolves.toEqual({ source: 'status', at: 0, fields: { playersOnline: 3 } })
@@ -85,7 +84,7 @@ it('returns what a source has read, and throws its error, even one of the call i
       throw refused
     },
   }
-  await expect(running.run(throwing, createDeadline(clock, 2_000))).rejects.toBe(refused)
+  await expect(running.run(throwing, clock.now())).rejects.toBe(refused)
   expect(running.size).toBe(0)
   expect(clock.pending).toBe(0)
 })

@@ -1,16 +1,6 @@
 import { expect, it } from 'vitest'
-import { createDeadline, waitUpTo } from '../../../src/game/watcher/deadline.ts'
-import { manualClock } from '../../helpers/manual-clock.ts'
-
-it('returns the remaining time, never below 0', async () => {
-  const clock = manualClock(500)
-  const deadline = createDeadline(clock, 3_000)
-  expect(deadline).toMatchObject({ at: 3_500, timeoutMs: 3_000 })
-  await clock.advance(1_000)
-  expect(deadline.remainingMs()).toBe(2_000)
-  await clock.advance(9_000)
-  expect(deadline.remainingMs()).toBe(0)
-})
+import { waitUpTo } from '../../src/util/wait-up-to.ts'
+import { manualClock } from '../helpers/manual-clock.ts'
 
 it('waits for work that ends in time, and no longer than the maximum for other work', async () => {
   const clock = manualClock(0)
