@@ -11,7 +11,7 @@ export class Buckets {
   readonly #connection: Connection
   /** The statements that write so many rows of some series. */
   readonly #upserts = new Map<string, string>()
-  /** What the rows of `servers` have at least: an UPDATE that changes nothing takes 0.3 % of a core with 10,000 servers. */
+  /** What the rows of `servers` have at least: nearly all values are neither the first ones nor records. */
   readonly #firstAt = new Map<number, number>()
   readonly #records = new Map<number, number>()
 
