@@ -11,6 +11,9 @@ export class Buckets {
   readonly #connection: Connection
   /** The statements that write so many rows of some series. */
   readonly #upserts = new Map<string, string>()
+  /** What the rows of `servers` have at least: nearly all values are neither the first ones nor records. */
+  readonly #firstAt = new Map<number, number>()
+  readonly #records = new Map<number, number>()
 
   constructor(connection: Connection) {
     this.#connection = connection
@@ -18,12 +21,8 @@ export class Buckets {
 
   /** @param slices of one server after the other, each in order */
   write(slices: Float64Array): void {
-    const firstAt = new Map<number, number>()
-    for (let at = 0; at < slices.length; at += sliceSize) {
-      const [server, start] = [slices[at + layout.server] ?? -1, slices[at + layout.start] ?? 0]
-      firstAt.set(server, Math.min(start, firstAt.get(server) ?? start))
-    }
-    for (const [server, start] of firstAt) this.beginsAt(server, start)
+    for (let at = 0; at < slices.length; at += sliceSize)
+      this.beginsAt(slices[at + layout.server] ?? -1, slices[at + layout.start] ?? 0)
     // A batch that cannot be written is tried again.
     let joined: Float64Array = slices.slice()
     for (const level of levels) {
@@ -73,11 +72,15 @@ export class Buckets {
 
   /** @param at Unix milliseconds; only an earlier time than the stored one counts */
   beginsAt(id: number, at: number): void {
+    if ((this.#firstAt.get(id) ?? Number.POSITIVE_INFINITY) <= at) return
+    this.#firstAt.set(id, at)
     this.#connection.run('UPDATE servers SET first_at = ?1 WHERE id = ?2 AND (first_at IS NULL OR first_at > ?1)', at, id)
   }
 
   /** Only a larger number than the stored one counts. */
   addRecord(id: number, players: number, at: number): void {
+    if ((this.#records.get(id) ?? -1) >= players) return
+    this.#records.set(id, players)
     this.#connection.run(
       'UPDATE servers SET record_players = ?1, record_at = ?2 WHERE id = ?3 AND ifnull(record_players, -1) < ?1',
       ...[players, at, id],
@@ -102,6 +105,12 @@ export class Buckets {
       `SELECT time, known_ms, up_ms, players_mean, players_max, players_max_at FROM (${bucketsOf(levels[3])})`,
       ...[server, from, to],
     )
+  }
+
+  /** Must be called after a transaction that failed. */
+  forget(): void {
+    this.#firstAt.clear()
+    this.#records.clear()
   }
 
   /** Deletes the oldest values of each level, if they are no longer kept. @param keptMs milliseconds for which days are kept */

@@ -97,7 +97,7 @@ export class HistoryStore {
 
   /** @throws Error of the database; nothing is written then */
   write({ slices, sessions, events, incidents }: Batch): void {
-    this.#connection.transaction(() => {
+    this.#changeBuckets(() => {
       this.#buckets.write(slices)
       for (let at = layout.start; at < slices.length; at += sliceSize) this.#overview.change(slices[at] ?? 0)
       for (const change of sessions) this.#sessions.write(change)
@@ -209,7 +209,7 @@ export class HistoryStore {
     if (this.#connection.first('SELECT 1 FROM imported WHERE file = ?', file) !== undefined) return true
     const old = readOldFile(path)
     if (old === undefined) return false
-    this.#connection.transaction(() => {
+    this.#changeBuckets(() => {
       this.#connection.run('INSERT INTO imported (file) VALUES (?)', file)
       const id = this.servers([old.server])[0]?.id ?? -1
       const own = (slices: Float64Array) => slices.map((value, index) => (index % sliceSize === layout.server ? id : value))
@@ -247,5 +247,14 @@ export class HistoryStore {
       }
     }
     this.#connection.close()
+  }
+
+  #changeBuckets(action: () => void): void {
+    try {
+      this.#connection.transaction(action)
+    } catch (error) {
+      this.#buckets.forget()
+      throw error
+    }
   }
 }
