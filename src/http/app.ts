@@ -7,7 +7,7 @@ import { type BasePathOptions, registerBasePath } from './base-path.ts'
 import { registerClient } from './clients/client.ts'
 import { type ClientSettings, registerClientLimits } from './clients/client-limits.ts'
 import { registerClose } from './close.ts'
-import { crossOriginHeaders, isPublicPath, registerCors } from './cors.ts'
+import { crossOriginHeaders, registerCors } from './cors.ts'
 import { DirectReplies } from './direct.ts'
 import { createServerFactory, invalidPath, type TimeLimits, timeLimits } from './http-server.ts'
 import { registerOtherMethods } from './other-methods.ts'
@@ -55,7 +55,7 @@ export function createHttpApp({
     exposeHeadRoutes: false,
     // Scheme and host come from the request, because links to this service begin with them.
     trustProxy: basePaths.isTrustedProxy ?? false,
-    frameworkErrors: (_, request, reply) => invalidPath(request, reply, isPublicPath(request.url) ? crossOrigin : {}),
+    frameworkErrors: invalidPath,
     // In place of the compilers of Fastify, whose libraries take long to load. Replies are prepared bytes; the schemas only
     // describe them.
     schemaController: {

@@ -31,8 +31,7 @@ export const crossOriginHeaders = (origin: string): Readonly<Record<string, stri
   ...(origin !== '*' && { vary: 'Origin' }),
 })
 
-/** Whether pages of other origins may read replies about an unknown path like this one. */
-export const isPublicPath = (path: string): boolean => /^\/(api\/)?v1\//.test(path) && !/^\/v1\/run(\/|$)/.test(path)
+const isPublicPath = (path: string): boolean => /^\/(api\/)?v1\//.test(path) && !/^\/v1\/run(\/|$)/.test(path)
 
 /** Whether pages of other origins may read replies of the route. */
 export const isCrossOrigin = ({ url, config }: Pick<RouteOptions, 'url' | 'config'>): boolean =>

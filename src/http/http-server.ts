@@ -159,14 +159,11 @@ function connectionError({ code, message }: ConnectionError): RequestError {
   return new RequestError(400, 'MALFORMED_REQUEST', `The request is not valid HTTP/1.1${reason}.`)
 }
 
-/**
- * Answers a request whose path is not valid. It has no route, and no hook runs.
- * @param crossOrigin headers that let pages of other origins read the reply
- */
-export function invalidPath(request: FastifyRequest, reply: FastifyReply, crossOrigin: Readonly<Record<string, string>>): void {
+/** Answers a request whose path is not valid. It has no route, and no hook runs. */
+export function invalidPath(_: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const detail = 'The path is not valid: each "%" must begin the code of a byte, and all bytes must be valid UTF-8.'
   const error = new RequestError(400, 'INVALID_PATH', detail)
   const body = problemBody(error, pathOf(request.originalUrl))
   reply.hijack()
-  reply.raw.writeHead(error.status, { ...crossOrigin, ...problemHeaders(error), 'content-length': body.length }).end(body)
+  reply.raw.writeHead(error.status, { ...problemHeaders(error), 'content-length': body.length }).end(body)
 }

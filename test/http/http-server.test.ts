@@ -39,9 +39,7 @@ async function expectProblem(reply: Response, status: number, code: string, inst
 describe('a request without a route', () => {
   it.each(['/%zz', '/api/v1/servers/%zz/getall', '/%FF', '/api/v1/getall%'])('%s is a problem', async (path) => {
     const { get } = await build()
-    const reply = await get(`${path}?a=1`)
-    expect(reply.headers.get('access-control-allow-origin')).toBe(path.startsWith('/api/v1/') ? '*' : null)
-    await expectProblem(reply, 400, 'INVALID_PATH', path)
+    await expectProblem(await get(`${path}?a=1`), 400, 'INVALID_PATH', path)
   })
 
   it('has an unknown name of any length', async () => {
