@@ -526,7 +526,7 @@ describe('names of servers', () => {
     expect(load({ env: { MC_SERVER: 'x', MC_NAME: given } }).servers[0]?.name).toBe(given)
   })
 
-  it.each(['.', '..', ' . ', '/', 'a/b', ' ', 'a\u0001b', 'a\nb', 'a\u0085b'])('refuses %j', (given) => {
+  it.each(['.', '..', ' . ', '/', 'a/b', ' '])('refuses %j', (given) => {
     expect(problems({ env: { MC_NAME: given } })).toEqual([
       `MC_NAME is ${JSON.stringify(given)}; expected ${serverSettings.name.kind.expected}`,
     ])

@@ -23,11 +23,11 @@ export const textPattern: Kind<string> = {
 /** A name that is valid as a path segment, because API paths contain server names. */
 export const serverName: Kind<string> = {
   example: 'survival',
-  expected: 'a non-empty name without slashes and control characters that is not . or .., because it is part of API paths',
+  expected: 'a non-empty name without slashes that is not . or .., because it is part of API paths',
   parse(given) {
     const name = given.trim()
-    // A lone surrogate cannot be encoded in a path. Control characters are all the same in a label of a metric.
-    return /^\.{0,2}$|\/|\p{Surrogate}|\p{Cc}/u.test(name) ? undefined : name
+    // A lone surrogate cannot be encoded in a path.
+    return /^\.{0,2}$|\/|\p{Surrogate}/u.test(name) ? undefined : name
   },
 }
 
