@@ -105,16 +105,16 @@ export function createSnapshotCodec(
      * Reuses the unchanged parts of the newest snapshot of the server, because new objects that stay in memory make garbage
      * collections longer.
      * @param now monotonic milliseconds at which the text was encoded, on the clock of this process
-     * @param find returns the newest snapshot of a server
-     * @throws RangeError if it is not a snapshot of this version
+     * @param before the newest snapshot of the server
+     * @throws RangeError if it is not a snapshot of this version, or one of another server
      */
-    decode(text: string, now: number, find?: (server: string) => ServerSnapshot | undefined): ServerSnapshot {
+    decode(text: string, now: number, before?: ServerSnapshot): ServerSnapshot {
       const wire = parseJson(text)
       if (!isRecord(wire) || wire.version !== schemaVersion) throw new RangeError('a snapshot of another version')
       const { server, age, sources: states, polls, fields: wireFields, lastContact: contact, knownForMs } = wire
       const isComplete = typeof server === 'string' && isNumber(age) && Array.isArray(states) && isRecord(polls)
       if (!isComplete || !isRecord(wireFields)) throw new RangeError('an incomplete snapshot')
-      const before = find?.(server)
+      if (before !== undefined && before.server !== server) throw new RangeError('a snapshot of another server')
       const dropped = (part: string) => onDropped(server, part)
       const fields: { [K in FieldName]?: KnownField<unknown> } = {}
       for (const key in wireFields) {

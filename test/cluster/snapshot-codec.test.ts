@@ -41,6 +41,15 @@ describe('createSnapshotCodec', () => {
     expect(() => createSnapshotCodec(new IconStore()).decode(text, 0)).toThrow(RangeError)
   })
 
+  it('refuses a snapshot of another server', async () => {
+    const fleet = fakeFleet({ one: { status: { motd: 'one' } }, two: { status: { motd: 'two' } } }, manualClock(1_000))
+    await fleet.pollAll()
+    const [one, two] = [fleet.get('one')!.snapshot(), fleet.get('two')!.snapshot()]
+    const codec = createSnapshotCodec(new IconStore())
+    expect(() => codec.decode(codec.encode(two, 0), 0, one)).toThrow(RangeError)
+    expect(codec.decode(codec.encode(one, 0), 0, one).server).toBe('one')
+  })
+
   it('ignores members that a later release may add', () => {
     const fields = {
       newField: [1, 'status', 0],
@@ -76,7 +85,7 @@ describe('createSnapshotCodec', () => {
     const codec = createSnapshotCodec(new IconStore())
     const decode = async (server: string, before?: ServerSnapshot) => {
       await fleet.pollAll()
-      return codec.decode(codec.encode(fleet.get(server)!.snapshot(), clock.now()), clock.now(), () => before)
+      return codec.decode(codec.encode(fleet.get(server)!.snapshot(), clock.now()), clock.now(), before)
     }
     const first = await decode('one')
     one.status.playersOnline = 5
