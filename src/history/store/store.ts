@@ -6,7 +6,7 @@ import { dayMs } from '../values/levels.ts'
 import { Overview, type PlayerCounts, type ServerOverview } from '../values/overview.ts'
 import type { PlayerHistory, PlayerTime } from '../values/players.ts'
 import { type RangeQuery, type RangeValues, readRange } from '../values/range.ts'
-import { layout, sliceSize } from '../values/slices.ts'
+import { layout, sliceSize, startsOf } from '../values/slices.ts'
 import { readUptime, type Uptime } from '../values/uptime.ts'
 import { Buckets } from './buckets.ts'
 import { Connection } from './connection.ts'
@@ -99,7 +99,7 @@ export class HistoryStore {
   write({ slices, sessions, events, incidents }: Batch): void {
     this.#changeBuckets(() => {
       this.#buckets.write(slices)
-      for (let at = layout.start; at < slices.length; at += sliceSize) this.#overview.change(slices[at] ?? 0)
+      for (const start of startsOf(slices)) this.#overview.change(start)
       for (const change of sessions) this.#sessions.write(change)
       for (const { time, server, kind, detail } of events)
         this.#connection.run(
@@ -220,7 +220,7 @@ export class HistoryStore {
       // Those who were online are known to have been up to the newest values.
       let lastAt = 0
       for (const slices of [...old.levels.map(([, slices]) => slices), old.slices])
-        for (let at = layout.start; at < slices.length; at += sliceSize) lastAt = Math.max(lastAt, slices[at] ?? 0)
+        for (const start of startsOf(slices)) lastAt = Math.max(lastAt, start)
       for (const session of old.sessions)
         this.#sessions.add(id, { ...session, changedAt: session.isOnline ? lastAt : (session.to ?? session.from ?? now) })
     })
