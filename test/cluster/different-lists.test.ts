@@ -7,7 +7,8 @@ import { type RedisServer, startRedis } from '../helpers/redis-server.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { until } from '../helpers/until.ts'
 
-const heartbeatMs = 300
+/** Long: members only join here, and one that is late, as on a busy machine, would have to join again. */
+const heartbeatMs = 4_000
 
 /** Servers by the host name that is sent in the handshake, which identifies the replica. */
 const listOf = (name: string, { addresses }: CountedServers, servers: readonly number[], more = ''): string =>

@@ -12,10 +12,11 @@ const isLong = process.env.LONG_TESTS === '1'
 const count = isLong ? 300 : 30
 /** The last servers go down and come back again and again. */
 const steady = count - 3
-const heartbeatMs = isLong ? 1_000 : 400
-const pollMs = isLong ? 1_000 : 500
-const staleMs = isLong ? 10_000 : 4_000
-const turnMs = isLong ? 4_000 : 1_500
+// Not shorter: on a busy machine a replica may be stopped for more than a second.
+const heartbeatMs = 1_000
+const pollMs = 1_000
+const staleMs = 10_000
+const turnMs = isLong ? 4_000 : 2_000
 const names = ['a', 'b', 'c'] as const
 
 /** Sets the clock of a process forward by an hour at a SIGWINCH, and back at the next one; Redis and the other replicas keep theirs. */
@@ -46,7 +47,7 @@ interface Row {
 }
 
 describe.skipIf(!hasTool('redis-server'))('replicas with faults', () => {
-  it('never show older or unknown values, nor events that did not happen', { timeout: isLong ? 400_000 : 120_000 }, async () => {
+  it('never show older or unknown values, nor events that did not happen', { timeout: 400_000 }, async () => {
     const [redis, servers] = await Promise.all([startRedis(), startCountedServers(count)])
     const lines = await Promise.all(names.map(() => createLossyLine(redis.port, { onTestFinished })))
     const seen: Observations = { wrong: [], phase: 'start', replies: 0, events: 0 }

@@ -40,7 +40,8 @@ async function startReplica(redis: RedisServer, demo: DemoServer, more: Record<s
     // Long: on a busy machine a poll may take a second.
     STALE_AFTER: '10s',
     STATE_URL: redis.url,
-    STATE_HEARTBEAT: '500ms',
+    // The same: a replica that is late is no longer a member, and who joins while no replica polls the server is sent to nobody.
+    STATE_HEARTBEAT: '4s',
     ...more,
   }
   const service = await serve(loadConfig({ env }), logger)
