@@ -15,6 +15,7 @@ export function launchBrowser(): Promise<Browser> {
     args: [
       '--no-sandbox',
       '--disable-gpu',
+      '--renderer-process-limit=1',
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
