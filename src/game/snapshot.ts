@@ -118,20 +118,13 @@ export interface Decision {
  * decides. If there are two readings of one source, the later one in the list wins.
  * @param readings must not be stale
  * @param failing sources whose last poll failed
- * @param before the result of an earlier call, whose fields are used again where nothing has changed: this saves memory, because
- * most polls of thousands of servers change one or two fields
  * @param decide called with the fields of the sources
  */
 export function merge(
   readings: readonly Reading[],
   failing: ReadonlySet<SourceName> = none,
-  before: KnownFields = {},
   decide?: (fields: KnownFields) => Decision,
 ): KnownFields {
-  const fieldOf = (name: FieldName, value: unknown, source: SourceName): KnownField<unknown> => {
-    const last = before[name]
-    return last !== undefined && last.value === value && last.source === source ? last : Object.freeze({ value, source })
-  }
   const known: { [K in FieldName]?: KnownField<unknown> } = {}
   let count = 0
   for (const { source, fields } of readings) {
@@ -144,7 +137,7 @@ export function merge(
       const earlier = known[name]
       if (earlier === undefined) count++
       else if (!isBetter(source, rank, earlier.source, name, failing)) continue
-      known[name] = fieldOf(name, value, source)
+      known[name] = Object.freeze({ value, source })
     }
   }
   if (decide !== undefined) {
@@ -152,12 +145,12 @@ export function merge(
     for (const key in measured?.fields) {
       const name = key as FieldName
       if (known[name] === undefined) count++
-      known[name] = fieldOf(name, measured.fields[name], measured.source)
+      known[name] = Object.freeze({ value: measured.fields[name], source: measured.source })
     }
     for (const name of invalid) delete known[name]
   }
   const { players } = known as KnownFields
-  if (players !== undefined) known.players = fieldOf('players', withIds(players.value, readings), players.source)
+  if (players !== undefined) known.players = Object.freeze({ ...players, value: withIds(players.value, readings) })
   return Object.freeze(count > maxAdded ? { ...known } : known) as KnownFields
 }
 

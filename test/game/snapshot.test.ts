@@ -81,18 +81,3 @@ it('takes a field from a source whose last poll failed only if no other source h
   })
   expect(merge(readings, new Set<SourceName>(['rcon', 'status'])).playersOnline).toMatchObject({ source: 'rcon' })
 })
-
-it('uses the unchanged fields of an earlier result again', () => {
-  const players = { players: [{ name: 'Al', id: '069a79f4-44e9-4726-a5be-fca90e38aaf5' }], complete: true }
-  const before = merge([reading('status', { motd: 'Hello', playersOnline: 1, players }), reading('rcon', { difficulty: 'hard' })])
-  const after = merge(
-    [reading('status', { motd: 'Hello', playersOnline: 2, players }), reading('query', { difficulty: 'hard' } as never)],
-    undefined,
-    before,
-  )
-  expect(after.motd).toBe(before.motd)
-  expect(after.players).toBe(before.players)
-  expect(after.playersOnline).toEqual({ value: 2, source: 'status' })
-  expect(after.difficulty).not.toBe(before.difficulty)
-  expect(Object.keys(merge([], undefined, before))).toEqual([])
-})

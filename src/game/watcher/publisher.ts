@@ -223,7 +223,7 @@ export class Publisher {
     const failed = list.filter((source) => this.#reachability.hasReached(source) === false)
     const failing = failed.length === 0 ? noSources : new Set(failed.map(({ name }) => name))
     let mainThread: MainThread | undefined
-    const fields = merge(this.#freshness.readings(), failing, this.#current.fields, (known): Decision => {
+    const fields = merge(this.#freshness.readings(), failing, (known): Decision => {
       if (state.up !== true) {
         this.#ticks.clear()
         return nothing
