@@ -82,7 +82,7 @@ function joinCluster(id: string) {
     ...{ connection, keys, clock, log, icons: iconStore, expiryMs: dataExpiryMs, lateMs: 5_000 },
     membership,
     position: () => reader.position,
-    find: () => undefined,
+    nameOf: () => undefined,
     onRejected() {},
     onSnapshot() {},
   })

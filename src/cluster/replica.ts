@@ -114,10 +114,10 @@ export class Replica {
       lateMs: timeoutMs,
       membership: this.#membership,
       position: () => this.#reader.position,
-      find: (key) => {
+      nameOf: (key) => {
         const watcher = this.#watchers.get(key)
         if (watcher === undefined) this.#conflicts.check(key)
-        return watcher?.snapshot()
+        return watcher?.server
       },
       onRejected: (key) => this.#watchers.get(key)?.repeat(clock.now(), 0),
       onSnapshot: (...applied) => this.#apply(...applied),

@@ -35,8 +35,8 @@ export interface SnapshotExchangeOptions {
   readonly expiryMs: number
   readonly clock: Clock
   readonly log: Log
-  /** The newest snapshot of a server; undefined if no server with this key is watched. */
-  readonly find: (key: string) => ServerSnapshot | undefined
+  /** The name of a server; undefined if no server with this key is watched. */
+  readonly nameOf: (key: string) => string | undefined
   /** Called a moment after the snapshot of a server was rejected because the members had changed: it is to be published again. */
   readonly onRejected: (key: string) => void
   readonly onSnapshot: (key: string, snapshot: ServerSnapshot, origin: SnapshotOrigin) => void
@@ -214,14 +214,14 @@ export class SnapshotExchange {
    * @param at monotonic milliseconds at which it was encoded
    */
   #decode(text: string, at: number) {
-    const { find } = this.#options
+    const { nameOf } = this.#options
     try {
       const [header, number, json] = entryText.exec(text) ?? []
       if (header === undefined) throw new RangeError('not a snapshot')
       const key = String(parseJson(json ?? ''))
-      const before = find(key)
-      if (before === undefined) return undefined
-      return { key, number: Number(number), snapshot: this.#codec.decode(text.slice(header.length), at, before) }
+      const server = nameOf(key)
+      if (server === undefined) return undefined
+      return { key, number: Number(number), snapshot: this.#codec.decode(text.slice(header.length), at, server) }
     } catch (error) {
       this.#reportInvalid((error as Error).message)
       return undefined

@@ -21,7 +21,7 @@ function startMember(redis: Parameters<typeof joinCluster>[0], id: string, expir
     membership: member.membership,
     position: () => member.reader.position,
     onRejected: (key) => void exchange.publish(key, snapshotOf(key.slice(8))),
-    find: (key) => ({ server: key.slice(8), at: 0, fields: {}, sources: [], polls: {} }),
+    nameOf: (key) => key.slice(8),
     onSnapshot: (...given) => void received.push(given),
   })
   return { ...member, exchange, received }

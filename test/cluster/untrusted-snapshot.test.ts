@@ -73,7 +73,7 @@ async function replicaWith(text: string) {
   let numbers = 0
   const receive = (json: string) => {
     dropped.length = 0
-    const snapshot = codec.decode(json, clock.now(), watchers.get('survival')?.snapshot())
+    const snapshot = codec.decode(json, clock.now(), 'survival')
     watchers.get('survival')?.apply(snapshot, { from: 'stream', member: 'a', epoch: 1, number: ++numbers })
     return snapshot
   }
