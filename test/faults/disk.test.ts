@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { enableRcon } from '../../src/commands/init/enable-rcon.ts'
 import { comebacksDatabase } from '../../src/data/databases/kcomebacks.ts'
-import { addStart } from '../../src/data/runs/history.ts'
+import { addRun } from '../../src/data/runs/history.ts'
 import { writeStates } from '../../src/data/scripts/kcomebacks/stored.ts'
 import { storeGrant } from '../../src/data/scripts/liked-songs/authorisation.ts'
 import { journalPath, openJournal } from '../../src/data/scripts/liked-songs/journal.ts'
@@ -46,9 +46,9 @@ const writers: Readonly<Record<string, Writer>> = {
       wall,
     ),
   runs: (folder, count) =>
-    addStart(folder, { script: words(count), trigger: 'command', started: new Date(count).toISOString() }, silentLog),
+    addRun(folder, { script: words(count), trigger: 'command', started: new Date(count).toISOString() }, silentLog),
   'state of the wiki pages': (folder, count) =>
-    writeStates(folder, { months: new Map([['2024-02', { read: count, digest: words(count) }]]), refused: new Map() }),
+    writeStates(folder, new Map([['2024-02', { read: count, digest: words(count) }]])),
   'replies of GitHub': (folder, count) =>
     writeReplies(join(folder, 'replies.json'), '', new Map([['/', { etag: String(count), body: words(count) }]])),
   'authorisation of a script': (folder, count) => storeGrant(folder, words(count), count),

@@ -107,10 +107,11 @@ const interruption = 'interrupted: the process ended during the run; published d
 
 /** A script in the reply of `/v1/run`. @param nextRun Unix milliseconds */
 function toScriptRun(
-  { script, route, state, runningSince, missing, last, interrupted, lastSuccess, own }: ScriptStatus,
+  { script, route, state, missing, started, last, lastSuccess, own }: ScriptStatus,
   nextRun: number | undefined,
 ) {
-  const started = runningSince ?? interrupted?.started ?? last?.started
+  const isInterrupted = started !== undefined && state !== 'running'
+  const lastStart = (started ?? last)?.started
   return {
     script,
     path: route,
@@ -120,10 +121,10 @@ function toScriptRun(
     ...(lastSuccess !== undefined && { last_success: lastSuccess }),
     ...(own?.authorisationExpires !== undefined && { authorisation_expires: new Date(own.authorisationExpires).toISOString() }),
     ...(own !== undefined && own.setAside.length > 0 && { set_aside: firstErrors(own.setAside) }),
-    ...(started !== undefined && { last_start: started }),
+    ...(lastStart !== undefined && { last_start: lastStart }),
     // The end and the counts of an interrupted run are unknown.
-    ...(interrupted
-      ? { trigger: interrupted.trigger, outcome: 'failed', error: interruption, errors: [interruption] }
+    ...(isInterrupted
+      ? { trigger: started.trigger, outcome: 'failed', error: interruption, errors: [interruption] }
       : last && endedReply(last)),
   }
 }
