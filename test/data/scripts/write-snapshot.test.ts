@@ -18,9 +18,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../../src/config/config.ts'
 import { comebacksDatabase } from '../../../src/data/databases/kcomebacks.ts'
 import { projectsDatabase } from '../../../src/data/databases/projects.ts'
-import { readPublished } from '../../../src/data/scripts/published.ts'
 import { scriptSettings } from '../../../src/data/scripts/script.ts'
-import { snapshotPath, writeSnapshot } from '../../../src/data/scripts/write-snapshot.ts'
+import { readPublished, snapshotPath, writeSnapshot } from '../../../src/data/scripts/write-snapshot.ts'
 import { silentLog } from '../../../src/util/log.ts'
 
 const wall = Date.UTC(2024, 1, 29, 23, 59, 59, 999)

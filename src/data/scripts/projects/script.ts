@@ -2,10 +2,9 @@ import { basename, join } from 'node:path'
 import { readFileUpTo } from '../../../util/files.ts'
 import { projectsDatabase } from '../../databases/projects.ts'
 import { maskOfSettings } from '../mask-upstream.ts'
-import { readPublished } from '../published.ts'
 import { noCounts, type Outcome, type RunContext, type RunResult } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
-import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
+import { readPublished, snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { createGithub, type GithubOptions, type Repository, repositoryPath } from './github.ts'
 import { type ListedProject, ProjectListError, projectListPath, readProjectList } from './project-list.ts'
 import { inOrder, isSame, keyOf, type PublishedProject, publish } from './publish.ts'
@@ -109,10 +108,8 @@ export async function runProjects(context: RunContext, options: GithubOptions = 
     return result(limited === undefined ? 'failed' : 'rate_limited')
   }
   const entries = inOrder(published)
-  const written = await writeSnapshot({
-    ...{ database: projectsDatabase, path, entries, wall: clock.wall() },
-    ...{ force: force !== false, dryRun, log, mask: maskOfSettings(values), confirm: context.confirm },
-  })
+  const order = { ...context, database: projectsDatabase, path, entries, wall: clock.wall(), force: force !== false }
+  const written = await writeSnapshot({ ...order, mask: maskOfSettings(values) })
   if (!written.written) {
     errors.unshift(written.reason)
     return result('failed')
