@@ -6,8 +6,6 @@ export interface FakeReddit {
   readonly url: string
   /** By wiki page, Markdown. Names are in lower case; other spellings are redirected, as Reddit does. */
   readonly pages: Map<string, string>
-  /** Pages that were renamed, by their old name. */
-  readonly redirects: Map<string, string>
   /** Revision of a page: increases when its text changes, unless set here. */
   readonly revisions: Map<string, number>
   /** Requested paths, with ` 304` if that was the reply. */
@@ -89,7 +87,7 @@ export async function startFakeReddit(): Promise<FakeReddit> {
         ? response.writeHead(403, { 'content-type': 'text/html' }).end('<html>blocked</html>')
         : json(401, { error: 401 })
     }
-    const target = reddit.redirects.get(page) ?? page.toLowerCase()
+    const target = page.toLowerCase()
     if (target !== page) {
       reddit.requested.push(`${page} 302`)
       return response.writeHead(302, { location: `/r/kpop/wiki/${target}${isPublic ? '.json?raw_json=1' : '?raw_json=1'}` }).end()
@@ -119,7 +117,6 @@ export async function startFakeReddit(): Promise<FakeReddit> {
   const reddit: FakeReddit = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     pages: new Map(),
-    redirects: new Map(),
     revisions: new Map(),
     requested: [],
     instead: new Map(),

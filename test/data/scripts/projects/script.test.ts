@@ -250,7 +250,8 @@ describe('the projects script', () => {
     expect(github.log).toContain('GET /repositories/1/languages 200')
     github.replies.set('/repos/someone/old', redirect(github.url.replace('127.0.0.1', 'localhost')))
     const result = await run({}, { GITHUB_TOKEN: 'ghp_averysecrettoken' })
-    expect(result.errors).toEqual(['someone/old: GitHub: GET /repos/someone/old answered 301; its previous values are kept'])
+    const elsewhere = `redirects to ${github.url.replace('127.0.0.1', 'localhost')}, another origin; set the URL there if you trust it`
+    expect(result.errors).toEqual([`someone/old: GitHub: GET /repos/someone/old: it ${elsewhere}; its previous values are kept`])
   })
 
   it('reports that GitHub has blocked a repository, not a wrong token', async () => {
