@@ -59,8 +59,8 @@ const writers: Readonly<Record<string, Writer>> = {
   async 'copy of a snapshot'(folder, count) {
     const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/${count}`
     const origin = urlOrigin({ database: 'kcomebacks', url, interval: 1_000, cacheDir: folder, log: silentLog })
-    await origin.keep?.((await origin.read(false)) ?? '')
-    await origin.close()
+    await origin.keep?.((await origin.read())!)
+    await origin.close?.()
   },
   'file of a command': (folder, count) => writeAtomic(join(folder, 'tickwarden.yaml'), words(count)),
   snapshot: (folder, count) =>
