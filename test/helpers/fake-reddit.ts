@@ -8,11 +8,10 @@ export interface FakeReddit {
   readonly pages: Map<string, string>
   /** Revision of a page: increases when its text changes, unless set here. */
   readonly revisions: Map<string, number>
-  /** Requested paths, with ` 304` if that was the reply. */
+  /** Requested paths, with ` 302` if that was the reply. */
   readonly requested: string[]
   /** Replies to the next requests for a page, used up first. */
   readonly instead: Map<string, ((request: IncomingMessage, response: ServerResponse) => void)[]>
-  etags: boolean
   /** The reply to a request without a token: pages, a refusal, or a redirect to the login page. */
   publicPages: boolean | 'login'
   readonly id: string
@@ -98,19 +97,14 @@ export async function startFakeReddit(): Promise<FakeReddit> {
       return json(404, { reason: 'PAGE_NOT_CREATED', message: 'Not Found', error: 404 })
     }
     const digest = createHash('md5').update(text).digest('hex')
-    const etag = `"${digest}"`
     const limits = { 'x-ratelimit-remaining': '99.0', 'x-ratelimit-used': '1', 'x-ratelimit-reset': '60' }
-    if (reddit.etags && request.headers['if-none-match'] === etag) {
-      reddit.requested.push(`${page} 304`)
-      return response.writeHead(304, { etag, ...limits }).end()
-    }
     reddit.requested.push(page)
     const revision = reddit.revisions.get(page) ?? Number.parseInt(digest.slice(0, 8), 16)
     const markdown = searchParams.get('raw_json') === '1' ? text : text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
     json(
       200,
       { kind: 'wikipage', data: { content_md: markdown, content_html: '', revision_date: revision, may_revise: false } },
-      { ...limits, ...(reddit.etags && { etag }) },
+      limits,
     )
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -120,7 +114,6 @@ export async function startFakeReddit(): Promise<FakeReddit> {
     revisions: new Map(),
     requested: [],
     instead: new Map(),
-    etags: false,
     publicPages: false,
     id: 'the-client-id',
     secret: 'the-client-secret-hunter2',

@@ -14,7 +14,7 @@ import { openWiki } from './wiki.ts'
 const maxConsecutiveFailures = 3
 
 /**
- * Interval at which a past month is read again, milliseconds: Reddit sends no ETag for pages, so each costs a request. Half
+ * Interval at which a past month is read again, milliseconds: each costs a request, because Reddit sends no ETag. Half
  * a day less than a week, because daily runs do not start at the same second.
  */
 const pastInterval = 6.5 * 86_400_000
@@ -47,8 +47,7 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
   const reports: string[] = []
   let limited: UpstreamError | undefined
 
-  const index = await wiki.read(archivePage)
-  const archive = readArchive(index === 'unchanged' ? '' : index.markdown)
+  const archive = readArchive((await wiki.read(archivePage)).markdown)
   if (archive.months.length === 0) throw new Error(`/wiki/${archivePage} links to no month`)
   const fail = (failure: string) => {
     failures.push(failure)

@@ -15,7 +15,6 @@ const rules = 3
 /** State of the page that the stored entries of a month were read from. */
 const MonthState = Type.Object({
   revision: Type.Optional(Type.String()),
-  etag: Type.Optional(Type.String()),
   /** When the page was last read. Unix milliseconds. */
   read: Type.Integer(),
   /** Digest of its entries in the snapshot, to notice that the snapshot was replaced. */

@@ -47,9 +47,9 @@ export function openWiki({ values, signal, log, clock, progress }: Access) {
   const send = withAccessToken(getToken)
   const query = { raw_json: '1' }
 
-  async function getPublicly(page: string, ifChanged: Readonly<Record<string, string>>) {
+  async function getPublicly(path: string, page: string) {
     try {
-      return await site.request({ path: `/r/${subreddit}/wiki/${page}.json`, query, headers: ifChanged })
+      return await site.request({ path: `${path}.json`, query })
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error
       // A redirect leads to the login page.
@@ -61,26 +61,19 @@ export function openWiki({ values, signal, log, clock, progress }: Access) {
   }
 
   return {
-    /**
-     * @param page `upcoming-releases/archive`
-     * @param etag of the stored copy
-     * @throws UpstreamError
-     */
-    async read(page: string, etag?: string) {
-      const ifChanged: Record<string, string> = etag === undefined ? {} : { 'if-none-match': etag }
+    /** @param page `upcoming-releases/archive` @throws UpstreamError */
+    async read(page: string) {
       const path = `/r/${subreddit}/wiki/${page}`
-      const reply = await (credentials === undefined
-        ? getPublicly(page, ifChanged)
-        : send((authorization) => api.request({ path, query, headers: { ...ifChanged, authorization } })))
-      if (reply.status === 304) return 'unchanged'
-      const markdown = textAt(reply.json, 'data', 'content_md')
+      const { json } = await (credentials === undefined
+        ? getPublicly(path, page)
+        : send((authorization) => api.request({ path, query, headers: { authorization } })))
+      const data = valueAt(json, 'data')
+      const markdown = textAt(data, 'content_md')
       if (markdown === undefined) throw new UpstreamError('malformed', `Reddit: the reply for /wiki/${page} has no page`)
-      const data = valueAt(reply.json, 'data')
       return {
         markdown,
         /** Changes with every edit; undefined if the upstream does not send it. */
         revision: asText(valueAt(data, 'revision_id')) ?? asText(valueAt(data, 'revision_date')),
-        etag: asText(reply.headers.etag),
       }
     },
   }

@@ -57,7 +57,7 @@ it('has a digest of the entries, which differs with their order', () => {
 })
 
 describe('the state of the pages', () => {
-  const state = { revision: 'r', etag: '"e"', read: 5, digest: 'd' }
+  const state = { revision: 'r', read: 5, digest: 'd' }
   const none = new Map()
 
   it('is written by month in order, and read again', async () => {
