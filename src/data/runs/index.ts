@@ -135,26 +135,20 @@ export function createRuns(options: RunsOptions) {
     return { state: 'started' }
   }
 
-  /** A run that could not start, for example on a full disk, has failed. */
-  function recordFailure(name: string, trigger: Trigger, reason: string): void {
-    const now = new Date(clock.wall()).toISOString()
-    const run = { script: name, trigger, started: now, ended: now, duration: 0 }
-    addEnd({ ...run, outcome: 'failed', counts: noCounts, errors: [`not started: ${reason}`] })
-  }
-
-  async function refused(name: string, trigger: Trigger, error: unknown): Promise<StartReply> {
-    if (error instanceof DataDirError) {
-      log.error({ script: name }, `${name}: not started: ${error.message}`)
-      recordFailure(name, trigger, error.publicMessage)
-      return { state: 'no folder', reason: error.publicMessage }
-    }
+  function refused(name: string, trigger: Trigger, error: unknown): StartReply {
     if (error instanceof SharedLockError) {
       log.warn({ script: name }, `${name}: not started: ${error.message}`)
       return { state: 'no shared state', reason: error.message }
     }
-    log.error({ script: name, err: error }, `${name}: not started`)
-    recordFailure(name, trigger, hideFolders(messageOf(error)))
-    return { state: 'error' }
+    const isFolder = error instanceof DataDirError
+    if (isFolder) log.error({ script: name }, `${name}: not started: ${error.message}`)
+    else log.error({ script: name, err: error }, `${name}: not started`)
+    const reason = isFolder ? error.publicMessage : hideFolders(messageOf(error))
+    // A run that could not start, for example on a full disk, has failed.
+    const now = new Date(clock.wall()).toISOString()
+    const run = { script: name, trigger, started: now, ended: now, duration: 0 }
+    addEnd({ ...run, outcome: 'failed', counts: noCounts, errors: [`not started: ${reason}`] })
+    return isFolder ? { state: 'no folder', reason } : { state: 'error' }
   }
 
   return {

@@ -18,18 +18,18 @@ const maxListBytes = 16 * 1024 * 1024
 /** The list, or the result of the run if it cannot be used. */
 async function readList({ values, dataDir, log }: RunContext): Promise<readonly ListedProject[] | RunResult> {
   const file = projectListPath(values, dataDir)
+  const name = basename(file)
   try {
-    return readProjectList(String(await readFileUpTo(file, maxListBytes)), basename(file))
+    return readProjectList(String(await readFileUpTo(file, maxListBytes)), name)
   } catch (error) {
     if (error instanceof ProjectListError) {
       for (const problem of error.problems) log.warn(`projects: ${problem}`)
       return { outcome: 'failed', counts: noCounts, errors: error.problems }
     }
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    const help =
-      values.projectsConfig === undefined
-        ? `${basename(file)} does not exist in DATA_DIR: create it, or set PROJECTS_CONFIG to the path of your list of projects`
-        : `${basename(file)}, the file in PROJECTS_CONFIG, does not exist: create it, or set PROJECTS_CONFIG to the path of your list of projects`
+    const isDefault = values.projectsConfig === undefined
+    const what = isDefault ? `${name} does not exist in DATA_DIR` : `${name}, the file in PROJECTS_CONFIG, does not exist`
+    const help = `${what}: create it, or set PROJECTS_CONFIG to the path of your list of projects`
     return { outcome: 'not_configured', counts: noCounts, errors: [help] }
   }
 }
