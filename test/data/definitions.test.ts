@@ -42,7 +42,7 @@ const toyScript: Script = {
     const entries = [{ name: 'Ball' }, { name: 'Kite' }]
     counts.added = entries.length
     await writeSnapshot({ database: toys, path, entries, wall: clock.wall(), force: force !== false, dryRun, log })
-    return { outcome: 'done', counts, errors: [] }
+    return { outcome: 'done', errors: [] }
   },
 }
 

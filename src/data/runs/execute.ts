@@ -49,24 +49,21 @@ export const hideFolders = (text: string): string =>
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-const failure = (error: string, counts: RunResult['counts']): RunResult => ({ outcome: 'failed', counts, errors: [error] })
-
 /** Runs the script until it ends, which it does soon after the time limit or an abort. Never rejects. */
-async function runScript(script: Script, context: Omit<RunContext, 'counts'>): Promise<RunResult> {
+async function runScript(script: Script, context: RunContext): Promise<RunResult> {
   const { clock, log, signal } = context
   const limit = new AbortController()
   const cancelLimit = clock.after(maxRunMs, () => limit.abort())
   const stop = AbortSignal.any([signal, limit.signal])
-  const counts = { ...noCounts }
   try {
-    return await script.run({ ...context, signal: stop, counts })
+    return await script.run({ ...context, signal: stop })
   } catch (error) {
-    if (stop.aborted)
-      return failure(limit.signal.aborted ? `stopped at the time limit of ${maxRunMs / 60_000} minutes` : 'stopped', counts)
+    if (limit.signal.aborted) return { outcome: 'failed', errors: [`stopped at the time limit of ${maxRunMs / 60_000} minutes`] }
+    if (stop.aborted) return { outcome: 'failed', errors: ['stopped'] }
     log.error({ err: error, script: script.name }, `${script.name}: the run failed`)
-    const result = failure(messageOf(error), counts)
-    if (!(error instanceof UpstreamError) || error.retryAt === undefined) return result
-    return { ...result, outcome: 'rate_limited', retryAt: error.retryAt }
+    const errors = [messageOf(error)]
+    if (!(error instanceof UpstreamError) || error.retryAt === undefined) return { outcome: 'failed', errors }
+    return { outcome: 'rate_limited', errors, retryAt: error.retryAt }
   } finally {
     cancelLimit()
     // Closes the upstreams of the script.
@@ -110,7 +107,9 @@ export async function startRun(order: RunRequest): Promise<Run | Refusal> {
 
   const run = async (): Promise<RunRecord> => {
     const signal = AbortSignal.any([order.signal, ...[lock, turn].flatMap((held) => held?.lost ?? [])])
-    const { outcome, counts, errors, retryAt } = await runScript(script, { ...order, log, signal, confirm: turn?.confirm })
+    const counts = { ...noCounts }
+    const context = { ...order, log, signal, counts, confirm: turn?.confirm }
+    const { outcome, errors, retryAt } = await runScript(script, context)
     const ended = clock.wall()
     const record = {
       ...begun,

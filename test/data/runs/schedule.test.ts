@@ -39,7 +39,7 @@ async function start(env: Record<string, string>, run?: (context: RunContext) =>
     missingSettings: () => [],
     run: async (context) => {
       ran++
-      return run === undefined ? { outcome: 'done', counts: noCounts, errors: [] } : run(context)
+      return run === undefined ? { outcome: 'done', errors: [] } : run(context)
     },
   }
   const config = loadConfig({ env: { DATA_DIR: folder, ...env } })
@@ -212,7 +212,7 @@ describe('the schedule', () => {
   })
 
   it('does not retry a run that has just failed', async () => {
-    const first = await start(credentials, async () => ({ outcome: 'failed', counts: noCounts, errors: ['down'] }))
+    const first = await start(credentials, async () => ({ outcome: 'failed', errors: ['down'] }))
     await until(async () => (await first.status()).state === 'failed')
     await expectNoCatchUp(await start({ ...credentials, RUN_PAUSE: '0s' }))
   })
@@ -270,7 +270,6 @@ describe('a run', () => {
     const retryAt = clock.wall() + 2 * hour
     const { runs, status } = await start({}, async () => ({
       outcome: 'rate_limited',
-      counts: noCounts,
       errors: ['limit'],
       retryAt,
     }))
@@ -300,7 +299,6 @@ describe('a run', () => {
     async (retryAt) => {
       const { runs, status } = await start({}, async () => ({
         outcome: 'rate_limited',
-        counts: noCounts,
         errors: ['limit'],
         retryAt,
       }))

@@ -156,9 +156,9 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
     const wall = stale ? (last ?? Date.parse(fresh)) : clock.wall()
     const order = { ...context, database: comebacksDatabase, path, entries, wall, force: mayShrink }
     const written = await writeSnapshot({ ...order, mask: maskOfSettings(values) })
-    if (!written.written) return { outcome: 'failed', counts, errors: [written.reason, ...errors] }
+    if (!written.written) return { outcome: 'failed', errors: [written.reason, ...errors] }
   }
   if (!dryRun) await writeStates(dataDir, states)
-  if (limited?.retryAt !== undefined) return { outcome: 'rate_limited', counts, errors, retryAt: limited.retryAt }
-  return { outcome: failures.length === 0 ? 'done' : nothing ? 'failed' : 'partly', counts, errors }
+  if (limited?.retryAt !== undefined) return { outcome: 'rate_limited', errors, retryAt: limited.retryAt }
+  return { outcome: failures.length === 0 ? 'done' : nothing ? 'failed' : 'partly', errors }
 }

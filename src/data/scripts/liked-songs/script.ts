@@ -36,7 +36,7 @@ export async function runLikedSongs(
   // A later time than any upstream may set is not valid: the clock was wrong.
   if (blocked > clock.wall() && blocked <= clock.wall() + maxWaitMs) {
     const error = `rate limited until ${new Date(blocked).toISOString()}: no request was sent`
-    return { outcome: 'rate_limited', counts, errors: [error], retryAt: blocked }
+    return { outcome: 'rate_limited', errors: [error], retryAt: blocked }
   }
   /** Whether the next run has to read the whole list if this one ends now. */
   let isIncomplete = wasIncomplete
@@ -171,5 +171,5 @@ export async function runLikedSongs(
 
   const result = await syncAll().then((outcome) => ({ outcome }), failed)
   for (const song of journal.failed.values()) if (isSetAside(song)) errors.push(describeSetAside(song))
-  return { ...result, counts, errors }
+  return { ...result, errors }
 }

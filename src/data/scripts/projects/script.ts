@@ -2,7 +2,7 @@ import { basename, join } from 'node:path'
 import { readFileUpTo } from '../../../util/files.ts'
 import { projectsDatabase } from '../../databases/projects.ts'
 import { maskOfSettings } from '../mask-upstream.ts'
-import { noCounts, type Outcome, type RunContext, type RunResult } from '../script.ts'
+import type { Outcome, RunContext, RunResult } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
 import { readPublished, snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { createGithub, type GithubOptions, type Repository, repositoryPath } from './github.ts'
@@ -24,13 +24,13 @@ async function readList({ values, dataDir, log }: RunContext): Promise<readonly 
   } catch (error) {
     if (error instanceof ProjectListError) {
       for (const problem of error.problems) log.warn(`projects: ${problem}`)
-      return { outcome: 'failed', counts: noCounts, errors: error.problems }
+      return { outcome: 'failed', errors: error.problems }
     }
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     const isDefault = values.projectsConfig === undefined
     const what = isDefault ? `${name} does not exist in DATA_DIR` : `${name}, the file in PROJECTS_CONFIG, does not exist`
     const help = `${what}: create it, or set PROJECTS_CONFIG to the path of your list of projects`
-    return { outcome: 'not_configured', counts: noCounts, errors: [help] }
+    return { outcome: 'not_configured', errors: [help] }
   }
 }
 
@@ -98,7 +98,6 @@ export async function runProjects(context: RunContext, options: GithubOptions = 
 
   const result = (outcome: Outcome): RunResult => ({
     outcome,
-    counts,
     errors: [...errors, ...notes],
     ...(outcome === 'rate_limited' && limited?.retryAt !== undefined && { retryAt: limited.retryAt }),
   })

@@ -42,7 +42,7 @@ const script = scriptWith({ retryPauseMs: 1 })
 
 async function run(options: Partial<RunContext> = {}, env: Record<string, string> = {}, requested = script) {
   const print = (...parts: unknown[]) => void lines.push(JSON.stringify(parts))
-  return requested.run({
+  const context: RunContext = {
     values: scriptSettings(loadConfig({ env: { GITHUB_API_URL: github.url, ...env } })),
     dataDir,
     signal: new AbortController().signal,
@@ -54,7 +54,9 @@ async function run(options: Partial<RunContext> = {}, env: Record<string, string
     dryRun: false,
     force: false,
     ...options,
-  })
+  }
+  const result = await requested.run(context)
+  return { ...result, counts: context.counts }
 }
 const versions = async () => (JSON.parse(await published()) as { version: string }[]).slice(1).map(({ version }) => version)
 /** GitHub answers a path with an exceeded rate limit. */
