@@ -67,9 +67,14 @@ async function loadHistory(dataDir: string): Promise<History> {
 /** The runs so far, the newest last; none if the file does not exist, is not valid, or cannot be read. */
 export const readHistory = (dataDir: string): Promise<History> => loadHistory(dataDir).catch(() => [])
 
-/** Adds a run in place of one of the script whose end is not recorded. Keeps the last runs, and the last success of each script. */
+/**
+ * Adds a run. Its end replaces its start, a start those whose end is not recorded; a run that has lost its lock must not replace the start
+ * of the one that took it. Keeps the last runs, and the last success of each script.
+ */
 function withRun(history: History, run: StartedRun | RunRecord): History {
-  const runs = [...history.filter((one) => isEnded(one) || one.script !== run.script), run]
+  const isReplaced = (one: StartedRun | RunRecord) =>
+    !isEnded(one) && one.script === run.script && (!isEnded(run) || one.started === run.started)
+  const runs = [...history.filter((one) => !isReplaced(one)), run]
   const lastSuccess = (name: string) => runs.findLast((one) => one.script === name && isSuccess(one))
   return runs.filter((one, index) => index >= runs.length - maxRuns || one === lastSuccess(one.script))
 }

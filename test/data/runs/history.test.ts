@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { addRun, readHistory } from '../../../src/data/runs/history.ts'
+import { noCounts } from '../../../src/data/scripts/script.ts'
 import { silentLog } from '../../../src/util/log.ts'
 
 it('a runs.json that is too large is neither read nor replaced', async () => {
@@ -30,5 +31,26 @@ it('a runs.json that cannot be read now is not replaced', async () => {
   await addRun(folder, { script: 'projects', trigger: 'command', started: new Date(0).toISOString() }, log)
   expect(errors).toEqual(['EISDIR'])
   expect(await readHistory(folder)).toEqual([])
+  rmSync(folder, { recursive: true })
+})
+
+it('keeps the start of a run that took the lock of another one, when that other one ends', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwarden-'))
+  const [first, second] = [1, 2].map((time) => ({
+    ...{ script: 'projects', trigger: 'schedule' as const, started: new Date(time).toISOString() },
+  }))
+  const ended = {
+    ...first!,
+    ended: new Date(3).toISOString(),
+    duration: 1,
+    outcome: 'failed' as const,
+    counts: noCounts,
+    errors: [],
+  }
+  await addRun(folder, first!, silentLog)
+  await addRun(folder, second!, silentLog)
+  expect(await readHistory(folder)).toEqual([second])
+  await addRun(folder, ended, silentLog)
+  expect(await readHistory(folder)).toEqual([second, ended])
   rmSync(folder, { recursive: true })
 })
