@@ -6,12 +6,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { enableRcon } from '../../src/commands/init/enable-rcon.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import { comebacksDatabase } from '../../src/data/databases/kcomebacks.ts'
 import { addRun } from '../../src/data/runs/history.ts'
 import { writeStates } from '../../src/data/scripts/kcomebacks/stored.ts'
 import { storeGrant } from '../../src/data/scripts/liked-songs/authorisation.ts'
 import { journalPath, openJournal } from '../../src/data/scripts/liked-songs/journal.ts'
 import { writeReplies } from '../../src/data/scripts/projects/reply-cache.ts'
+import { scriptSettings } from '../../src/data/scripts/script.ts'
 import { writeSnapshot } from '../../src/data/scripts/write-snapshot.ts'
 import { urlOrigin } from '../../src/data/store/url-origin.ts'
 import { openHistory } from '../../src/history/history.ts'
@@ -66,6 +68,7 @@ const writers: Readonly<Record<string, Writer>> = {
   snapshot: (folder, count) =>
     writeSnapshot({
       ...{ database: comebacksDatabase, path: join(folder, 'kcomebacks.json'), wall, force: true, dryRun: false, log: silentLog },
+      values: scriptSettings(loadConfig({ env: {} })),
       entries: [{ date: '2024-02-1', time: '--:--', artist: 'A', title: words(count), types: [], links: [] }],
     }),
   'settings of a server': async (folder) => {

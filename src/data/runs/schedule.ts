@@ -58,24 +58,16 @@ export function startSchedule(options: ScheduleOptions) {
     planned.delete(name)
   }
 
-  const statusOf = async (name: string) => (await runs.status()).find(({ script }) => script === name)
-
-  /** Time of the newest data of a script, Unix milliseconds; 0: none; undefined: unknown at the moment. */
-  async function newestOf({ name, database }: Script): Promise<number | undefined> {
-    if (database !== undefined) return store.lastUpdate(database)
-    const success = (await statusOf(name))?.lastSuccess
-    return success === undefined ? 0 : Date.parse(success)
-  }
-
   /** Starts a missed run. @returns whether to try again soon */
-  async function catchUp(script: Script, cron: string): Promise<boolean> {
-    const { name } = script
-    const newest = await newestOf(script)
-    if (newest === undefined) return true
+  async function catchUp({ name, database }: Script, cron: string): Promise<boolean> {
+    const lastUpdate = database === undefined ? undefined : await store.lastUpdate(database)
+    if (database !== undefined && lastUpdate === undefined) return true
+    const { lastSuccess, lastTime = Number.NEGATIVE_INFINITY } = (await runs.status()).find(({ script }) => script === name) ?? {}
+    // Without data, it is 0.
+    const newest = lastUpdate ?? (lastSuccess === undefined ? 0 : Date.parse(lastSuccess))
     const now = clock.wall()
     const missed = nextTime(cron, newest) ?? now
     if (now - newest <= maxAgeMs || missed > now) return false
-    const { lastTime = Number.NEGATIVE_INFINITY } = (await statusOf(name)) ?? {}
     if (stopping.signal.aborted || now - lastTime < minCatchUpPauseMs) return false
     const state = await start(name, 'catch-up', missed)
     if (state === 'started') {

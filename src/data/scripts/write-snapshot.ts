@@ -1,6 +1,5 @@
 import { chown, copyFile, link, rename, rm, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import type { Mask } from '../../secrets/mask.ts'
 import { maskValue } from '../../secrets/mask-value.ts'
 import { readTextIfExists, resolveLinks, writeAtomic } from '../../util/files.ts'
 import type { Log } from '../../util/log.ts'
@@ -8,15 +7,14 @@ import type { DatabaseDefinition } from '../databases/definition.ts'
 import { formatLastUpdate } from '../store/dates.ts'
 import type { SnapshotFormat } from '../store/fields.ts'
 import { loadSnapshot, maxSnapshotBytes, SnapshotError } from '../store/read-snapshot.ts'
+import { maskOfSettings } from './mask-upstream.ts'
 import type { RunContext, ScriptSettings } from './script.ts'
 
-interface SnapshotWrite extends Pick<RunContext, 'dryRun' | 'log' | 'confirm'> {
+interface SnapshotWrite extends Pick<RunContext, 'values' | 'dryRun' | 'log' | 'confirm'> {
   readonly database: Pick<DatabaseDefinition, 'name' | 'format'>
   /** The current file; see {@link snapshotPath}. */
   readonly path: string
   readonly entries: readonly object[]
-  /** Masks the secrets of the script in the entries; absent if it has none. */
-  readonly mask?: Mask
   /** `last_update` of the snapshot, Unix milliseconds: the time up to which its entries are known to be current. */
   readonly wall: number
   /** Publish it even if it looks broken. */
@@ -96,16 +94,16 @@ async function keepPrevious(path: string): Promise<void> {
 }
 
 /**
- * Replaces the snapshot atomically, after parsing the new one with the loader of the service; a symbolic link, the mode and the owner
- * of the file are kept. A new snapshot that looks broken is kept as `.rejected` instead, unless forced. The caller must hold the
+ * Replaces the snapshot atomically, after parsing the new one with the loader of the service and without the secrets of the script; a
+ * symbolic link, the mode and the owner of the file are kept. A new snapshot that looks broken is kept as `.rejected` instead, unless forced. The caller must hold the
  * lock of the script.
  * @returns whether it was published; in a dry run, whether it would have been
  * @throws Error if it cannot be written
  */
 export async function writeSnapshot(write: SnapshotWrite): Promise<SnapshotWritten> {
-  const { database, mask, wall, force, dryRun, log } = write
+  const { database, values, wall, force, dryRun, log } = write
   const path = await resolveLinks(write.path)
-  const text = snapshotText(mask === undefined ? write.entries : (maskValue(write.entries, mask) as readonly object[]), wall)
+  const text = snapshotText(maskValue(write.entries, maskOfSettings(values)) as readonly object[], wall)
   const previous = await readTextIfExists(path, maxSnapshotBytes)
   // Entries are counted as the service does. If the current file is broken, compare with the newest valid one.
   const count = (await parseSnapshot(text, database.format))?.entries.length ?? 0

@@ -26,9 +26,9 @@ let now: number
 const script: Script = {
   ...kcomebacks,
   missingSettings: () => [],
-  async run({ log, clock }) {
+  async run({ values, log, clock }) {
     const path = join(folder, 'kcomebacks.json')
-    const order = { database: comebacksDatabase, path, wall: clock.wall(), force: false, dryRun: false, log }
+    const order = { values, database: comebacksDatabase, path, wall: clock.wall(), force: false, dryRun: false, log }
     await writeSnapshot({ ...order, entries: entries(size) })
     return { outcome: 'done', errors: [] }
   },

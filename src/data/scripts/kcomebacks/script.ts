@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Comeback, comebacksDatabase } from '../../databases/kcomebacks.ts'
-import { maskOfSettings } from '../mask-upstream.ts'
 import type { RunContext, RunResult } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
@@ -154,8 +153,7 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
     // Changed data needs another date, which clients send as If-Modified-Since: one second later.
     const last = stored.lastUpdate && stored.lastUpdate + (isDeepStrictEqual(months, stored.months) ? 0 : 1000)
     const wall = stale ? (last ?? Date.parse(fresh)) : clock.wall()
-    const order = { ...context, database: comebacksDatabase, path, entries, wall, force: mayShrink }
-    const written = await writeSnapshot({ ...order, mask: maskOfSettings(values) })
+    const written = await writeSnapshot({ ...context, database: comebacksDatabase, path, entries, wall, force: mayShrink })
     if (!written.written) return { outcome: 'failed', errors: [written.reason, ...errors] }
   }
   if (!dryRun) await writeStates(dataDir, states)

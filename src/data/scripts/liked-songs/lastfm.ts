@@ -105,15 +105,12 @@ export async function callLastfm(
   const form = { ...parameters, api_sig: signature(parameters, apiSecret), format: 'json' }
   const request = { method: 'POST' as const, path: '/2.0/', form }
   let failure: UpstreamError | undefined
-  const body = await upstream.request(request).then(
-    ({ json }) => json,
-    (error: unknown) => {
-      // The client has already waited for a rate limit; its error has `retryAt`.
-      if (!(error instanceof UpstreamError) || error.kind === 'rate_limited') throw error
-      failure = error
-      return error.body
-    },
-  )
+  const { json: body } = await upstream.request(request).catch((error: unknown) => {
+    // The client has already waited for a rate limit; its error has `retryAt`.
+    if (!(error instanceof UpstreamError) || error.kind === 'rate_limited') throw error
+    failure = error
+    return { json: error.body }
+  })
   const found = errorOf(body)
   if (found === undefined) {
     if (failure !== undefined) throw failure

@@ -1,7 +1,6 @@
 import { basename, join } from 'node:path'
 import { readFileUpTo } from '../../../util/files.ts'
 import { projectsDatabase } from '../../databases/projects.ts'
-import { maskOfSettings } from '../mask-upstream.ts'
 import type { Outcome, RunContext, RunResult } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
 import { readPublished, snapshotPath, writeSnapshot } from '../write-snapshot.ts'
@@ -107,8 +106,8 @@ export async function runProjects(context: RunContext, options: GithubOptions = 
     return result(limited === undefined ? 'failed' : 'rate_limited')
   }
   const entries = inOrder(published)
-  const order = { ...context, database: projectsDatabase, path, entries, wall: clock.wall(), force: force !== false }
-  const written = await writeSnapshot({ ...order, mask: maskOfSettings(values) })
+  const order = { database: projectsDatabase, path, entries, wall: clock.wall(), force: force !== false }
+  const written = await writeSnapshot({ ...context, ...order })
   if (!written.written) {
     errors.unshift(written.reason)
     return result('failed')
