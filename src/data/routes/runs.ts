@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { security } from '../../http/openapi/docs.ts'
 import { problems } from '../../http/replies/problem.ts'
 import { prepareJson, sendPrepared } from '../../http/replies/reply.ts'
@@ -139,33 +139,26 @@ interface RunRoutesOptions {
 
 const noStore = { 'cache-control': 'no-store' }
 
-function send(reply: FastifyReply, code: number, status: string, headers: Readonly<Record<string, string>> = {}): FastifyReply {
-  const prepared = prepareJson({ status }, { ...noStore, ...headers })
-  return reply.code(code).headers(prepared.headers).send(prepared.body)
-}
-
-/** Every reply about the script itself is the Script status envelope. */
-function sendStart(reply: FastifyReply, started: StartReply): FastifyReply {
+/** The reply about the start of a script: its HTTP status, the Script status, and Retry-After in seconds. */
+function replyTo(started: StartReply): readonly [code: 200 | 429 | 500 | 503, status: string, retryAfter?: number] {
   switch (started.state) {
     case 'started':
-      return send(reply, 200, 'udating...')
+      return [200, 'udating...']
     case 'already running':
     case 'already done':
-      return send(reply, 200, 'already running')
+      return [200, 'already running']
     case 'not configured':
-      return send(reply, 503, `not configured: set ${started.missing.join(', ')}`)
+      return [503, `not configured: set ${started.missing.join(', ')}`]
     case 'no folder':
-      return send(reply, 503, `not configured: ${started.reason}`)
+      return [503, `not configured: ${started.reason}`]
     case 'no shared state':
-      return send(reply, 503, `not started: ${started.reason}`, { 'retry-after': '10' })
+      return [503, `not started: ${started.reason}`, 10]
     case 'stopping':
-      return send(reply, 503, 'not started: the service is shutting down')
+      return [503, 'not started: the service is shutting down']
     case 'error':
-      return send(reply, 500, 'not started: unexpected error, see the log')
+      return [500, 'not started: unexpected error, see the log']
     case 'too soon':
-      return send(reply, 429, `ran ${started.since} s ago, try again in ${started.wait} s`, {
-        'retry-after': String(started.wait),
-      })
+      return [429, `ran ${started.since} s ago, try again in ${started.wait} s`, started.wait]
   }
 }
 
@@ -188,8 +181,11 @@ export function registerRunRoutes(app: FastifyInstance, { scripts, runs, schedul
   for (const { name, route, summary } of scripts) {
     const description = 'Starts the script in the background and replies immediately; `/v1/run` shows its progress.'
     const schema = { ...docs, summary, description, response: scriptReplies }
-    app.get(route, { ...common, config: { ...common.config, hasEffects: true }, schema }, async (_request, reply) =>
-      sendStart(reply, await runs.start(name, 'request')),
-    )
+    app.get(route, { ...common, config: { ...common.config, hasEffects: true }, schema }, async (_request, reply) => {
+      const [code, status, retryAfter] = replyTo(await runs.start(name, 'request'))
+      const more = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }
+      const { headers, body } = prepareJson({ status }, { ...noStore, ...more })
+      return reply.code(code).headers(headers).send(body)
+    })
   }
 }
