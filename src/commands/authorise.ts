@@ -7,14 +7,14 @@ import { type SettingName, settings } from '../config/settings.ts'
 import { openFolder } from '../data/runs/folder.ts'
 import { storeGrant } from '../data/scripts/liked-songs/authorisation.ts'
 import { callLastfm, LastfmError } from '../data/scripts/liked-songs/lastfm.ts'
-import { basicAuthorization, describeTokenError, tokenErrorOf } from '../data/scripts/liked-songs/spotify.ts'
+import { basicAuthorization, describeTokenError } from '../data/scripts/liked-songs/spotify.ts'
 import type { MusicService } from '../data/scripts/names.ts'
 import { createUpstream, type Upstream } from '../data/scripts/upstream.ts'
 import { UpstreamError } from '../data/scripts/upstream-error.ts'
 import { systemClock } from '../util/clock.ts'
 import { escapeControls } from '../util/escape-controls.ts'
 import { writeAtomic } from '../util/files.ts'
-import { isRecord } from '../util/is-record.ts'
+import { textAt } from '../util/is-record.ts'
 import type { Prompt } from './prompt.ts'
 
 type AuthoriseConfig = Pick<Config, 'data' | 'scripts'>
@@ -123,11 +123,12 @@ async function authoriseSpotify(
     }
     const { json } = await upstream.request(request).catch((error: unknown) => {
       if (!(error instanceof UpstreamError)) throw error
-      if (tokenErrorOf(error) !== 'invalid_grant') throw describeTokenError(error)
+      if (textAt(error.body, 'error') !== 'invalid_grant') throw describeTokenError(error)
       throw new AuthoriseError('Spotify rejected the code: it is expired or was already used; start again.')
     })
-    if (isRecord(json) && typeof json.refresh_token === 'string') return json.refresh_token
-    throw new AuthoriseError("Spotify's reply has no refresh token; start again.")
+    const token = textAt(json, 'refresh_token')
+    if (token === undefined) throw new AuthoriseError("Spotify's reply has no refresh token; start again.")
+    return token
   } finally {
     prompting.abort()
     waiting.close()
@@ -140,17 +141,15 @@ async function authoriseLastfm(
   upstream: Upstream,
 ): Promise<string> {
   const keys = { apiKey: values.lastfmApiKey ?? '', apiSecret: values.lastfmApiSecret ?? '' }
-  const answer = await callLastfm(upstream, 'auth.getToken', {}, keys)
-  const token = isRecord(answer) ? answer.token : undefined
-  if (typeof token !== 'string') throw new AuthoriseError("Last.fm's reply has no token; try again later.")
+  const token = textAt(await callLastfm(upstream, 'auth.getToken', {}, keys), 'token')
+  if (token === undefined) throw new AuthoriseError("Last.fm's reply has no token; try again later.")
   print('Tickwarden requests access to your Last.fm account, to love songs. Last.fm offers no narrower permission.')
   print(`Open this address in a browser and accept:\n\n  ${lastfmPage}?${new URLSearchParams({ api_key: keys.apiKey, token })}\n`)
   for (;;) {
     await readLine('Then press Enter here: ', signal)
     try {
-      const session = await callLastfm(upstream, 'auth.getSession', { token }, keys)
-      const key = isRecord(session) && isRecord(session.session) ? session.session.key : undefined
-      if (typeof key === 'string') return key
+      const key = textAt(await callLastfm(upstream, 'auth.getSession', { token }, keys), 'session', 'key')
+      if (key !== undefined) return key
       throw new AuthoriseError("Last.fm's reply has no session key; start again.")
     } catch (error) {
       // 14: the user has not accepted yet.
@@ -213,8 +212,7 @@ export async function runAuthorise(name: MusicService, config: AuthoriseConfig, 
     return exitCodes.done
   } catch (error) {
     if (io.signal.aborted) io.print('Stopped; nothing was written.')
-    else if (error instanceof AuthoriseError || error instanceof LastfmError || error instanceof UpstreamError)
-      io.print(error.message)
+    else if (error instanceof AuthoriseError || error instanceof UpstreamError) io.print(error.message)
     else throw error
     return exitCodes.failed
   } finally {

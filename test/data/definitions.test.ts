@@ -41,8 +41,8 @@ const toyScript: Script = {
     const path = snapshotPath(toys, values, dataDir)
     const entries = [{ name: 'Ball' }, { name: 'Kite' }]
     counts.added = entries.length
-    await writeSnapshot({ database: toys, path, entries, wall: clock.wall(), force: force !== false, dryRun, log })
-    return { outcome: 'done', counts, errors: [] }
+    await writeSnapshot({ values, database: toys, path, entries, wall: clock.wall(), force: force !== false, dryRun, log })
+    return { outcome: 'done', errors: [] }
   },
 }
 

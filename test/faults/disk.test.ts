@@ -6,12 +6,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { enableRcon } from '../../src/commands/init/enable-rcon.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import { comebacksDatabase } from '../../src/data/databases/kcomebacks.ts'
-import { addStart } from '../../src/data/runs/history.ts'
+import { addRun } from '../../src/data/runs/history.ts'
 import { writeStates } from '../../src/data/scripts/kcomebacks/stored.ts'
 import { storeGrant } from '../../src/data/scripts/liked-songs/authorisation.ts'
 import { journalPath, openJournal } from '../../src/data/scripts/liked-songs/journal.ts'
 import { writeReplies } from '../../src/data/scripts/projects/reply-cache.ts'
+import { scriptSettings } from '../../src/data/scripts/script.ts'
 import { writeSnapshot } from '../../src/data/scripts/write-snapshot.ts'
 import { urlOrigin } from '../../src/data/store/url-origin.ts'
 import { openHistory } from '../../src/history/history.ts'
@@ -46,9 +48,9 @@ const writers: Readonly<Record<string, Writer>> = {
       wall,
     ),
   runs: (folder, count) =>
-    addStart(folder, { script: words(count), trigger: 'command', started: new Date(count).toISOString() }, silentLog),
+    addRun(folder, { script: words(count), trigger: 'command', started: new Date(count).toISOString() }, silentLog),
   'state of the wiki pages': (folder, count) =>
-    writeStates(folder, { months: new Map([['2024-02', { read: count, digest: words(count) }]]), refused: new Map() }),
+    writeStates(folder, new Map([['2024-02', { read: count, digest: words(count) }]])),
   'replies of GitHub': (folder, count) =>
     writeReplies(join(folder, 'replies.json'), '', new Map([['/', { etag: String(count), body: words(count) }]])),
   'authorisation of a script': (folder, count) => storeGrant(folder, words(count), count),
@@ -59,13 +61,14 @@ const writers: Readonly<Record<string, Writer>> = {
   async 'copy of a snapshot'(folder, count) {
     const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/${count}`
     const origin = urlOrigin({ database: 'kcomebacks', url, interval: 1_000, cacheDir: folder, log: silentLog })
-    await origin.keep?.((await origin.read(false)) ?? '')
-    await origin.close()
+    await origin.keep?.((await origin.read())!)
+    await origin.close?.()
   },
   'file of a command': (folder, count) => writeAtomic(join(folder, 'tickwarden.yaml'), words(count)),
   snapshot: (folder, count) =>
     writeSnapshot({
       ...{ database: comebacksDatabase, path: join(folder, 'kcomebacks.json'), wall, force: true, dryRun: false, log: silentLog },
+      values: scriptSettings(loadConfig({ env: {} })),
       entries: [{ date: '2024-02-1', time: '--:--', artist: 'A', title: words(count), types: [], links: [] }],
     }),
   'settings of a server': async (folder) => {

@@ -229,10 +229,12 @@ export const fuzzed: Readonly<Record<string, Fuzzed>> = {
   'src/data/runs/history.ts readHistory': fuzz(
     json({
       runs: [
-        { script: 'a', trigger: 'schedule', started: '2026-01-01T00:00:00Z', ended: '2026-01-01T00:00:01Z', state: 'success' },
+        {
+          ...{ script: 'a', trigger: 'schedule', started: '2026-01-01T00:00:00Z', ended: '2026-01-01T00:00:01Z', duration: 1 },
+          ...{ outcome: 'done', counts: { read: 1, added: 1, changed: 0, unchanged: 0, rejected: 0 }, errors: ['a'] },
+        },
+        { script: 'a', trigger: 'request', started: '2026-01-01T00:00:02Z' },
       ],
-      lastSuccess: { a: '2026-01-01T00:00:00Z' },
-      started: [],
     }),
     { isSlow: true, run: (text: string) => readHistory(dirname(inFile('runs.json', text))) },
   ),

@@ -6,15 +6,12 @@ export interface FakeReddit {
   readonly url: string
   /** By wiki page, Markdown. Names are in lower case; other spellings are redirected, as Reddit does. */
   readonly pages: Map<string, string>
-  /** Pages that were renamed, by their old name. */
-  readonly redirects: Map<string, string>
   /** Revision of a page: increases when its text changes, unless set here. */
   readonly revisions: Map<string, number>
-  /** Requested paths, with ` 304` if that was the reply. */
+  /** Requested paths, with ` 302` if that was the reply. */
   readonly requested: string[]
   /** Replies to the next requests for a page, used up first. */
   readonly instead: Map<string, ((request: IncomingMessage, response: ServerResponse) => void)[]>
-  etags: boolean
   /** The reply to a request without a token: pages, a refusal, or a redirect to the login page. */
   publicPages: boolean | 'login'
   readonly id: string
@@ -89,7 +86,7 @@ export async function startFakeReddit(): Promise<FakeReddit> {
         ? response.writeHead(403, { 'content-type': 'text/html' }).end('<html>blocked</html>')
         : json(401, { error: 401 })
     }
-    const target = reddit.redirects.get(page) ?? page.toLowerCase()
+    const target = page.toLowerCase()
     if (target !== page) {
       reddit.requested.push(`${page} 302`)
       return response.writeHead(302, { location: `/r/kpop/wiki/${target}${isPublic ? '.json?raw_json=1' : '?raw_json=1'}` }).end()
@@ -100,30 +97,23 @@ export async function startFakeReddit(): Promise<FakeReddit> {
       return json(404, { reason: 'PAGE_NOT_CREATED', message: 'Not Found', error: 404 })
     }
     const digest = createHash('md5').update(text).digest('hex')
-    const etag = `"${digest}"`
     const limits = { 'x-ratelimit-remaining': '99.0', 'x-ratelimit-used': '1', 'x-ratelimit-reset': '60' }
-    if (reddit.etags && request.headers['if-none-match'] === etag) {
-      reddit.requested.push(`${page} 304`)
-      return response.writeHead(304, { etag, ...limits }).end()
-    }
     reddit.requested.push(page)
     const revision = reddit.revisions.get(page) ?? Number.parseInt(digest.slice(0, 8), 16)
     const markdown = searchParams.get('raw_json') === '1' ? text : text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
     json(
       200,
       { kind: 'wikipage', data: { content_md: markdown, content_html: '', revision_date: revision, may_revise: false } },
-      { ...limits, ...(reddit.etags && { etag }) },
+      limits,
     )
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const reddit: FakeReddit = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     pages: new Map(),
-    redirects: new Map(),
     revisions: new Map(),
     requested: [],
     instead: new Map(),
-    etags: false,
     publicPages: false,
     id: 'the-client-id',
     secret: 'the-client-secret-hunter2',

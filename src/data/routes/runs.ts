@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { security } from '../../http/openapi/docs.ts'
 import { problems } from '../../http/replies/problem.ts'
 import { prepareJson, sendPrepared } from '../../http/replies/reply.ts'
@@ -107,10 +107,11 @@ const interruption = 'interrupted: the process ended during the run; published d
 
 /** A script in the reply of `/v1/run`. @param nextRun Unix milliseconds */
 function toScriptRun(
-  { script, route, state, runningSince, missing, last, interrupted, lastSuccess, own }: ScriptStatus,
+  { script, route, state, missing, started, last, lastSuccess, own }: ScriptStatus,
   nextRun: number | undefined,
 ) {
-  const started = runningSince ?? interrupted?.started ?? last?.started
+  const isInterrupted = started !== undefined && state !== 'running'
+  const lastStart = (started ?? last)?.started
   return {
     script,
     path: route,
@@ -120,10 +121,10 @@ function toScriptRun(
     ...(lastSuccess !== undefined && { last_success: lastSuccess }),
     ...(own?.authorisationExpires !== undefined && { authorisation_expires: new Date(own.authorisationExpires).toISOString() }),
     ...(own !== undefined && own.setAside.length > 0 && { set_aside: firstErrors(own.setAside) }),
-    ...(started !== undefined && { last_start: started }),
+    ...(lastStart !== undefined && { last_start: lastStart }),
     // The end and the counts of an interrupted run are unknown.
-    ...(interrupted
-      ? { trigger: interrupted.trigger, outcome: 'failed', error: interruption, errors: [interruption] }
+    ...(isInterrupted
+      ? { trigger: started.trigger, outcome: 'failed', error: interruption, errors: [interruption] }
       : last && endedReply(last)),
   }
 }
@@ -138,33 +139,26 @@ interface RunRoutesOptions {
 
 const noStore = { 'cache-control': 'no-store' }
 
-function send(reply: FastifyReply, code: number, status: string, headers: Readonly<Record<string, string>> = {}): FastifyReply {
-  const prepared = prepareJson({ status }, { ...noStore, ...headers })
-  return reply.code(code).headers(prepared.headers).send(prepared.body)
-}
-
-/** Every reply about the script itself is the Script status envelope. */
-function sendStart(reply: FastifyReply, started: StartReply): FastifyReply {
+/** The reply about the start of a script: its HTTP status, the Script status, and Retry-After in seconds. */
+function replyTo(started: StartReply): readonly [code: 200 | 429 | 500 | 503, status: string, retryAfter?: number] {
   switch (started.state) {
     case 'started':
-      return send(reply, 200, 'udating...')
+      return [200, 'udating...']
     case 'already running':
     case 'already done':
-      return send(reply, 200, 'already running')
+      return [200, 'already running']
     case 'not configured':
-      return send(reply, 503, `not configured: set ${started.missing.join(', ')}`)
+      return [503, `not configured: set ${started.missing.join(', ')}`]
     case 'no folder':
-      return send(reply, 503, `not configured: ${started.reason}`)
+      return [503, `not configured: ${started.reason}`]
     case 'no shared state':
-      return send(reply, 503, `not started: ${started.reason}`, { 'retry-after': '10' })
+      return [503, `not started: ${started.reason}`, 10]
     case 'stopping':
-      return send(reply, 503, 'not started: the service is shutting down')
+      return [503, 'not started: the service is shutting down']
     case 'error':
-      return send(reply, 500, 'not started: unexpected error, see the log')
+      return [500, 'not started: unexpected error, see the log']
     case 'too soon':
-      return send(reply, 429, `ran ${started.since} s ago, try again in ${started.wait} s`, {
-        'retry-after': String(started.wait),
-      })
+      return [429, `ran ${started.since} s ago, try again in ${started.wait} s`, started.wait]
   }
 }
 
@@ -187,8 +181,11 @@ export function registerRunRoutes(app: FastifyInstance, { scripts, runs, schedul
   for (const { name, route, summary } of scripts) {
     const description = 'Starts the script in the background and replies immediately; `/v1/run` shows its progress.'
     const schema = { ...docs, summary, description, response: scriptReplies }
-    app.get(route, { ...common, config: { ...common.config, hasEffects: true }, schema }, async (_request, reply) =>
-      sendStart(reply, await runs.start(name, 'request')),
-    )
+    app.get(route, { ...common, config: { ...common.config, hasEffects: true }, schema }, async (_request, reply) => {
+      const [code, status, retryAfter] = replyTo(await runs.start(name, 'request'))
+      const more = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }
+      const { headers, body } = prepareJson({ status }, { ...noStore, ...more })
+      return reply.code(code).headers(headers).send(body)
+    })
   }
 }

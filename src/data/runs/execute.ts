@@ -13,8 +13,8 @@ import {
 import { UpstreamError } from '../scripts/upstream-error.ts'
 import { clampRetryAt } from '../scripts/waits.ts'
 import { openFolder } from './folder.ts'
-import { addRun, addStart, firstErrors, type RunRecord, type Trigger } from './history.ts'
-import { type RunLock, takeLock } from './lock.ts'
+import { addRun, firstErrors, type RunRecord, type StartedRun, type Trigger } from './history.ts'
+import { takeLock } from './lock.ts'
 import { type SharedLocks, takeTurn } from './shared-lock.ts'
 
 /** Maximum duration of a run, milliseconds. */
@@ -32,8 +32,7 @@ export interface RunRequest extends Omit<RunContext, 'counts' | 'confirm'> {
 
 /** A run in progress. */
 export interface Run {
-  /** ISO 8601. */
-  readonly started: string
+  readonly begun: StartedRun
   /** Never rejects. */
   readonly ended: Promise<RunRecord>
 }
@@ -50,33 +49,27 @@ export const hideFolders = (text: string): string =>
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-const failure = (error: string, counts: RunResult['counts']): RunResult => ({ outcome: 'failed', counts, errors: [error] })
-
 /** Runs the script until it ends, which it does soon after the time limit or an abort. Never rejects. */
-async function runScript(script: Script, context: Omit<RunContext, 'counts'>): Promise<RunResult> {
+async function runScript(script: Script, context: RunContext): Promise<RunResult> {
   const { clock, log, signal } = context
   const limit = new AbortController()
   const cancelLimit = clock.after(maxRunMs, () => limit.abort())
   const stop = AbortSignal.any([signal, limit.signal])
-  const counts = { ...noCounts }
   try {
-    return await script.run({ ...context, signal: stop, counts })
+    return await script.run({ ...context, signal: stop })
   } catch (error) {
-    if (stop.aborted)
-      return failure(limit.signal.aborted ? `stopped at the time limit of ${maxRunMs / 60_000} minutes` : 'stopped', counts)
+    if (limit.signal.aborted) return { outcome: 'failed', errors: [`stopped at the time limit of ${maxRunMs / 60_000} minutes`] }
+    if (stop.aborted) return { outcome: 'failed', errors: ['stopped'] }
     log.error({ err: error, script: script.name }, `${script.name}: the run failed`)
-    const result = failure(messageOf(error), counts)
-    if (!(error instanceof UpstreamError) || error.retryAt === undefined) return result
-    return { ...result, outcome: 'rate_limited', retryAt: error.retryAt }
+    const errors = [messageOf(error)]
+    if (!(error instanceof UpstreamError) || error.retryAt === undefined) return { outcome: 'failed', errors }
+    return { outcome: 'rate_limited', errors, retryAt: error.retryAt }
   } finally {
     cancelLimit()
     // Closes the upstreams of the script.
     limit.abort()
   }
 }
-
-/** A dry run on a folder that is missing or read-only needs no lock: no other run can write there either. */
-const noLock: RunLock = { lost: new AbortController().signal, async release() {} }
 
 /** Why a run does not start. `already done`: another replica has done the scheduled run. */
 export type Refusal = 'already running' | 'already done'
@@ -91,17 +84,18 @@ export async function startRun(order: RunRequest): Promise<Run | Refusal> {
   const { name } = script
   const isWritable = await openFolder(dataDir, dryRun)
   const [wall, start] = [clock.wall(), clock.now()]
-  const lock = isWritable ? await takeLock(dataDir, name) : noLock
-  if (lock === undefined) return 'already running'
+  // A dry run on a folder that is missing or read-only needs no lock: no other run can write there either.
+  const lock = isWritable ? await takeLock(dataDir, name) : undefined
+  if (isWritable && lock === undefined) return 'already running'
   const turn =
     sharedLocks === undefined || dryRun
       ? undefined
       : await takeTurn(sharedLocks, name, due, wall).catch(async (error: unknown) => {
-          await lock.release()
+          await lock?.release()
           throw error
         })
   if (typeof turn === 'string') {
-    await lock.release()
+    await lock?.release()
     return turn
   }
   const mask = maskOfMessages(order.values)
@@ -109,11 +103,13 @@ export async function startRun(order: RunRequest): Promise<Run | Refusal> {
   log.info({ script: name, trigger }, `${name}: started`)
   const begun = { script: name, trigger, started: new Date(wall).toISOString() }
   // Only the holder of the lock changes the records of the script.
-  if (!dryRun) await addStart(dataDir, begun, log)
+  if (!dryRun) await addRun(dataDir, begun, log)
 
   const run = async (): Promise<RunRecord> => {
-    const signal = AbortSignal.any([order.signal, lock.lost, ...(turn ? [turn.lock.lost] : [])])
-    const { outcome, counts, errors, retryAt } = await runScript(script, { ...order, log, signal, confirm: turn?.confirm })
+    const signal = AbortSignal.any([order.signal, ...[lock, turn].flatMap((held) => held?.lost ?? [])])
+    const counts = { ...noCounts }
+    const context = { ...order, log, signal, counts, confirm: turn?.confirm }
+    const { outcome, errors, retryAt } = await runScript(script, context)
     const ended = clock.wall()
     const record = {
       ...begun,
@@ -123,13 +119,12 @@ export async function startRun(order: RunRequest): Promise<Run | Refusal> {
       errors: firstErrors(errors).map((error) => escapeControls(hideFolders(mask(error)))),
       ...(retryAt !== undefined && { retryAt: new Date(clampRetryAt(retryAt, ended)).toISOString() }),
     }
-    const level = record.outcome === 'done' ? 'info' : 'warn'
-    log[level]({ script: name, outcome: record.outcome, ...record.counts, error: record.errors[0] }, `${name}: ended`)
+    log[outcome === 'done' ? 'info' : 'warn']({ script: name, outcome, ...counts, error: record.errors[0] }, `${name}: ended`)
     // Before the lock is released, so that the next holder finds the record.
     if (!dryRun) await addRun(dataDir, record, log)
-    await turn?.lock.release()
-    await lock.release()
+    await turn?.release()
+    await lock?.release()
     return record
   }
-  return { started: begun.started, ended: run() }
+  return { begun, ended: run() }
 }

@@ -3,9 +3,9 @@ import { noCounts, noProgress, type Outcome, outcomes, type Script } from '../sc
 import { clampRetryAt } from '../scripts/waits.ts'
 import { hideFolders, messageOf, missingSettings, type Refusal, type Run, type RunRequest, startRun } from './execute.ts'
 import { DataDirError } from './folder.ts'
-import { isSuccess, type RunRecord, type Trigger } from './history.ts'
+import { isSuccess, type RunRecord, type StartedRun, type Trigger } from './history.ts'
 import { isLocked } from './lock.ts'
-import { createScriptStates, type KnownState, type ScriptsOptions } from './script-states.ts'
+import { type RecordedState, readStates, type ScriptsOptions } from './script-states.ts'
 import { SharedLockError } from './shared-lock.ts'
 
 export type StartReply =
@@ -17,13 +17,17 @@ export type StartReply =
   /** Whole seconds since the last run, and until the next one may start. */
   | { readonly state: 'too soon'; readonly since: number; readonly wait: number }
 
-export interface ScriptStatus extends Omit<KnownState, 'lock'> {
+export interface ScriptStatus extends Pick<RecordedState, 'last' | 'own'> {
   readonly script: string
   /** Route that starts it. */
   readonly route: string
   readonly state: 'idle' | 'running' | 'succeeded' | 'failed'
-  /** Start of the run in progress, if known. ISO 8601. */
-  readonly runningSince: string | undefined
+  /** The run in progress, if it is known; else a later run than `last` whose process was killed. */
+  readonly started: StartedRun | undefined
+  /** ISO 8601. */
+  readonly lastSuccess: string | undefined
+  /** When the last run ended, or if its process was killed, when it started. Unix milliseconds. */
+  readonly lastTime: number | undefined
   /** Environment names of required settings that are not set. */
   readonly missing: readonly string[]
 }
@@ -37,23 +41,59 @@ interface RunsOptions extends ScriptsOptions, Pick<RunRequest, 'clock' | 'shared
 
 export type Runs = ReturnType<typeof createRuns>
 
+/** The later one of two runs that have ended. */
+const later = (a: RunRecord | undefined, b: RunRecord | undefined): RunRecord | undefined =>
+  a === undefined || (b !== undefined && b.ended > a.ended) ? b : a
+
 /** Runs the update scripts, each at most once at a time, and reports their state. */
-export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEnd, sharedLocks }: RunsOptions) {
+export function createRuns(options: RunsOptions) {
+  const { scripts, values, dataDir, pauseMs, clock, log, onEnd, sharedLocks } = options
   const stop = new AbortController()
   /** The runs of this process. */
-  const running = new Map<string, { readonly started: string; readonly over: Promise<void> }>()
+  const running = new Map<string, Run & { readonly over: Promise<void> }>()
   const starting = new Map<string, Promise<StartReply>>()
-  const states = createScriptStates({ scripts, values, dataDir, log })
+  /** As of the last refresh. */
+  let recorded: ReadonlyMap<string, RecordedState> = new Map()
+  /** The last run of each script that has ended in this process, and the last that succeeded: they may not have been recorded. */
+  const ended = new Map<string, Pick<RecordedState, 'last' | 'success'>>()
   /** Ended runs of this process; every outcome from the start, for rate() in Prometheus. */
   const counts = new Map(
     scripts.map(({ name }) => [name, Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>]),
   )
-  void states.refresh()
 
-  const isRunning = (name: string): boolean => running.has(name) || states.of(name).lock !== undefined
+  let reading: Promise<void> | undefined
+  /** Calls during a refresh share it. */
+  async function refresh(): Promise<void> {
+    if (dataDir === undefined) return
+    reading ??= readStates(options, dataDir).then((states) => {
+      recorded = states
+      reading = undefined
+    })
+    await reading
+  }
+  void refresh()
+
+  function statusOf(script: Script): ScriptStatus {
+    const { name, route } = script
+    const found: RecordedState = recorded.get(name) ?? { isRunning: false }
+    const mine = ended.get(name)
+    const last = later(found.last, mine?.last)
+    const run = running.get(name)
+    // If it was the last to end, its end could not be recorded.
+    const started = run?.begun ?? (found.started?.started === last?.started ? undefined : found.started)
+    const endState = last === undefined ? 'idle' : isSuccess(last) ? 'succeeded' : 'failed'
+    const state = run !== undefined || found.isRunning ? 'running' : started === undefined ? endState : 'failed'
+    const lastTime = (state === 'running' ? undefined : started?.started) ?? last?.ended
+    return {
+      ...{ script: name, route, state, started, last, own: found.own },
+      missing: missingSettings(script, values, dataDir),
+      lastSuccess: later(found.success, mine?.success)?.ended,
+      lastTime: lastTime === undefined ? undefined : Date.parse(lastTime),
+    }
+  }
 
   function addEnd(record: RunRecord): void {
-    states.addEnd(record)
+    ended.set(record.script, { ...ended.get(record.script), last: record, ...(isSuccess(record) && { success: record }) })
     const ofScript = counts.get(record.script)
     if (ofScript !== undefined) ofScript[record.outcome]++
   }
@@ -62,17 +102,16 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
     const { name } = script
     addEnd(await run.ended)
     await onEnd?.(script).catch((error: unknown) => log.error({ err: error }, `${name}: error after the run`))
-    states.released(name)
-    void states.refresh()
+    running.delete(name)
+    await refresh()
   }
 
   /** Whether the last run, which may have been interrupted, was too recent for another one. */
-  function findTooSoon(name: string): StartReply | undefined {
-    const { last, interrupted } = states.of(name)
-    const lastTime = interrupted?.started ?? last?.ended
-    if (lastTime === undefined) return undefined
-    const [now, before] = [clock.wall(), Date.parse(lastTime)]
-    const given = interrupted === undefined ? last?.retryAt : undefined
+  function findTooSoon(script: Script): StartReply | undefined {
+    const { started, last, lastTime: before } = statusOf(script)
+    if (before === undefined) return undefined
+    const now = clock.wall()
+    const given = started === undefined ? last?.retryAt : undefined
     // Clamped: the file may be edited by hand or written by an older version.
     const retryAt = given === undefined ? before : clampRetryAt(Date.parse(given), before)
     const until = Math.max(before + pauseMs, retryAt)
@@ -85,37 +124,31 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
     const { name } = script
     const missing = missingSettings(script, values, dataDir)
     if (missing.length > 0 || dataDir === undefined) return { state: 'not configured', missing }
-    await states.refresh()
+    await refresh()
     if (await isLocked(dataDir, name)) return { state: 'already running' }
-    const early = findTooSoon(name)
+    const early = findTooSoon(script)
     if (early !== undefined) return early
     const order = { script, values, dataDir, trigger, clock, log, progress: noProgress, signal: stop.signal, sharedLocks, due }
     const run = await startRun({ ...order, full: false, dryRun: false, force: false })
     if (typeof run === 'string') return { state: run }
-    running.set(name, { started: run.started, over: follow(script, run).finally(() => running.delete(name)) })
+    running.set(name, { ...run, over: follow(script, run) })
     return { state: 'started' }
   }
 
-  /** A run that could not start, for example on a full disk, has failed. */
-  function recordFailure(name: string, trigger: Trigger, reason: string): void {
-    const now = new Date(clock.wall()).toISOString()
-    const run = { script: name, trigger, started: now, ended: now, duration: 0 }
-    addEnd({ ...run, outcome: 'failed', counts: noCounts, errors: [`not started: ${reason}`] })
-  }
-
-  async function refused(name: string, trigger: Trigger, error: unknown): Promise<StartReply> {
-    if (error instanceof DataDirError) {
-      log.error({ script: name }, `${name}: not started: ${error.message}`)
-      recordFailure(name, trigger, error.publicMessage)
-      return { state: 'no folder', reason: error.publicMessage }
-    }
+  function refused(name: string, trigger: Trigger, error: unknown): StartReply {
     if (error instanceof SharedLockError) {
       log.warn({ script: name }, `${name}: not started: ${error.message}`)
       return { state: 'no shared state', reason: error.message }
     }
-    log.error({ script: name, err: error }, `${name}: not started`)
-    recordFailure(name, trigger, hideFolders(messageOf(error)))
-    return { state: 'error' }
+    const isFolder = error instanceof DataDirError
+    if (isFolder) log.error({ script: name }, `${name}: not started: ${error.message}`)
+    else log.error({ script: name, err: error }, `${name}: not started`)
+    const reason = isFolder ? error.publicMessage : hideFolders(messageOf(error))
+    // A run that could not start, for example on a full disk, has failed.
+    const now = new Date(clock.wall()).toISOString()
+    const run = { script: name, trigger, started: now, ended: now, duration: 0 }
+    addEnd({ ...run, outcome: 'failed', counts: noCounts, errors: [`not started: ${reason}`] })
+    return isFolder ? { state: 'no folder', reason } : { state: 'error' }
   }
 
   return {
@@ -135,32 +168,19 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
       return reply
     },
     async status(): Promise<readonly ScriptStatus[]> {
-      await states.refresh()
-      return scripts.map((script) => {
-        const { name, route } = script
-        const { lock, last, interrupted: killed, ...known } = states.of(name)
-        const interrupted = isRunning(name) ? undefined : killed
-        const ended = last === undefined ? 'idle' : isSuccess(last) ? 'succeeded' : 'failed'
-        return {
-          script: name,
-          route,
-          state: isRunning(name) ? 'running' : interrupted === undefined ? ended : 'failed',
-          runningSince: running.get(name)?.started ?? lock?.started,
-          missing: missingSettings(script, values, dataDir),
-          ...{ last, interrupted, ...known },
-        }
-      })
+      await refresh()
+      return scripts.map(statusOf)
     },
     metrics(): readonly ScriptMetrics[] {
       // For the next scrape: this one must not wait for files.
-      void states.refresh()
-      return scripts.map(({ name }) => {
-        const { last, lastSuccess, own } = states.of(name)
+      void refresh()
+      return scripts.map((script) => {
+        const { state, last, lastSuccess, own } = statusOf(script)
         const expires = own?.authorisationExpires
         return {
-          script: name,
-          running: isRunning(name),
-          runs: counts.get(name) ?? {},
+          script: script.name,
+          running: state === 'running',
+          runs: counts.get(script.name) ?? {},
           ...(lastSuccess !== undefined && { lastSuccess: Date.parse(lastSuccess) / 1000 }),
           ...(last !== undefined && { duration: last.duration }),
           ...(expires !== undefined && { authorisationExpires: expires / 1000 }),

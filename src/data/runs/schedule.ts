@@ -1,6 +1,7 @@
 import { Cron } from 'croner'
 import type { Clock } from '../../util/clock.ts'
 import type { Script } from '../scripts/script.ts'
+import { pause } from '../scripts/waits.ts'
 import type { Store } from '../store/store.ts'
 import { missingSettings } from './execute.ts'
 import type { Runs, StartReply } from './index.ts'
@@ -35,9 +36,7 @@ export type Schedule = ReturnType<typeof startSchedule>
 export function startSchedule(options: ScheduleOptions) {
   const { runs, scripts, values, dataDir, clock, log, store } = options
   const planned = new Map<string, number>()
-  /** Of the timers, by script and trigger. */
-  const cancels = new Map<string, () => void>()
-  let stopped = false
+  const stopping = new AbortController()
 
   /** @param due Unix milliseconds without the random delay: the same on all replicas, so that only one of them runs it */
   async function start(name: string, trigger: 'schedule' | 'catch-up', due: number): Promise<StartReply['state']> {
@@ -46,52 +45,30 @@ export function startSchedule(options: ScheduleOptions) {
     return state
   }
 
-  function wait(name: string, at: number, then: () => void): void {
-    if (stopped) return
-    const delay = at - clock.wall()
-    if (delay <= 0) then()
-    else {
-      const next = () => wait(name, at, then)
-      cancels.set(name, clock.after(Math.min(delay, maxTimerMs), next))
-    }
-  }
-
-  function plan(name: string, cron: string, spreadMs: number): void {
-    const due = nextTime(cron, clock.wall())
-    if (due === undefined) {
-      planned.delete(name)
-      return
-    }
-    const at = due + Math.floor(Math.random() * spreadMs)
-    planned.set(name, at)
-    wait(name, at, () => {
+  async function follow(name: string, cron: string, spreadMs: number): Promise<void> {
+    for (;;) {
+      const due = nextTime(cron, clock.wall())
+      if (due === undefined) break
+      const at = due + Math.floor(Math.random() * spreadMs)
+      planned.set(name, at)
+      for (let left = at - clock.wall(); left > 0; left = at - clock.wall())
+        await pause(clock, Math.min(left, maxTimerMs), stopping.signal)
       void start(name, 'schedule', due)
-      plan(name, cron, spreadMs)
-    })
+    }
+    planned.delete(name)
   }
 
-  async function lastRun(name: string) {
-    return (await runs.status()).find(({ script }) => script === name)
-  }
-
-  /** Time of the newest data of a script, Unix milliseconds; 0: none; undefined: unknown at the moment. */
-  async function newestOf({ name, database }: Script): Promise<number | undefined> {
-    if (database !== undefined) return store.lastUpdate(database)
-    const success = (await lastRun(name))?.lastSuccess
-    return success === undefined ? 0 : Date.parse(success)
-  }
-
-  /** @returns whether to try again soon */
-  async function catchUp(script: Script, cron: string): Promise<boolean> {
-    const { name } = script
-    const newest = await newestOf(script)
-    if (newest === undefined) return true
+  /** Starts a missed run. @returns whether to try again soon */
+  async function catchUp({ name, database }: Script, cron: string): Promise<boolean> {
+    const lastUpdate = database === undefined ? undefined : await store.lastUpdate(database)
+    if (database !== undefined && lastUpdate === undefined) return true
+    const { lastSuccess, lastTime = Number.NEGATIVE_INFINITY } = (await runs.status()).find(({ script }) => script === name) ?? {}
+    // Without data, it is 0.
+    const newest = lastUpdate ?? (lastSuccess === undefined ? 0 : Date.parse(lastSuccess))
     const now = clock.wall()
     const missed = nextTime(cron, newest) ?? now
     if (now - newest <= maxAgeMs || missed > now) return false
-    const status = await lastRun(name)
-    const lastTime = status?.interrupted?.started ?? status?.last?.ended
-    if (stopped || (lastTime !== undefined && now - Date.parse(lastTime) < minCatchUpPauseMs)) return false
+    if (stopping.signal.aborted || now - lastTime < minCatchUpPauseMs) return false
     const state = await start(name, 'catch-up', missed)
     if (state === 'started') {
       log.info({ script: name }, `${name}: the data is older than 25 hours; starting the missed run`)
@@ -100,32 +77,25 @@ export function startSchedule(options: ScheduleOptions) {
     return state === 'already running' || state === 'no shared state'
   }
 
-  function beginCatchUp(script: Script, cron: string): void {
-    const { name } = script
-    const repeat = () => beginCatchUp(script, cron)
-    catchUp(script, cron).then(
-      (isSoon) => {
-        if (isSoon && !stopped) cancels.set(`${name} catch-up`, clock.after(staleMs, repeat))
-      },
-      (error: unknown) => log.error({ err: error, script: name }, `${name}: the catch-up run could not be started`),
-    )
-  }
-
   for (const script of scripts) {
-    const given = options.schedule?.[script.name]
+    const { name } = script
+    const given = options.schedule?.[name]
     if (given === 'off' || dataDir === undefined || missingSettings(script, values, dataDir).length > 0) continue
     if (given === undefined && !script.isConfigured(values, dataDir)) continue
     const cron = given ?? script.schedule ?? daily
-    plan(script.name, cron, given === undefined ? jitterMs : 0)
-    beginCatchUp(script, cron)
+    const failed = (error: unknown) => {
+      if (!stopping.signal.aborted) log.error({ err: error, script: name }, `${name}: the schedule has failed`)
+    }
+    const catchUpSoon = async () => {
+      while (await catchUp(script, cron)) await pause(clock, staleMs, stopping.signal)
+    }
+    follow(name, cron, given === undefined ? jitterMs : 0).catch(failed)
+    catchUpSoon().catch(failed)
   }
 
   return {
     /** Unix milliseconds of the next run; undefined if none is planned. */
     next: (name: string) => planned.get(name),
-    stop() {
-      stopped = true
-      for (const cancel of cancels.values()) cancel()
-    },
+    stop: () => stopping.abort(),
   }
 }

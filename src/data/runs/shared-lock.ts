@@ -31,26 +31,25 @@ const unavailable = (error: unknown): never => {
  */
 export async function takeTurn(locks: SharedLocks, script: string, due: number | undefined, now: number) {
   const name = `run:${script}`
-  let lock: SharedLock | undefined
+  const lock = await locks.take(name).catch(unavailable)
+  if (lock === undefined) return 'already running'
   try {
-    lock = await locks.take(name)
-    if (lock === undefined) return 'already running'
-    const held = lock
     const last = Number((await locks.value(name)) ?? Number.NEGATIVE_INFINITY)
     // Stored before the run, so that an interrupted run is not repeated.
-    if ((due !== undefined && last >= due) || !(await held.set(String(due ?? now)))) {
-      await held.release()
-      return 'already done'
+    if ((due === undefined || last < due) && (await lock.set(String(due ?? now)))) {
+      return {
+        lost: lock.lost,
+        release: () => lock.release(),
+        /** To be called before each side effect. @throws SharedLockError if another replica may have taken over the run */
+        async confirm(): Promise<void> {
+          if (!(await lock.isHeld().catch(unavailable))) throw new SharedLockError('another replica has taken over the run')
+        },
+      }
     }
-    return {
-      lock: held,
-      /** To be called before each side effect. @throws SharedLockError if another replica may have taken over the run */
-      async confirm(): Promise<void> {
-        if (!(await held.isHeld().catch(unavailable))) throw new SharedLockError('another replica has taken over the run')
-      },
-    }
+    await lock.release()
+    return 'already done'
   } catch (error) {
-    await lock?.release()
+    await lock.release()
     return unavailable(error)
   }
 }

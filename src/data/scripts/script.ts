@@ -20,7 +20,6 @@ export const noCounts: Readonly<Counts> = { read: 0, added: 0, changed: 0, uncha
 
 export interface RunResult {
   readonly outcome: Outcome
-  readonly counts: Readonly<Counts>
   /** All errors, one sentence each, with the location (page and row, repository, song). Already logged. No secrets. */
   readonly errors: readonly string[]
   /** Of `rate_limited`: when the upstream accepts requests again, Unix milliseconds. */
@@ -63,7 +62,7 @@ export interface RunContext {
   readonly log: Log
   readonly clock: Clock
   readonly progress: Progress
-  /** Zero at the start, updated by the script during the run, so that an aborted run is recorded with its counts so far. */
+  /** Zero at the start, updated by the script: an aborted run is recorded with its counts so far. */
   readonly counts: Counts
   /** Read everything again, not only changes. */
   readonly full: boolean

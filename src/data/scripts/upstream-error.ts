@@ -1,29 +1,35 @@
-export type UpstreamFailure = 'aborted' | 'malformed' | 'network' | 'rate_limited' | 'status' | 'timeout' | 'too_large'
+/** `reauthorise`: the user has to authorise access again. */
+export type UpstreamFailure =
+  | ('aborted' | 'malformed' | 'network' | 'rate_limited' | 'reauthorise')
+  | ('redirect' | 'status' | 'timeout' | 'too_large')
+
+interface Detail {
+  /** Of `status`, `malformed` and `rate_limited`: the HTTP status. */
+  readonly status?: number | undefined
+  /** Of `rate_limited`: when the upstream accepts requests again, Unix milliseconds, at most a day ahead. */
+  readonly retryAt?: number | undefined
+  /** Of `status`: the body if it is JSON, which may contain an error code. Untrusted, but without the secrets of the request. */
+  readonly body?: unknown
+  readonly cause?: unknown
+}
 
 /** A request to an upstream failed. The message contains no query, header or body: those may contain secrets. */
 export class UpstreamError extends Error {
-  override readonly name = 'UpstreamError'
+  override readonly name: string = 'UpstreamError'
   readonly kind: UpstreamFailure
-  /** Of `status`, `malformed` and `rate_limited`: the HTTP status. */
-  readonly status: number | undefined
-  /** Of `rate_limited`: when the upstream accepts requests again, Unix milliseconds, at most a day ahead. */
-  readonly retryAt: number | undefined
-  /** Of `status`: the body if it is JSON, which may contain an error code. Untrusted, but without the secrets of the request. */
+  readonly status: Detail['status']
+  readonly retryAt: Detail['retryAt']
   readonly body: unknown
-  /** Of `status` 300 to 399: the absolute URL of the Location header. Untrusted. */
-  readonly location: URL | undefined
 
-  constructor(
-    kind: UpstreamFailure,
-    message: string,
-    detail: Partial<Pick<UpstreamError, 'status' | 'retryAt' | 'body' | 'location' | 'cause'>> = {},
-  ) {
-    super(message, detail.cause === undefined ? {} : { cause: detail.cause })
+  constructor(kind: UpstreamFailure, message: string, { status, retryAt, body, ...cause }: Detail = {}) {
+    super(message, cause)
+    Object.assign(this, { status, retryAt, body })
     this.kind = kind
-    this.status = detail.status
-    this.retryAt = detail.retryAt
-    this.body = detail.body
-    this.location = detail.location
+  }
+
+  /** The same error with a message that says what to do. */
+  explain(message: string): UpstreamError {
+    return new UpstreamError(this.kind, message, { ...this, cause: this })
   }
 }
 

@@ -4,7 +4,6 @@ import type { Clock } from '../../util/clock.ts'
 import { HttpClient, type HttpError } from '../../util/http-client.ts'
 import { parseJson } from '../../util/json.ts'
 import type { Log } from '../../util/log.ts'
-import { parseUrl } from '../../util/parse-url.ts'
 import { describeSlowWork, measureWork } from '../../util/slow-work.ts'
 import { maskOfRequest } from './mask-upstream.ts'
 import { readRateLimit } from './rate-limit.ts'
@@ -23,11 +22,14 @@ export interface UpstreamOptions {
   readonly clock: Clock
   /** Names a reply that takes too long to read; absent: such a reply is only counted. */
   readonly log?: Pick<Log, 'warn'>
-  readonly userAgent?: string
+  /** Sent with each request. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Milliseconds for one attempt, from the first byte sent to the last received. */
   readonly timeout?: number
   /** Maximum size of a body, bytes. */
   readonly maxBytes?: number
+  /** Redirects that are followed, within the same origin only. */
+  readonly maxRedirects?: number
   /** Retries after a 5xx, a connection error or a timeout. */
   readonly retries?: number
   /** Milliseconds before the first retry, doubled each time. */
@@ -44,7 +46,7 @@ export interface UpstreamOptions {
 
 export interface UpstreamRequest {
   readonly method?: 'GET' | 'POST'
-  /** Starts with a slash, already percent-encoded. Shown in messages, so it must not contain secrets. */
+  /** Starts with a slash, already percent-encoded; may have a query. Shown in messages, so it must not contain secrets. */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
@@ -53,7 +55,6 @@ export interface UpstreamRequest {
 }
 
 export type Upstream = ReturnType<typeof createUpstream>
-export type UpstreamReply = Awaited<ReturnType<Upstream['request']>>
 
 function parseBody(type: string | undefined, body: Buffer): unknown {
   if (!/^(application|text)\/([\w.+-]+\+)?json\b/i.test(type ?? '')) return undefined
@@ -66,10 +67,11 @@ function parseBody(type: string | undefined, body: Buffer): unknown {
 
 /** Creates a client of a JSON API with bounded time, size and retries. */
 export function createUpstream(options: UpstreamOptions) {
-  const { name, signal, clock, userAgent, classify, retryPauseMs = 500 } = options
-  const { timeout = 15_000, maxBytes = 8 * 1024 * 1024, retries = 3, maxWait = 90_000, limitPause = 60_000 } = options
-  const base = new URL(options.baseUrl)
-  const client = new HttpClient({ timeoutMs: timeout, maxBytes, connections: 4 })
+  const { name, signal, clock, classify, retryPauseMs = 500, maxRedirects = 0, retries = 3 } = options
+  const { timeout: timeoutMs = 15_000, maxBytes = 8 * 1024 * 1024, maxWait = 90_000, limitPause = 60_000 } = options
+  const { origin, pathname } = new URL(options.baseUrl)
+  const root = origin + pathname.replace(/\/$/, '')
+  const client = new HttpClient({ timeoutMs, maxBytes, maxRedirects, connections: 4 })
   const close = () => void client.close()
   signal.addEventListener('abort', close, { once: true })
   let blockedUntil = 0
@@ -98,66 +100,51 @@ export function createUpstream(options: UpstreamOptions) {
     return withJitter(backoffMs(failures, { firstMs: retryPauseMs, maxMs: maxRetryPauseMs }), 0.5, Math.random)
   }
 
-  const urlOf = ({ path, query }: UpstreamRequest): URL => {
-    const url = new URL(base)
-    url.pathname = base.pathname.replace(/\/$/, '') + path
-    url.search = query === undefined ? '' : new URLSearchParams(query).toString()
-    return url
-  }
-
   /** The error of a request without a reply. */
-  function toUpstreamError({ kind, code, cause }: HttpError, place: string): UpstreamError {
+  function toUpstreamError({ kind, code, message, cause }: HttpError, place: string): UpstreamError {
     if (kind === 'aborted') return aborted()
-    if (kind === 'timeout') return new UpstreamError(kind, `${place} did not answer within ${timeout / 1000} s`, { cause })
+    if (kind === 'redirect') return new UpstreamError(kind, `${place}: ${message}`)
+    if (kind === 'timeout') return new UpstreamError(kind, `${place} did not answer within ${timeoutMs / 1000} s`, { cause })
     if (kind === 'too_large') return new UpstreamError(kind, `${place} returned more than ${maxBytes} bytes`)
     const reason = /^[A-Z][A-Z0-9_]+$/.test(code) ? code : 'connection failed'
     return new UpstreamError('network', `${place} is unreachable (${reason})`, { cause })
   }
 
   async function attempt(request: UpstreamRequest, place: string) {
-    const form = request.form && new URLSearchParams(request.form).toString()
-    const sent = {
-      method: request.method ?? 'GET',
-      url: urlOf(request),
-      headers: {
-        accept: 'application/json',
-        ...request.headers,
-        ...(userAgent !== undefined && { 'user-agent': userAgent }),
-        ...(form !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
-      },
-      body: form,
-    }
-    const { status, headers, body } = await client.request(sent, signal).catch((error: HttpError) => {
+    const { method = 'GET', path, query, form } = request
+    const url = new URL(root + path + (query ? `?${new URLSearchParams(query)}` : ''))
+    const own = { ...options.headers, ...request.headers }
+    const type = form && { 'content-type': 'application/x-www-form-urlencoded' }
+    const headers = { accept: 'application/json', ...own, ...type }
+    const sent = { method, url, headers, body: form && String(new URLSearchParams(form)) }
+    const reply = await client.request(sent, signal).catch((error: HttpError) => {
       throw toUpstreamError(error, place)
     })
     const json = measureWork(
       'scripts',
-      () => parseBody(headers['content-type'], body),
+      () => parseBody(reply.headers['content-type'], reply.body),
       (took) => options.log?.warn({ upstream: name, took }, describeSlowWork(`${place}: reading the reply`, took)),
     )
-    const shownBody = () => maskValue(json, maskOfRequest(request))
+    const { status } = reply
+    const detail = () => ({ status, body: maskValue(json, maskOfRequest({ ...request, headers: own })) })
     const wall = clock.wall()
-    const limit = readRateLimit(status, headers, wall)
+    const limit = readRateLimit(status, reply.headers, wall)
     if (limit.resetMs !== undefined) blockedUntil = wall + limit.resetMs
     const reported = classify?.(json)
     if (limit.isExceeded || reported === 'rate_limited') {
       const retryAt = wall + (limit.retryMs ?? limitPause)
       blockedUntil = Math.max(blockedUntil, retryAt)
       const message = `${place} answered ${status}: the rate limit is exceeded`
-      throw new UpstreamError('rate_limited', message, { status, retryAt, body: shownBody() })
+      throw new UpstreamError('rate_limited', message, { ...detail(), retryAt })
     }
-    if ((status !== 304 && (status < 200 || status > 299)) || reported === 'temporary') {
-      const target = status < 400 ? headers.location : undefined
-      const location = target === undefined ? undefined : parseUrl(target, base)
-      throw new UpstreamError('status', `${place} answered ${status}`, { status, body: shownBody(), location })
-    }
-    if (json === undefined && body.length > 0) {
+    if ((status !== 304 && (status < 200 || status > 299)) || reported === 'temporary')
+      throw new UpstreamError('status', `${place} answered ${status}`, detail())
+    if (json === undefined && reply.body.length > 0)
       throw new UpstreamError('malformed', `${place} returned a reply that is not valid JSON`, { status })
-    }
     return {
       /** 200 to 299, or 304. */
       status,
-      headers,
+      headers: reply.headers,
       /** The parsed body; undefined if the reply has none (204, 304). Untrusted. */
       json,
     }
@@ -165,7 +152,7 @@ export function createUpstream(options: UpstreamOptions) {
 
   return {
     /**
-     * Waits for rate limits up to `maxWait`, retries after transient failures, does not follow redirects.
+     * Waits for rate limits up to `maxWait`, and retries after transient failures.
      * @throws UpstreamError
      */
     async request(request: UpstreamRequest) {

@@ -1,21 +1,20 @@
 import { chown, copyFile, link, rename, rm, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import type { Mask } from '../../secrets/mask.ts'
 import { maskValue } from '../../secrets/mask-value.ts'
 import { readTextIfExists, resolveLinks, writeAtomic } from '../../util/files.ts'
+import type { Log } from '../../util/log.ts'
 import type { DatabaseDefinition } from '../databases/definition.ts'
 import { formatLastUpdate } from '../store/dates.ts'
-import { maxSnapshotBytes } from '../store/read-snapshot.ts'
-import { keptSnapshots, parseSnapshot, readPublished } from './published.ts'
+import type { SnapshotFormat } from '../store/fields.ts'
+import { loadSnapshot, maxSnapshotBytes, SnapshotError } from '../store/read-snapshot.ts'
+import { maskOfSettings } from './mask-upstream.ts'
 import type { RunContext, ScriptSettings } from './script.ts'
 
-interface SnapshotWrite extends Pick<RunContext, 'dryRun' | 'log' | 'confirm'> {
+interface SnapshotWrite extends Pick<RunContext, 'values' | 'dryRun' | 'log' | 'confirm'> {
   readonly database: Pick<DatabaseDefinition, 'name' | 'format'>
   /** The current file; see {@link snapshotPath}. */
   readonly path: string
   readonly entries: readonly object[]
-  /** Masks the secrets of the script in the entries; absent if it has none. */
-  readonly mask?: Mask
   /** `last_update` of the snapshot, Unix milliseconds: the time up to which its entries are known to be current. */
   readonly wall: number
   /** Publish it even if it looks broken. */
@@ -27,6 +26,9 @@ type SnapshotWritten = { readonly written: true } | { readonly written: false; r
 /** Minimum number of new entries, as a fraction of the previous number. */
 export const minShare = 0.8
 
+/** Number of previous snapshots that are kept, as `.1` (the newest), `.2` and so on. */
+const keptSnapshots = 3
+
 /** The file that a script writes: the one that the service reads, or if that is a URL, the one in the data folder. */
 export function snapshotPath(
   { file, setting }: Pick<DatabaseDefinition, 'file' | 'setting'>,
@@ -37,9 +39,45 @@ export function snapshotPath(
   return given === undefined || given.includes('://') ? join(dataDir, file) : resolve(given)
 }
 
+/** Parses a snapshot as the service does; undefined if it is not valid. */
+const parseSnapshot = <Entry>(text: string, format: SnapshotFormat<Entry>) =>
+  loadSnapshot(text, format).catch((error: unknown) => {
+    if (error instanceof SnapshotError) return undefined
+    throw error
+  })
+
+/**
+ * The snapshot published last: the current file, or if that is broken, the newest valid one of the previous files. Undefined if
+ * the current file does not exist: a user who removes it wants to start from nothing.
+ * @param log receives a warning about a broken file
+ * @throws FileSizeError, so that a file that was not read is not replaced either
+ */
+export async function readPublished<Entry extends object>(
+  path: string,
+  { name, format }: Pick<DatabaseDefinition<Entry>, 'name' | 'format'>,
+  log?: Log,
+) {
+  // The previous files are next to the file itself, not next to a symbolic link to it.
+  const target = await resolveLinks(path)
+  const broken = (what: string) => log?.warn(`${name}: ${basename(path)} is not a valid snapshot; ${what}`)
+  for (let number = 0; number <= keptSnapshots; number++) {
+    const file = number === 0 ? target : `${target}.${number}`
+    const text = await readTextIfExists(file, maxSnapshotBytes)
+    if (text === undefined && number === 0) return undefined
+    const snapshot = text === undefined ? undefined : await parseSnapshot(text, format)
+    if (snapshot === undefined) continue
+    if (number > 0) broken(`${basename(file)} is used instead`)
+    return snapshot
+  }
+  broken('none of the previous ones is valid either, so the run starts from nothing')
+  return undefined
+}
+
 /** The text of the file: a JSON array with one element per line, so that snapshots can be compared with line-based tools. */
-export const snapshotText = (entries: readonly object[], wall: number): string =>
-  `[\n${[{ last_update: formatLastUpdate(Math.floor(wall / 1000)) }, ...entries].map((entry) => JSON.stringify(entry)).join(',\n')}\n]\n`
+function snapshotText(entries: readonly object[], wall: number): string {
+  const elements = [{ last_update: formatLastUpdate(Math.floor(wall / 1000)) }, ...entries]
+  return `[\n${elements.map((element) => JSON.stringify(element)).join(',\n')}\n]\n`
+}
 
 /** The text without its first element, which has the date. */
 const withoutDate = (text: string): string => text.slice(text.indexOf('\n', 2))
@@ -56,16 +94,16 @@ async function keepPrevious(path: string): Promise<void> {
 }
 
 /**
- * Replaces the snapshot atomically, after parsing the new one with the loader of the service; a symbolic link, the mode and the owner
- * of the file are kept. A new snapshot that looks broken is kept as `.rejected` instead, unless forced. The caller must hold the
+ * Replaces the snapshot atomically, after parsing the new one with the loader of the service and without the secrets of the script; a
+ * symbolic link, the mode and the owner of the file are kept. A new snapshot that looks broken is kept as `.rejected` instead, unless forced. The caller must hold the
  * lock of the script.
  * @returns whether it was published; in a dry run, whether it would have been
  * @throws Error if it cannot be written
  */
 export async function writeSnapshot(write: SnapshotWrite): Promise<SnapshotWritten> {
-  const { database, mask, wall, force, dryRun, log } = write
+  const { database, values, wall, force, dryRun, log } = write
   const path = await resolveLinks(write.path)
-  const text = snapshotText(mask === undefined ? write.entries : (maskValue(write.entries, mask) as readonly object[]), wall)
+  const text = snapshotText(maskValue(write.entries, maskOfSettings(values)) as readonly object[], wall)
   const previous = await readTextIfExists(path, maxSnapshotBytes)
   // Entries are counted as the service does. If the current file is broken, compare with the newest valid one.
   const count = (await parseSnapshot(text, database.format))?.entries.length ?? 0

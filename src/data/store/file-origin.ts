@@ -8,35 +8,26 @@ import { maxSnapshotBytes, SnapshotError } from './read-snapshot.ts'
 const pollIntervalMs = 2000
 
 /** A file that may be replaced or rewritten at any time. */
-export function fileOrigin(path: string, kind: 'file' | 'sample' = 'file'): Origin {
-  /** The version that was read last; undefined if that failed. */
-  let lastRead: string | undefined
-
-  return {
-    kind,
-    name: basename(path),
-    place: path,
-    interval: pollIntervalMs,
-    async read(again) {
-      try {
-        // Before reading, so that a change in the meantime is noticed at the next poll.
-        const version = fileVersion(await stat(path, { bigint: true }))
-        if (version === lastRead && !again) return undefined
-        lastRead = version
-        return String(await readFileUpTo(path, maxSnapshotBytes))
-      } catch (error) {
-        lastRead = undefined
-        if (error instanceof FileSizeError) throw new SnapshotError(error.reason, { cause: error })
-        const { code = 'unknown error' } = error as NodeJS.ErrnoException
-        throw new SnapshotError(code === 'ENOENT' ? 'the file does not exist' : `it cannot be read (${code})`, { cause: error })
-      }
-    },
-    watch(changed) {
-      const watcher = watchFolder(dirname(path), (name) => {
-        if (name === null || name === basename(path)) changed()
-      })
-      return () => watcher?.close()
-    },
-    async close() {},
-  }
-}
+export const fileOrigin = (path: string, kind: 'file' | 'sample' = 'file'): Origin => ({
+  kind,
+  name: basename(path),
+  place: path,
+  interval: pollIntervalMs,
+  async read(known) {
+    try {
+      // Before reading, so that a change in the meantime is noticed at the next poll.
+      const version = fileVersion(await stat(path, { bigint: true }))
+      return version === known ? undefined : { version, text: String(await readFileUpTo(path, maxSnapshotBytes)) }
+    } catch (error) {
+      if (error instanceof FileSizeError) throw new SnapshotError(error.reason, { cause: error })
+      const { code = 'unknown error' } = error as NodeJS.ErrnoException
+      throw new SnapshotError(code === 'ENOENT' ? 'the file does not exist' : `it cannot be read (${code})`, { cause: error })
+    }
+  },
+  watch(changed) {
+    const watcher = watchFolder(dirname(path), (name) => {
+      if (name === null || name === basename(path)) changed()
+    })
+    return () => watcher?.close()
+  },
+})

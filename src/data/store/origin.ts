@@ -1,3 +1,9 @@
+/** A text, and what identifies its version: the ETag, or that of a file; undefined if it has none. */
+export interface VersionedText {
+  readonly text: string
+  readonly version: string | undefined
+}
+
 /** The source of a snapshot: a file or a URL. */
 export interface Origin {
   readonly kind: 'file' | 'url' | 'sample'
@@ -8,16 +14,15 @@ export interface Origin {
   /** Milliseconds between two reads. */
   readonly interval: number
   /**
-   * Reads the text; undefined if it has not changed since the last read.
-   * @param again return it even if it has not changed
+   * Reads the text; undefined if it still has this version.
    * @throws SnapshotError if it cannot be read
    */
-  read(again: boolean): Promise<string | undefined>
+  read(version?: string): Promise<VersionedText | undefined>
   /** Returns a copy of the last valid text, to serve until read() has resolved. */
-  restore?(): Promise<string | undefined>
-  /** Keeps a copy of the text that was read last, which has proved to be a valid snapshot. */
-  keep?(text: string): Promise<void>
+  restore?(): Promise<VersionedText | undefined>
+  /** Keeps a copy of a text that has proved to be a valid snapshot. */
+  keep?(text: VersionedText): Promise<void>
   /** Calls `changed` when the text may have changed. @returns a function that stops watching */
   watch?(changed: () => void): () => void
-  close(): Promise<void>
+  close?(): Promise<void>
 }

@@ -1,5 +1,5 @@
 import type { ParseError } from 'jsonc-parser'
-import { isRecord } from '../../util/is-record.ts'
+import { isRecord, valueAt } from '../../util/is-record.ts'
 import { NestingError, parseJson } from '../../util/json.ts'
 import { createPauses } from '../../util/pauses.ts'
 import type { EntryNote } from '../routes/schemas.ts'
@@ -82,25 +82,23 @@ async function parseText(text: string): Promise<unknown> {
   }
 }
 
-const headProblem = 'its first element is not {"last_update": "YYYY-MM-DD HH:MM:SS UTC"}'
+const isIsoTime = (text: string): boolean =>
+  /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/.test(text)
 
-function readLastUpdate(given: unknown): LastUpdate | undefined {
-  const time = typeof given === 'string' ? parseLastUpdate(given) : undefined
-  return typeof given === 'string' && time !== undefined ? { text: given, time } : undefined
+/** @param isPlain whether it may also be an ISO 8601 time */
+function readLastUpdate(given: unknown, isPlain: boolean): LastUpdate {
+  const text = typeof given === 'string' ? given : ''
+  const written = parseLastUpdate(text)
+  if (written !== undefined) return { text, time: written }
+  const time = isPlain && isIsoTime(text) ? Math.floor(Date.parse(text) / 1000) : Number.NaN
+  if (!Number.isNaN(time)) return { text: formatLastUpdate(time), time }
+  if (isPlain) throw new SnapshotError('its last_update is not a time such as 2026-11-22T10:00:00Z')
+  throw new SnapshotError('its first element is not {"last_update": "YYYY-MM-DD HH:MM:SS UTC"}')
 }
 
-/** Unix seconds of an ISO 8601 time, or the form of the other snapshots. */
-function readTime(given: unknown): LastUpdate {
-  const known = readLastUpdate(given)
-  if (known !== undefined) return known
-  const isIso =
-    typeof given === 'string' && /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/.test(given)
-  const time = isIso ? Math.floor(Date.parse(given) / 1000) : Number.NaN
-  if (Number.isNaN(time)) throw new SnapshotError('its last_update is not a time such as 2026-11-22T10:00:00Z')
-  return { text: formatLastUpdate(time), time }
-}
-
-interface Elements extends Pick<LoadedSnapshot<unknown>, 'lastUpdate' | 'sample'> {
+interface Elements {
+  readonly lastUpdate: LastUpdate
+  readonly sample: boolean
   readonly elements: readonly unknown[]
   /** Index of the first entry. */
   readonly first: number
@@ -109,23 +107,20 @@ interface Elements extends Pick<LoadedSnapshot<unknown>, 'lastUpdate' | 'sample'
 /** A list whose first element has `last_update`. */
 function readList(value: unknown): Elements {
   if (!Array.isArray(value)) throw new SnapshotError('it is not a JSON array')
-  const [head] = value as unknown[]
-  const lastUpdate = isRecord(head) ? readLastUpdate(head.last_update ?? head.updated) : undefined
-  if (!isRecord(head) || lastUpdate === undefined) throw new SnapshotError(headProblem)
-  return { lastUpdate, sample: head.sample === true, elements: value, first: 1 }
+  const head: unknown = value[0]
+  const given = valueAt(head, 'last_update') ?? valueAt(head, 'updated')
+  return { lastUpdate: readLastUpdate(given, false), sample: valueAt(head, 'sample') === true, elements: value, first: 1 }
 }
 
 /** A list of entries, with or without `last_update`, or an object with both. @param now Unix seconds */
 function readPlain(value: unknown, now: number): Elements {
-  const isHead = (element: unknown) => isRecord(element) && Object.keys(element).join() === 'last_update'
-  if (Array.isArray(value)) {
-    if (isHead(value[0])) return { lastUpdate: readTime(value[0].last_update), sample: false, elements: value, first: 1 }
-    return { lastUpdate: { text: formatLastUpdate(now), time: now }, sample: false, elements: value, first: 0 }
-  }
-  if (!isRecord(value) || !Array.isArray(value.entries))
-    throw new SnapshotError('it is neither a JSON array nor {"last_update": ..., "entries": [...]}')
-  const lastUpdate = value.last_update === undefined ? { text: formatLastUpdate(now), time: now } : readTime(value.last_update)
-  return { lastUpdate, sample: false, elements: value.entries, first: 0 }
+  const elements = isRecord(value) ? value.entries : value
+  if (!Array.isArray(elements)) throw new SnapshotError('it is neither a JSON array nor {"last_update": ..., "entries": [...]}')
+  const [head] = elements as readonly unknown[]
+  const first = elements === value && isRecord(head) && Object.keys(head).join() === 'last_update' ? 1 : 0
+  const given = valueAt(first === 1 ? head : value, 'last_update')
+  const lastUpdate = given === undefined ? { text: formatLastUpdate(now), time: now } : readLastUpdate(given, true)
+  return { lastUpdate, sample: false, elements, first }
 }
 
 /**

@@ -50,14 +50,18 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
   let loaded: Loaded | undefined
   /** Why the last attempt to load it failed. */
   let error: string | undefined
+  /** Of the text that was read last. */
+  let version: string | undefined
+  /** Why that is not a valid snapshot: the state stays `failed` until the text changes. */
+  let invalid: string | undefined
   let closed = false
-  /** The last text was not a valid snapshot: the state stays `failed` until the text changes. */
-  let broken = false
 
   async function load(text: string): Promise<void> {
     const at = clock.wall()
-    broken = true
-    const snapshot = await loadSnapshot(text, format, at, isPlain)
+    const snapshot = await loadSnapshot(text, format, at, isPlain).catch((cause: Error) => {
+      invalid = cause.message
+      throw cause
+    })
     const { entries, rejected, warnings, lastUpdate } = snapshot
     const now = Math.floor(at / 1000)
     // Clients that have the previous content must not get a 304, even if `last_update` was not changed or is earlier. A date in the future
@@ -65,10 +69,9 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
     const modified = loaded === undefined ? Math.min(lastUpdate.time, now) : Math.max(now, loaded.db.modified + 1)
     const db = new Database(snapshot, definition, modified)
     if (closed) return
-    broken = false
     // New requests use the new database; requests in progress finish with the old one.
     loaded = { db, at }
-    error = undefined
+    error = invalid = undefined
     // The packaged sample does not matter to users who only watch servers.
     const level = origin.kind === 'sample' ? 'debug' : 'info'
     log[level]({ database, entries: entries.length, rejected: rejected.length, lastUpdate: lastUpdate.text }, 'snapshot loaded')
@@ -91,11 +94,14 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
     try {
       // The dates of the sample are relative to today.
       const isOutdated = loaded?.db.snapshot.sample === true && dayAt(clock.wall(), 2) !== dayAt(loaded.at, 2)
-      const text = await origin.read(isOutdated || (loaded === undefined && !broken))
-      if (text !== undefined) {
-        await load(text)
-        if (!closed) await origin.keep?.(text)
-      } else if (loaded !== undefined && !broken) error = undefined
+      const found = await origin.read(isOutdated ? undefined : version)
+      if (found === undefined) error = invalid
+      else {
+        // Also that of a text that is not valid: fetching the same text again is useless.
+        version = found.version
+        await load(found.text)
+        if (!closed) await origin.keep?.(found)
+      }
     } catch (cause) {
       failed(cause)
     }
@@ -126,8 +132,11 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
   })
 
   const copy = await origin.restore?.()
-  if (copy !== undefined) await load(copy).catch(failed)
-  broken = false
+  if (copy !== undefined) {
+    await load(copy.text).then(() => {
+      version = copy.version
+    }, failed)
+  }
   const firstRead = refresh().then(poll)
   if (origin.kind !== 'url') await firstRead
 
@@ -160,7 +169,7 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
       cancelPoll()
       cancelDebounce()
       stopWatching?.()
-      await origin.close()
+      await origin.close?.()
       await last
     },
   }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createFolder } from '../../util/create-folder.ts'
 import { readFileUpTo, writeAtomic } from '../../util/files.ts'
 import { basicAuthorization, HttpClient, type HttpClientOptions, type HttpError, shortName } from '../../util/http-client.ts'
+import { textAt } from '../../util/is-record.ts'
 import { parseJson } from '../../util/json.ts'
 import type { Log } from '../../util/log.ts'
 import type { Origin } from './origin.ts'
@@ -34,7 +35,6 @@ export function urlOrigin(options: UrlOriginOptions): Origin {
   // Without redirects, which could lead to a host that the operator did not configure.
   const client = new HttpClient({ timeoutMs, maxBytes })
   const copy = join(cacheDir, `${database}-${createHash('sha256').update(url).digest('hex').slice(0, 16)}.cache`)
-  let etag: string | undefined
 
   return {
     kind: 'url',
@@ -42,10 +42,10 @@ export function urlOrigin(options: UrlOriginOptions): Origin {
     // A query may contain a signature.
     place: `${target.origin}${target.pathname}`,
     interval,
-    async read(again) {
+    async read(version) {
       const headers = {
         accept: 'application/json',
-        ...(etag !== undefined && !again && { 'if-none-match': etag }),
+        ...(version !== undefined && { 'if-none-match': version }),
         ...(authorization !== undefined && { authorization }),
       }
       const reply = await client.request({ url: target, headers }).catch((error: HttpError) => {
@@ -54,11 +54,9 @@ export function urlOrigin(options: UrlOriginOptions): Origin {
       if (reply.status === 304) return undefined
       if (reply.headers.location !== undefined) throw new SnapshotError('it cannot be fetched (unexpected redirect)')
       if (reply.status < 200 || reply.status > 299) throw new SnapshotError(`the server answered ${reply.status}`)
-      // Also for a text that is not valid: fetching the same text again is useless.
-      etag = reply.headers.etag
-      return reply.body.toString('utf8')
+      return { text: reply.body.toString('utf8'), version: reply.headers.etag }
     },
-    async keep(text) {
+    async keep({ text, version: etag }) {
       try {
         await createFolder(cacheDir, 0o700)
         if (distrusted) await assertOwn(cacheDir)
@@ -77,9 +75,7 @@ export function urlOrigin(options: UrlOriginOptions): Origin {
         if (distrusted) await assertOwn(cacheDir)
         const kept = String(await readFileUpTo(copy, maxBytes + maxHeadBytes))
         const end = kept.indexOf('\n')
-        const head = parseJson(kept.slice(0, end)) as { readonly etag?: unknown }
-        if (typeof head.etag === 'string') etag = head.etag
-        return kept.slice(end + 1)
+        return { text: kept.slice(end + 1), version: textAt(parseJson(kept.slice(0, end)), 'etag') }
       } catch {
         return undefined
       }

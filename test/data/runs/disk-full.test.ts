@@ -7,7 +7,7 @@ import { loadConfig } from '../../../src/config/config.ts'
 import { comebacksDatabase } from '../../../src/data/databases/kcomebacks.ts'
 import { createRuns, type Runs } from '../../../src/data/runs/index.ts'
 import { kcomebacks } from '../../../src/data/scripts/kcomebacks/index.ts'
-import { noCounts, type Script, scriptSettings } from '../../../src/data/scripts/script.ts'
+import { type Script, scriptSettings } from '../../../src/data/scripts/script.ts'
 import { writeSnapshot } from '../../../src/data/scripts/write-snapshot.ts'
 import { systemClock } from '../../../src/util/clock.ts'
 import { silentLog } from '../../../src/util/log.ts'
@@ -26,11 +26,11 @@ let now: number
 const script: Script = {
   ...kcomebacks,
   missingSettings: () => [],
-  async run({ log, clock }) {
+  async run({ values, log, clock }) {
     const path = join(folder, 'kcomebacks.json')
-    const order = { database: comebacksDatabase, path, wall: clock.wall(), force: false, dryRun: false, log }
+    const order = { values, database: comebacksDatabase, path, wall: clock.wall(), force: false, dryRun: false, log }
     await writeSnapshot({ ...order, entries: entries(size) })
-    return { outcome: 'done', counts: noCounts, errors: [] }
+    return { outcome: 'done', errors: [] }
   },
 }
 const open = (): Runs =>

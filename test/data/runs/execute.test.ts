@@ -31,11 +31,11 @@ it('closes the connections of a script when it has ended', async () => {
   let open = 0
   const script: Script = {
     ...kcomebacks,
-    async run({ signal, clock, counts }) {
+    async run({ signal, clock }) {
       const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
       await createUpstream({ name: 'Upstream', baseUrl, signal, clock }).request({ path: '/' })
       open = sockets.size
-      return { outcome: 'done', counts, errors: [] }
+      return { outcome: 'done', errors: [] }
     },
   }
   const run = await startRun({

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { addStart, readHistory } from '../../../src/data/runs/history.ts'
+import { addRun, readHistory } from '../../../src/data/runs/history.ts'
+import { noCounts } from '../../../src/data/scripts/script.ts'
 import { silentLog } from '../../../src/util/log.ts'
 
 it('a runs.json that is too large is neither read nor replaced', async () => {
@@ -12,9 +13,9 @@ it('a runs.json that is too large is neither read nor replaced', async () => {
   truncateSync(path, 2 ** 40)
   const errors: unknown[] = []
   const log = { ...silentLog, error: ({ err }: { readonly err: Error }) => errors.push(err.message) } as typeof silentLog
-  await addStart(folder, { script: 'projects', trigger: 'command', started: new Date(0).toISOString() }, log)
+  await addRun(folder, { script: 'projects', trigger: 'command', started: new Date(0).toISOString() }, log)
   expect(errors).toEqual(['runs.json has 1099511627776 bytes; the maximum is 16777216'])
-  expect(await readHistory(folder)).toEqual({ runs: [], lastSuccess: {}, started: [] })
+  expect(await readHistory(folder)).toEqual([])
   expect(statSync(path).size).toBe(2 ** 40)
   rmSync(folder, { recursive: true })
 })
@@ -27,8 +28,29 @@ it('a runs.json that cannot be read now is not replaced', async () => {
     ...silentLog,
     error: ({ err }: { readonly err: NodeJS.ErrnoException }) => errors.push(err.code),
   } as typeof silentLog
-  await addStart(folder, { script: 'projects', trigger: 'command', started: new Date(0).toISOString() }, log)
+  await addRun(folder, { script: 'projects', trigger: 'command', started: new Date(0).toISOString() }, log)
   expect(errors).toEqual(['EISDIR'])
-  expect(await readHistory(folder)).toEqual({ runs: [], lastSuccess: {}, started: [] })
+  expect(await readHistory(folder)).toEqual([])
+  rmSync(folder, { recursive: true })
+})
+
+it('keeps the start of a run that took the lock of another one, when that other one ends', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwarden-'))
+  const [first, second] = [1, 2].map((time) => ({
+    ...{ script: 'projects', trigger: 'schedule' as const, started: new Date(time).toISOString() },
+  }))
+  const ended = {
+    ...first!,
+    ended: new Date(3).toISOString(),
+    duration: 1,
+    outcome: 'failed' as const,
+    counts: noCounts,
+    errors: [],
+  }
+  await addRun(folder, first!, silentLog)
+  await addRun(folder, second!, silentLog)
+  expect(await readHistory(folder)).toEqual([second])
+  await addRun(folder, ended, silentLog)
+  expect(await readHistory(folder)).toEqual([second, ended])
   rmSync(folder, { recursive: true })
 })

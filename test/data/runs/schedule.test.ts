@@ -39,7 +39,7 @@ async function start(env: Record<string, string>, run?: (context: RunContext) =>
     missingSettings: () => [],
     run: async (context) => {
       ran++
-      return run === undefined ? { outcome: 'done', counts: noCounts, errors: [] } : run(context)
+      return run === undefined ? { outcome: 'done', errors: [] } : run(context)
     },
   }
   const config = loadConfig({ env: { DATA_DIR: folder, ...env } })
@@ -212,7 +212,7 @@ describe('the schedule', () => {
   })
 
   it('does not retry a run that has just failed', async () => {
-    const first = await start(credentials, async () => ({ outcome: 'failed', counts: noCounts, errors: ['down'] }))
+    const first = await start(credentials, async () => ({ outcome: 'failed', errors: ['down'] }))
     await until(async () => (await first.status()).state === 'failed')
     await expectNoCatchUp(await start({ ...credentials, RUN_PAUSE: '0s' }))
   })
@@ -270,7 +270,6 @@ describe('a run', () => {
     const retryAt = clock.wall() + 2 * hour
     const { runs, status } = await start({}, async () => ({
       outcome: 'rate_limited',
-      counts: noCounts,
       errors: ['limit'],
       retryAt,
     }))
@@ -300,7 +299,6 @@ describe('a run', () => {
     async (retryAt) => {
       const { runs, status } = await start({}, async () => ({
         outcome: 'rate_limited',
-        counts: noCounts,
         errors: ['limit'],
         retryAt,
       }))
@@ -314,7 +312,7 @@ describe('a run', () => {
   it('whose process was killed counts from its start, for the pause and for missed runs', async () => {
     const started = new Date(clock.wall() - 30 * minute).toISOString()
     const run = { script: 'kcomebacks', trigger: 'schedule', started }
-    writeFileSync(join(folder, 'runs.json'), JSON.stringify({ runs: [], lastSuccess: {}, started: [run] }))
+    writeFileSync(join(folder, 'runs.json'), JSON.stringify({ runs: [run] }))
     snapshot('2023-11-12 00:00:00 UTC')
     const { runs, status, ran, messages } = await start({ ...credentials, RUN_PAUSE: '45m' })
     const reply = await runs.start('kcomebacks', 'request')
@@ -330,7 +328,7 @@ describe('a run', () => {
     const ended = new Date(clock.wall() - hour).toISOString()
     const run = { script: 'kcomebacks', trigger: 'request', started: ended, ended, duration: 1, outcome: 'rate_limited' }
     const runs = [{ ...run, counts: noCounts, errors: ['limit'], retryAt: '9999-01-01T00:00:00.000Z' }]
-    writeFileSync(join(folder, 'runs.json'), JSON.stringify({ runs, lastSuccess: {} }))
+    writeFileSync(join(folder, 'runs.json'), JSON.stringify({ runs }))
     const service = await start({})
     expect(await service.runs.start('kcomebacks', 'request')).toMatchObject({ state: 'too soon', wait: 23 * 3600 })
     await clock.advance(23 * hour)
@@ -344,7 +342,7 @@ describe('a run', () => {
       { ...done, script: 'kcomebacks' },
       { ...done, script: 'other', started: later, ended: later, outcome: 'postponed' },
     ]
-    writeFileSync(join(folder, 'runs.json'), JSON.stringify({ runs, lastSuccess: { kcomebacks: ended }, started: 'none' }))
+    writeFileSync(join(folder, 'runs.json'), JSON.stringify({ runs }))
     const service = await start({ RUN_PAUSE: '2h' })
     expect(await service.status()).toMatchObject({ outcome: 'done', last_success: ended })
     expect(await service.runs.start('kcomebacks', 'request')).toMatchObject({ state: 'too soon', wait: 3600 })
@@ -368,6 +366,6 @@ describe('a run', () => {
     }
     await until(async () => (await runs.status())[0]?.state === 'succeeded')
     const { readHistory } = await import('../../../src/data/runs/history.ts')
-    expect((await readHistory(folder)).runs).toHaveLength(50)
+    expect(await readHistory(folder)).toHaveLength(50)
   })
 })

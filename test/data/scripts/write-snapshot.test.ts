@@ -18,9 +18,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../../src/config/config.ts'
 import { comebacksDatabase } from '../../../src/data/databases/kcomebacks.ts'
 import { projectsDatabase } from '../../../src/data/databases/projects.ts'
-import { readPublished } from '../../../src/data/scripts/published.ts'
 import { scriptSettings } from '../../../src/data/scripts/script.ts'
-import { snapshotPath, writeSnapshot } from '../../../src/data/scripts/write-snapshot.ts'
+import { readPublished, snapshotPath, writeSnapshot } from '../../../src/data/scripts/write-snapshot.ts'
 import { silentLog } from '../../../src/util/log.ts'
 
 const wall = Date.UTC(2024, 1, 29, 23, 59, 59, 999)
@@ -45,8 +44,10 @@ afterEach(() => rmSync(folder, { recursive: true }))
 const lines: string[] = []
 const log = { ...silentLog, error: (...line: unknown[]) => lines.push(JSON.stringify(line)) }
 type Options = Partial<Parameters<typeof writeSnapshot>[0]>
+const settingsOf = (env: Record<string, string>) => scriptSettings(loadConfig({ env }))
+const values = settingsOf({})
 const write = (entries: readonly object[], force = false, dryRun = false, options: Options = {}) =>
-  writeSnapshot({ database: comebacksDatabase, path, entries, wall, force, dryRun, log, ...options })
+  writeSnapshot({ database: comebacksDatabase, path, entries, values, wall, force, dryRun, log, ...options })
 const countIn = (name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8')).length - 1
 
 describe('writing a snapshot', () => {
@@ -120,7 +121,7 @@ describe('writing a snapshot', () => {
   })
 
   it('masks the secrets of the script', async () => {
-    await write([{ ...entry(1), title: 'hunter22' }], false, false, { mask: (text) => text.replaceAll('hunter22', '[hidden]') })
+    await write([{ ...entry(1), title: 'hunter22' }], false, false, { values: settingsOf({ GITHUB_TOKEN: 'hunter22' }) })
     expect(readFileSync(path, 'utf8')).toContain('"title":"[hidden]"')
   })
 
@@ -243,6 +244,7 @@ describe('writing a snapshot', () => {
         database: projectsDatabase,
         path: join(folder, 'none', 'projects.json'),
         entries: some(1),
+        values,
         wall,
         force: false,
         dryRun: false,
@@ -253,7 +255,6 @@ describe('writing a snapshot', () => {
 })
 
 describe('the path of a snapshot', () => {
-  const values = scriptSettings(loadConfig({ env: {} }))
   it.each([
     ['that is not set is in the data folder', undefined, '/data/kcomebacks.json'],
     ['that is a URL is in the data folder', 'https://example.com/x.json', '/data/kcomebacks.json'],

@@ -183,15 +183,15 @@ it('neither reads nor writes a copy in a folder of another user, and reports whe
   const warn = (...line: readonly unknown[]) => void messages.push(line)
   answer = serve(text('a'), '"1"')
   const own = originOf({ distrusted: true })
-  await own.keep?.((await own.read(false)) ?? '')
-  await own.close()
+  await own.keep?.((await own.read())!)
+  await own.close?.()
   const me = process.getuid?.() ?? 0
   const getuid = vi.spyOn(process, 'getuid').mockReturnValue(me + 1)
   try {
     const others = originOf({ distrusted: true, log: { ...silentLog, warn } })
     expect(await others.restore?.()).toBeUndefined()
-    await others.keep?.((await others.read(true)) ?? '')
-    await others.close()
+    await others.keep?.((await others.read())!)
+    await others.close?.()
   } finally {
     getuid.mockRestore()
   }
@@ -205,10 +205,8 @@ it.skipIf(!hasTool('openssl'))('reports the setting for a certificate that is no
   const tls = createTlsServer({ key, cert }, (_request, reply) => reply.end(text('a')))
   await new Promise<void>((resolve) => tls.listen(0, '127.0.0.1', resolve))
   const origin = originOf({}, `https://127.0.0.1:${(tls.address() as AddressInfo).port}/kcomebacks.json`)
-  await expect(origin.read(false)).rejects.toThrow(
-    /certificate of its server is not trusted \(.+\); start with NODE_EXTRA_CA_CERTS=/,
-  )
-  await origin.close()
+  await expect(origin.read()).rejects.toThrow(/certificate of its server is not trusted \(.+\); start with NODE_EXTRA_CA_CERTS=/)
+  await origin.close?.()
   tls.close()
   await rm(certificates, { recursive: true })
 })
@@ -217,11 +215,11 @@ it('may be compressed, and is limited in its uncompressed size', async () => {
   const body = text('a'.repeat(100_000))
   answer = (_request, reply) => reply.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(body))
   const origin = originOf({ maxBytes: body.length })
-  expect(await origin.read(false)).toBe(body)
-  await origin.close()
+  expect((await origin.read())?.text).toBe(body)
+  await origin.close?.()
   const bounded = originOf({ maxBytes: body.length - 1 })
-  await expect(bounded.read(false)).rejects.toThrow(new SnapshotError(`it has more than ${body.length - 1} bytes`))
-  await bounded.close()
+  await expect(bounded.read()).rejects.toThrow(new SnapshotError(`it has more than ${body.length - 1} bytes`))
+  await bounded.close?.()
 })
 
 it.each<[string, Answer, RegExp]>([
@@ -241,8 +239,8 @@ it.each<[string, Answer, RegExp]>([
 ])('fails with the reason when the server %s', async (what, how, reason) => {
   answer = how
   const origin = originOf(what.startsWith('hangs') ? { timeoutMs: 300 } : {})
-  await expect(origin.read(false)).rejects.toThrow(reason)
-  await origin.close()
+  await expect(origin.read()).rejects.toThrow(reason)
+  await origin.close?.()
 })
 
 it('can be closed while it is being fetched', async () => {

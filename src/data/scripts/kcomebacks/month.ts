@@ -58,8 +58,7 @@ export async function readMonth(
   state: MonthState | undefined,
   { log, clock }: RunContext,
 ): Promise<MonthNow | 'unchanged'> {
-  const found = await wiki.read(page, state?.etag)
-  if (found === 'unchanged') return 'unchanged'
+  const found = await wiki.read(page)
   if (state?.revision !== undefined && state.revision === found.revision) return 'unchanged'
   const read = () => readMonthPage(found.markdown, { year, month })
   const { entries, reports, leftOut, notes } = measureWork('scripts', read, (took) =>
@@ -82,7 +81,6 @@ export async function readMonth(
       read: clock.wall(),
       digest: digestOf(entries),
       ...(found.revision !== undefined && { revision: found.revision }),
-      ...(found.etag !== undefined && { etag: found.etag }),
     },
   }
 }

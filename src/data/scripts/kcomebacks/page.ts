@@ -16,13 +16,8 @@ interface RowReport {
 /** Finds the columns by name, because their order and number vary. */
 function readColumns(names: readonly string[]): Columns | undefined {
   const plain = names.map((name) => name.toLowerCase())
-  const find = (...patterns: readonly RegExp[]): number | undefined => {
-    for (const pattern of patterns) {
-      const index = plain.findIndex((name) => pattern.test(name))
-      if (index >= 0) return index
-    }
-    return undefined
-  }
+  const find = (...patterns: readonly RegExp[]): number | undefined =>
+    patterns.map((pattern) => plain.findIndex((name) => pattern.test(name))).find((index) => index >= 0)
   const [day, artist] = [find(/^(day|date)\b/), find(/^artist/)]
   if (day === undefined || artist === undefined) return undefined
   return {

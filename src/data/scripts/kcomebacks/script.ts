@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Comeback, comebacksDatabase } from '../../databases/kcomebacks.ts'
-import { maskOfSettings } from '../mask-upstream.ts'
 import type { RunContext, RunResult } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
@@ -14,7 +13,7 @@ import { openWiki } from './wiki.ts'
 const maxConsecutiveFailures = 3
 
 /**
- * Interval at which a past month is read again, milliseconds: Reddit sends no ETag for pages, so each costs a request. Half
+ * Interval at which a past month is read again, milliseconds: each costs a request, because Reddit sends no ETag. Half
  * a day less than a week, because daily runs do not start at the same second.
  */
 const pastInterval = 6.5 * 86_400_000
@@ -28,16 +27,11 @@ function previousMonth(wall: number): string {
 /** A page that has lost entries is believed if it was read the same so many times in a row. */
 const believedTimes = 3
 
-type Pages = ReadonlyMap<string, MonthNow>
 type Months = ReadonlyMap<string, readonly Comeback[]>
 
-/** Names of the entries of all months but one: read now, else stored. */
-function namesElsewhere(key: string, pages: Pages, stored: Months): ReadonlySet<string> {
-  const others = new Map<string, readonly Comeback[]>(stored)
-  for (const [other, { entries }] of pages) others.set(other, entries)
-  others.delete(key)
-  return new Set([...others.values()].flatMap((entries) => entries.map(nameOf)))
-}
+/** Names of the entries of all months but one. */
+const namesElsewhere = (key: string, months: Months): ReadonlySet<string> =>
+  new Set([...months].flatMap(([other, entries]) => (other === key ? [] : entries.map(nameOf))))
 
 /** Music comebacks from the wiki of r/kpop. Rows that cannot be parsed are reported and do not fail the run. */
 export async function runKcomebacks(context: RunContext): Promise<RunResult> {
@@ -45,17 +39,14 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
   const { values, dataDir, signal, log, clock, progress, counts, full, dryRun, force } = context
   const path = snapshotPath(comebacksDatabase, values, dataDir)
   const stored = await readStored(path, log)
-  const before = await readStates(dataDir)
-  const states = new Map(before.months)
-  const refused = new Map(before.refused)
-  const pages = new Map<string, MonthNow>()
-  const months = new Map(stored.months)
+  const states = await readStates(dataDir)
+  /** The entries to publish, and those of the pages as they are now, accepted or not. */
+  const [months, current] = [new Map(stored.months), new Map(stored.months)]
   const failures: string[] = []
   const reports: string[] = []
   let limited: UpstreamError | undefined
 
-  const index = await wiki.read(archivePage)
-  const archive = readArchive(index === 'unchanged' ? '' : index.markdown)
+  const archive = readArchive((await wiki.read(archivePage)).markdown)
   if (archive.months.length === 0) throw new Error(`/wiki/${archivePage} links to no month`)
   const fail = (failure: string) => {
     failures.push(failure)
@@ -68,6 +59,7 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
   const lost = [...stored.months].filter(([key]) => /^\d{4}-\d\d$/.test(key) && key >= fresh && !listed.has(key))
   for (const [key, { length }] of lost) fail(`${archivePage} does not link to ${key}; its stored entries (${length}) are kept`)
   const entriesOf = (key: string) => stored.months.get(key) ?? []
+  const kept = (key: string) => `its stored entries (${entriesOf(key).length}) are kept`
   /** The stored state of a past month; undefined if it does not belong to the stored entries. */
   const stateOf = (key: string) => {
     const state = states.get(key)
@@ -90,31 +82,32 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
     reports.push(...now.reports)
     months.set(key, now.entries)
     states.set(key, now.state)
-    refused.delete(key)
     freshRead ||= key >= fresh
   }
+  /** Accepts a page unless it has lost entries. @returns why it has not accepted it */
+  const judge = (key: string, now: MonthNow): string | undefined => {
+    const objection = objectionTo(now, entriesOf(key), namesElsewhere(key, current))
+    if (objection === undefined) accept(key, now)
+    return objection
+  }
   /** The pages that have lost entries, which may have moved to a month that is read later. */
-  const doubtful: (readonly [ArchivedMonth, MonthNow])[] = []
+  const doubtful: { readonly month: ArchivedMonth; readonly now: MonthNow }[] = []
   // Newest first: they matter most if the run is cut short.
   for (const month of due.toReversed()) {
     signal.throwIfAborted()
     const { key } = month
-    const old = entriesOf(key)
-    const isFresh = key >= fresh
     const state = stateOf(key)
-    const down = inARow >= maxConsecutiveFailures && !isFresh ? new Error('not read: Reddit is down') : undefined
+    const down = inARow >= maxConsecutiveFailures && key < fresh ? new Error('not read: Reddit is down') : undefined
     const skip = limited ?? down
     try {
       if (skip !== undefined) throw skip
       const now = await readMonth(wiki, month, state, context)
       inARow = 0
       if (now === 'unchanged') {
-        freshRead ||= isFresh
         if (state !== undefined) states.set(key, { ...state, read: clock.wall() })
       } else {
-        pages.set(key, now)
-        if (objectionTo(now, old, namesElsewhere(key, pages, stored.months)) === undefined) accept(key, now)
-        else doubtful.push([month, now])
+        current.set(key, now.entries)
+        if (judge(key, now) !== undefined) doubtful.push({ month, now })
       }
     } catch (error) {
       signal.throwIfAborted()
@@ -122,30 +115,28 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
       unread++
       if (error instanceof UpstreamError && error.kind === 'rate_limited') limited = error
       const reason = error instanceof Error ? error.message : String(error)
-      fail(`${month.page}: ${reason}; its stored entries (${old.length}) are kept`)
+      fail(`${month.page}: ${reason}; ${kept(key)}`)
     }
     progress.step(key)
   }
 
   // Once all pages are read, because entries may have moved to a month that was read later.
-  const lossy = doubtful.flatMap(([month, now]) => {
-    const objection = objectionTo(now, entriesOf(month.key), namesElsewhere(month.key, pages, stored.months))
-    if (objection === undefined) accept(month.key, now)
+  const lossy = doubtful.flatMap(({ month, now }) => {
+    const objection = judge(month.key, now)
     return objection === undefined ? [] : [{ month, now, objection }]
   })
   const isOnly = lossy.length === 1
   /** Whether the whole may shrink, because a page that has lost entries was accepted. */
-  let mayShrink = force === true || force === 'snapshot'
+  let mayShrink = force === true
   for (const { month, now, objection } of lossy) {
     const { key, page } = month
     const { digest } = now.state
-    const last = refused.get(key)
-    const times = last?.digest === digest ? last.times + 1 : 1
+    const before = states.get(key) ?? { read: 0, digest: '' }
+    const times = before.refused?.digest === digest ? before.refused.times + 1 : 1
     if (times < believedTimes && force !== key && !(force === true && isOnly)) {
       unread++
-      refused.set(key, { digest, times })
-      const accepts = isOnly ? '--force' : `--force=${key}`
-      fail(`${page}: ${objection}; ${accepts} accepts it; its stored entries (${entriesOf(key).length}) are kept`)
+      states.set(key, { ...before, refused: { digest, times } })
+      fail(`${page}: ${objection}; ${isOnly ? '--force' : `--force=${key}`} accepts it; ${kept(key)}`)
       continue
     }
     mayShrink = true
@@ -160,13 +151,12 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
     // If the newest months could not be read, the data must not be dated today.
     const stale = !freshRead && (lost.length > 0 || archive.months.some(({ key }) => key >= fresh))
     // Changed data needs another date, which clients send as If-Modified-Since: one second later.
-    const kept = stored.lastUpdate && stored.lastUpdate + (isDeepStrictEqual(months, stored.months) ? 0 : 1000)
-    const wall = stale ? (kept ?? Date.parse(fresh)) : clock.wall()
-    const order = { database: comebacksDatabase, path, entries, wall, force: mayShrink, dryRun, log, confirm: context.confirm }
-    const written = await writeSnapshot({ ...order, mask: maskOfSettings(values) })
-    if (!written.written) return { outcome: 'failed', counts, errors: [written.reason, ...errors] }
+    const last = stored.lastUpdate && stored.lastUpdate + (isDeepStrictEqual(months, stored.months) ? 0 : 1000)
+    const wall = stale ? (last ?? Date.parse(fresh)) : clock.wall()
+    const written = await writeSnapshot({ ...context, database: comebacksDatabase, path, entries, wall, force: mayShrink })
+    if (!written.written) return { outcome: 'failed', errors: [written.reason, ...errors] }
   }
-  if (!dryRun) await writeStates(dataDir, { months: states, refused })
-  if (limited?.retryAt !== undefined) return { outcome: 'rate_limited', counts, errors, retryAt: limited.retryAt }
-  return { outcome: failures.length === 0 ? 'done' : nothing ? 'failed' : 'partly', counts, errors }
+  if (!dryRun) await writeStates(dataDir, states)
+  if (limited?.retryAt !== undefined) return { outcome: 'rate_limited', errors, retryAt: limited.retryAt }
+  return { outcome: failures.length === 0 ? 'done' : nothing ? 'failed' : 'partly', errors }
 }

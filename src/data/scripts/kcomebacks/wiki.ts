@@ -1,4 +1,4 @@
-import { isRecord } from '../../../util/is-record.ts'
+import { textAt, valueAt } from '../../../util/is-record.ts'
 import { version } from '../../../util/package.ts'
 import { withAccessToken } from '../access-token.ts'
 import type { RunContext } from '../script.ts'
@@ -8,15 +8,8 @@ import { UpstreamError } from '../upstream-error.ts'
 export type Wiki = ReturnType<typeof openWiki>
 
 const subreddit = 'kpop'
-const wikiPath = /^\/r\/kpop\/wiki\/([\w/-]+?)(?:\.json)?\/?$/i
 /** Well above the 512 KiB to which Reddit limits pages. */
 const maxBytes = 4 * 1024 * 1024
-
-/** The wiki page that a reply redirects to: another spelling of the name. */
-function redirectTarget(error: unknown): string | undefined {
-  const path = error instanceof UpstreamError ? error.location?.pathname : undefined
-  return path === undefined ? undefined : wikiPath.exec(path)?.[1]
-}
 
 /** Whether access was refused. Excludes rate limits, which Reddit also reports with a 403. */
 const isRefusal = ({ kind, status }: UpstreamError): boolean => kind === 'status' && (status === 401 || status === 403)
@@ -30,8 +23,8 @@ type Access = Pick<RunContext, 'values' | 'signal' | 'log' | 'clock' | 'progress
 export function openWiki({ values, signal, log, clock, progress }: Access) {
   const { redditClientId: id, redditClientSecret: secret } = values
   const credentials = id !== undefined && secret !== undefined ? Buffer.from(`${id}:${secret}`).toString('base64') : undefined
-  const userAgent = `nodejs:tickwarden:v${version} (reads the r/kpop wiki)`
-  const common = { name: 'Reddit', signal, log, clock, onWait: progress.wait, maxBytes, userAgent }
+  const headers = { 'user-agent': `nodejs:tickwarden:v${version} (reads the r/kpop wiki)` }
+  const common = { name: 'Reddit', signal, log, clock, onWait: progress.wait, maxBytes, headers }
   const site = createUpstream({ ...common, baseUrl: values.redditAuthUrl })
   const api = createUpstream({ ...common, baseUrl: values.redditApiUrl })
 
@@ -44,30 +37,22 @@ export function openWiki({ values, signal, log, clock, progress }: Access) {
     }
     const { json } = await site.request(request).catch((error: unknown) => {
       if (!(error instanceof UpstreamError) || !isRefusal(error)) throw error
-      const { status = 0 } = error
-      const reason = `Reddit rejected REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET (${status})`
-      throw new UpstreamError('status', reason, { status, cause: error })
+      throw error.explain(`Reddit rejected REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET (${error.status})`)
     })
-    const text = isRecord(json) ? asText(json.access_token) : undefined
-    if (text === undefined || !/^[\x21-\x7e]+$/.test(text)) {
+    const text = asText(valueAt(json, 'access_token'))
+    if (text === undefined || !/^[\x21-\x7e]+$/.test(text))
       throw new UpstreamError('malformed', 'Reddit: the reply of the token service has no token')
-    }
     return text
   }
   const send = withAccessToken(getToken)
+  const query = { raw_json: '1' }
 
-  const getWithToken = (page: string, headers: Record<string, string>) =>
-    send((authorization) => {
-      const request = { path: `/r/${subreddit}/wiki/${page}`, query: { raw_json: '1' } }
-      return api.request({ ...request, headers: { ...headers, authorization } })
-    })
-
-  async function getPublicly(page: string, headers: Record<string, string>) {
+  async function getPublicly(path: string, page: string) {
     try {
-      return await site.request({ path: `/r/${subreddit}/wiki/${page}.json`, query: { raw_json: '1' }, headers })
+      return await site.request({ path: `${path}.json`, query })
     } catch (error) {
-      if (!(error instanceof UpstreamError) || redirectTarget(error) !== undefined) throw error
-      // Any other redirect leads to the login page.
+      if (!(error instanceof UpstreamError)) throw error
+      // A redirect leads to the login page.
       const isRedirect = error.status !== undefined && error.status >= 300 && error.status < 400
       if (!isRedirect && !isRefusal(error) && error.kind !== 'malformed') throw error
       const reason = `Reddit does not show /wiki/${page} without credentials: set REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET`
@@ -76,29 +61,19 @@ export function openWiki({ values, signal, log, clock, progress }: Access) {
   }
 
   return {
-    /**
-     * @param page `upcoming-releases/archive`
-     * @param etag of the stored copy
-     * @throws UpstreamError
-     */
-    async read(page: string, etag?: string) {
-      const headers: Record<string, string> = etag === undefined ? {} : { 'if-none-match': etag }
-      const get = credentials === undefined ? getPublicly : getWithToken
-      const reply = await get(page, headers).catch((error: unknown) => {
-        const target = redirectTarget(error)
-        if (target === undefined || target === page) throw error
-        return get(target, headers)
-      })
-      if (reply.status === 304) return 'unchanged'
-      const data = isRecord(reply.json) ? reply.json.data : undefined
-      if (!isRecord(data) || typeof data.content_md !== 'string') {
-        throw new UpstreamError('malformed', `Reddit: the reply for /wiki/${page} has no page`)
-      }
+    /** @param page `upcoming-releases/archive` @throws UpstreamError */
+    async read(page: string) {
+      const path = `/r/${subreddit}/wiki/${page}`
+      const { json } = await (credentials === undefined
+        ? getPublicly(path, page)
+        : send((authorization) => api.request({ path, query, headers: { authorization } })))
+      const data = valueAt(json, 'data')
+      const markdown = textAt(data, 'content_md')
+      if (markdown === undefined) throw new UpstreamError('malformed', `Reddit: the reply for /wiki/${page} has no page`)
       return {
-        markdown: data.content_md,
+        markdown,
         /** Changes with every edit; undefined if the upstream does not send it. */
-        revision: asText(data.revision_id) ?? asText(data.revision_date),
-        etag: asText(reply.headers.etag),
+        revision: asText(valueAt(data, 'revision_id')) ?? asText(valueAt(data, 'revision_date')),
       }
     },
   }

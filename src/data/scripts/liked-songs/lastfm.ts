@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isRecord } from '../../../util/is-record.ts'
+import { isRecord, textAt, valueAt } from '../../../util/is-record.ts'
 import { maskOfRequest } from '../mask-upstream.ts'
 import type { Upstream } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
@@ -34,14 +34,15 @@ const meanings: Readonly<Record<number, Meaning>> = {
 
 const unknown: Meaning = ['stop', 'unknown error; see the error codes at https://www.last.fm/api']
 
-export class LastfmError extends Error {
+export class LastfmError extends UpstreamError {
   override readonly name = 'LastfmError'
   readonly failure: LastfmFailure
   readonly code: number
 
   constructor(method: string, code: number, cause?: unknown) {
     const [failure, text] = meanings[code] ?? unknown
-    super(`Last.fm: ${method}: ${text} (error ${code})`, cause === undefined ? {} : { cause })
+    const kind = failure === 'reauthorise' ? failure : 'status'
+    super(kind, `Last.fm: ${method}: ${text} (error ${code})`, cause === undefined ? {} : { cause })
     this.failure = failure
     this.code = code
   }
@@ -92,7 +93,7 @@ const maxMessage = 200
 
 /**
  * Calls a method of Last.fm, signed.
- * @throws LastfmError for an error code of Last.fm, UpstreamError for anything else
+ * @throws LastfmError for an error code of Last.fm, another UpstreamError for anything else
  */
 export async function callLastfm(
   upstream: Upstream,
@@ -104,15 +105,12 @@ export async function callLastfm(
   const form = { ...parameters, api_sig: signature(parameters, apiSecret), format: 'json' }
   const request = { method: 'POST' as const, path: '/2.0/', form }
   let failure: UpstreamError | undefined
-  const body = await upstream.request(request).then(
-    ({ json }) => json,
-    (error: unknown) => {
-      // The client has already waited for a rate limit; its error has `retryAt`.
-      if (!(error instanceof UpstreamError) || error.kind === 'rate_limited') throw error
-      failure = error
-      return error.body
-    },
-  )
+  const { json: body } = await upstream.request(request).catch((error: unknown) => {
+    // The client has already waited for a rate limit; its error has `retryAt`.
+    if (!(error instanceof UpstreamError) || error.kind === 'rate_limited') throw error
+    failure = error
+    return { json: error.body }
+  })
   const found = errorOf(body)
   if (found === undefined) {
     if (failure !== undefined) throw failure
@@ -134,24 +132,22 @@ export const songKey = (artist: string, title: string): string =>
 
 /**
  * The songs that the account loves already, as {@link songKey}.
- * @throws LastfmError | UpstreamError
+ * @throws UpstreamError
  */
 export async function readLovedSongs(upstream: Upstream, keys: LastfmKeys): Promise<ReadonlySet<string>> {
-  const info = await callLastfm(upstream, 'user.getInfo', {}, keys)
-  const user = isRecord(info) && isRecord(info.user) ? info.user.name : undefined
-  if (typeof user !== 'string') throw new UpstreamError('malformed', 'Last.fm: user.getInfo: the reply has no name')
+  const user = textAt(await callLastfm(upstream, 'user.getInfo', {}, keys), 'user', 'name')
+  if (user === undefined) throw new UpstreamError('malformed', 'Last.fm: user.getInfo: the reply has no name')
   const loved = new Set<string>()
   for (let [page, pages] = [1, 1]; page <= Math.min(pages, maxLovedPages); page++) {
     const given = { user, limit: String(lovedPageSize), page: String(page) }
-    const reply = await callLastfm(upstream, 'user.getLovedTracks', given, keys)
-    const list = isRecord(reply) ? reply.lovedtracks : undefined
+    const list = valueAt(await callLastfm(upstream, 'user.getLovedTracks', given, keys), 'lovedtracks')
     if (!isRecord(list)) throw new UpstreamError('malformed', 'Last.fm: user.getLovedTracks: the reply has no songs')
     // A single song is not in a list.
-    for (const track of Array.isArray(list.track) ? list.track : [list.track]) {
-      const artist = isRecord(track) && isRecord(track.artist) ? track.artist.name : undefined
-      if (isRecord(track) && typeof track.name === 'string' && typeof artist === 'string') loved.add(songKey(artist, track.name))
+    for (const track of [list.track].flat() as readonly unknown[]) {
+      const [artist, title] = [textAt(track, 'artist', 'name'), textAt(track, 'name')]
+      if (artist !== undefined && title !== undefined) loved.add(songKey(artist, title))
     }
-    const total = isRecord(list['@attr']) ? list['@attr'].totalPages : undefined
+    const total = valueAt(list, '@attr', 'totalPages')
     pages = typeof total === 'string' || typeof total === 'number' ? Number(total) || 1 : 1
   }
   return loved

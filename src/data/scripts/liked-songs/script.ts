@@ -4,9 +4,9 @@ import { createUpstream, type UpstreamOptions } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
 import { maxWaitMs, pause } from '../waits.ts'
 import { readAuthorisation, storeNewToken } from './authorisation.ts'
-import { describeSetAside, type FailedSong, isDue, isSetAside, journalPath, nameOf, openJournal, type Song } from './journal.ts'
+import { describeSetAside, isDue, isSetAside, journalPath, nameOf, openJournal, type Song } from './journal.ts'
 import { callLastfm, classifyLastfm, isConfirmation, LastfmError, readLovedSongs, songKey } from './lastfm.ts'
-import { createSpotify, type LikedSong, SpotifyAuthorisationError } from './spotify.ts'
+import { createSpotify, type LikedSong } from './spotify.ts'
 import { walkLikedSongs } from './walk.ts'
 
 /** After this many consecutive rejections of new songs, the run ends: the cause is the service, not the songs. */
@@ -26,61 +26,52 @@ export async function runLikedSongs(
   { values, dataDir, signal, log, clock, progress, counts, full, dryRun, confirm }: RunContext,
   { gap = 200, backOff = 2000 }: LikedSongsOptions = {},
 ): Promise<RunResult> {
-  const errors: string[] = []
-  const result = (outcome: Outcome, retryAt?: number): RunResult => ({
-    outcome,
-    counts,
-    errors,
-    ...(retryAt !== undefined && { retryAt }),
-  })
   const { lastfmApiKey: apiKey = '', lastfmApiSecret: apiSecret = '', lastfmSessionKey: sessionKey = '' } = values
+  const { spotifyClientId: clientId = '', spotifyClientSecret: clientSecret = '', spotifyRefreshToken: token = '' } = values
   const keys = { apiKey, apiSecret, sessionKey }
   const account = createHash('sha256').update(sessionKey).digest('base64url').slice(0, 16)
   const journal = await openJournal(journalPath(dataDir), account)
   const { retryAt: blocked, isIncomplete: wasIncomplete } = journal.state
+  const errors: string[] = []
   // A later time than any upstream may set is not valid: the clock was wrong.
   if (blocked > clock.wall() && blocked <= clock.wall() + maxWaitMs) {
-    errors.push(`rate limited until ${new Date(blocked).toISOString()}: no request was sent`)
-    return result('rate_limited', blocked)
+    const error = `rate limited until ${new Date(blocked).toISOString()}: no request was sent`
+    return { outcome: 'rate_limited', errors: [error], retryAt: blocked }
   }
   /** Whether the next run has to read the whole list if this one ends now. */
   let isIncomplete = wasIncomplete
+  async function storeIncomplete(now: boolean): Promise<void> {
+    if (!dryRun && now !== isIncomplete) await journal.setState({ retryAt: 0, isIncomplete: now })
+    isIncomplete = now
+  }
 
   const upstream = (name: string, baseUrl: string, more: Partial<UpstreamOptions> = {}) =>
     createUpstream({ name, baseUrl, signal, clock, log, onWait: progress.wait, ...more })
-  const {
-    spotifyClientId: clientId = '',
-    spotifyClientSecret: clientSecret = '',
-    spotifyRefreshToken: configuredToken = '',
-  } = values
   const spotify = createSpotify(upstream('Spotify', values.spotifyAccountsUrl), upstream('Spotify', values.spotifyApiUrl), {
     ...{ clientId, clientSecret },
-    refreshToken: (await readAuthorisation(dataDir, configuredToken)).refreshToken,
+    refreshToken: (await readAuthorisation(dataDir, token)).refreshToken,
     // In a dry run too: the previous token may no longer be valid.
-    onNewRefreshToken: (token) =>
-      storeNewToken(dataDir, configuredToken, token).catch((error: unknown) =>
+    onNewRefreshToken: (next) =>
+      storeNewToken(dataDir, token, next).catch((error: unknown) =>
         log.error({ err: error }, 'likedsongs: the new Spotify refresh token could not be stored'),
       ),
   })
-  const lastfm = upstream('Last.fm', values.lastfmApiUrl, {
-    ...{ classify: classifyLastfm, limitPause: 5 * backOff, retryPauseMs: backOff },
-  })
+  const retrying = { classify: classifyLastfm, limitPause: 5 * backOff, retryPauseMs: backOff }
+  const lastfm = upstream('Last.fm', values.lastfmApiUrl, retrying)
 
   /**
    * @returns why Last.fm rejected this song; undefined on success
-   * @throws LastfmError | UpstreamError if the next song would fail too
+   * @throws UpstreamError if the next song would fail too
    */
   async function love({ artist, title }: Song): Promise<Error | undefined> {
     try {
       const reply = await callLastfm(lastfm, 'track.love', { artist, track: title }, keys)
-      if (!isConfirmation(reply))
-        throw new UpstreamError('malformed', 'Last.fm: track.love: the reply does not confirm that the song is loved')
-      return undefined
+      if (isConfirmation(reply)) return undefined
+      throw new UpstreamError('malformed', 'Last.fm: track.love: the reply does not confirm that the song is loved')
     } catch (error) {
-      // A 500 concerns this song only; an outage is 502 or 503.
-      if (error instanceof UpstreamError && error.status === 500)
-        return new Error('Last.fm: track.love: HTTP 500', { cause: error })
       if (error instanceof LastfmError && error.failure === 'song') return error
+      // A 500 concerns this song only; an outage is 502 or 503.
+      if (error instanceof UpstreamError && error.status === 500) return error.explain('Last.fm: track.love: HTTP 500')
       throw error
     }
   }
@@ -88,7 +79,8 @@ export async function runLikedSongs(
   let isPartly = false
   let consecutiveFailures = 0
   /** Loves a song and records the result. @throws as love() */
-  async function sync(song: Song, before: FailedSong | undefined): Promise<void> {
+  async function sync(song: Song): Promise<void> {
+    const before = journal.failed.get(song.id)
     const rejection = await love(song)
     if (rejection === undefined) {
       consecutiveFailures = 0
@@ -97,8 +89,7 @@ export async function runLikedSongs(
       return
     }
     const { message: reason } = rejection
-    const failed = { ...song, reason, failures: (before?.failures ?? 0) + 1, tried: clock.wall() }
-    await journal.addFailed(failed)
+    await journal.addFailed({ ...song, reason, failures: (before?.failures ?? 0) + 1, tried: clock.wall() })
     counts.rejected++
     if (before !== undefined && isSetAside(before)) return
     isPartly = true
@@ -116,14 +107,14 @@ export async function runLikedSongs(
       return await readLovedSongs(lastfm, keys)
     } catch (error) {
       signal.throwIfAborted()
-      if (!(error instanceof LastfmError) && !(error instanceof UpstreamError)) throw error
+      if (!(error instanceof UpstreamError)) throw error
       errors.push(`the loved songs could not be read: ${error.message}; only songs that were never synced are loved`)
       log.warn({ err: error }, 'likedsongs: the loved songs could not be read')
       return undefined
     }
   }
 
-  try {
+  async function syncAll(): Promise<Outcome> {
     const retries = [...journal.failed.values()].filter((song) => full || isDue(song, clock.wall()))
     const loved = full ? await readLoved() : undefined
     const walk = await walkLikedSongs({
@@ -133,14 +124,10 @@ export async function runLikedSongs(
         if (loved === undefined) counts.unchanged += known
       },
     })
-    const missing = (song: LikedSong) =>
-      loved === undefined ? !journal.ids.has(song.id) : !loved.has(songKey(song.artists[0] ?? '', song.title))
-    const songs = walk.songs.filter((song) => missing(song) && !(full && journal.failed.has(song.id)))
+    const isLoved = ({ id, artists, title }: LikedSong) =>
+      loved === undefined ? journal.ids.has(id) : loved.has(songKey(artists[0] ?? '', title))
+    const songs = walk.songs.filter((song) => !isLoved(song) && !(full && journal.failed.has(song.id)))
     if (loved !== undefined) counts.unchanged += walk.songs.length - songs.length
-    const storeIncomplete = async (now: boolean) => {
-      if (!dryRun && now !== isIncomplete) await journal.setState({ retryAt: 0, isIncomplete: now })
-      isIncomplete = now
-    }
     if (walk.error !== undefined) {
       // Before a song is recorded as synced, because the next walk would end there, and until every song of this one is.
       await storeIncomplete(true)
@@ -148,41 +135,41 @@ export async function runLikedSongs(
       errors.push(walk.error.message)
       log.warn({ err: walk.error }, 'likedsongs: the liked songs could not be read to the end')
     }
-    progress.total(songs.length + retries.length)
-    let next = clock.now()
     // Songs that failed before come last, so that they never delay others.
-    for (const song of [...songs.toReversed().map(toSong), ...retries]) {
+    const all = [...songs.toReversed().map(toSong), ...retries]
+    progress.total(all.length)
+    let next = clock.now()
+    for (const song of all) {
       signal.throwIfAborted()
       if (dryRun) counts.added++
       else {
         if (next > clock.now()) await pause(clock, next - clock.now(), signal)
         next = clock.now() + gap
         await confirm?.()
-        await sync(song, journal.failed.get(song.id))
+        await sync(song)
       }
       progress.step(nameOf(song))
     }
     await storeIncomplete(walk.error !== undefined)
-    if (walk.error !== undefined && songs.length + retries.length === 0) return result('failed')
-    return result(isPartly ? 'partly' : 'done')
-  } catch (error) {
-    signal.throwIfAborted()
-    if (!(error instanceof LastfmError || error instanceof UpstreamError || error instanceof SpotifyAuthorisationError))
-      throw error
-    log.warn({ err: error }, 'likedsongs: the run ended early')
-    errors.unshift(error.message)
-    const isRefused =
-      error instanceof SpotifyAuthorisationError || (error instanceof LastfmError && error.failure === 'reauthorise')
-    if (isRefused) return result('reauthorise')
-    if (error instanceof LastfmError && error.failure !== 'unavailable') return result('failed')
-    if (error instanceof UpstreamError && error.retryAt !== undefined) {
-      const { retryAt } = error
-      errors[0] = `${error.message}; rate limited until ${new Date(retryAt).toISOString()}`
-      if (!dryRun) await journal.setState({ retryAt, isIncomplete })
-      return result('rate_limited', retryAt)
-    }
-    return result(counts.added > 0 && !dryRun ? 'partly' : 'failed')
-  } finally {
-    for (const song of journal.failed.values()) if (isSetAside(song)) errors.push(describeSetAside(song))
+    if (walk.error !== undefined && all.length === 0) return 'failed'
+    return isPartly ? 'partly' : 'done'
   }
+
+  /** The result of a run that an error has ended. */
+  async function failed(error: unknown): Promise<Pick<RunResult, 'outcome' | 'retryAt'>> {
+    signal.throwIfAborted()
+    if (!(error instanceof UpstreamError)) throw error
+    log.warn({ err: error }, 'likedsongs: the run ended early')
+    const { kind, message, retryAt } = error
+    errors.unshift(retryAt === undefined ? message : `${message}; rate limited until ${new Date(retryAt).toISOString()}`)
+    if (kind === 'reauthorise') return { outcome: 'reauthorise' }
+    if (error instanceof LastfmError && error.failure !== 'unavailable') return { outcome: 'failed' }
+    if (retryAt === undefined) return { outcome: counts.added > 0 && !dryRun ? 'partly' : 'failed' }
+    if (!dryRun) await journal.setState({ retryAt, isIncomplete })
+    return { outcome: 'rate_limited', retryAt }
+  }
+
+  const result = await syncAll().then((outcome) => ({ outcome }), failed)
+  for (const song of journal.failed.values()) if (isSetAside(song)) errors.push(describeSetAside(song))
+  return { ...result, errors }
 }

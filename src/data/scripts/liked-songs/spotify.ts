@@ -1,4 +1,4 @@
-import { isRecord } from '../../../util/is-record.ts'
+import { isRecord, textAt, valueAt } from '../../../util/is-record.ts'
 import { withAccessToken } from '../access-token.ts'
 import type { Upstream } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
@@ -22,31 +22,24 @@ interface SpotifyKeys {
   readonly onNewRefreshToken?: (token: string) => Promise<void>
 }
 
-/** The refresh token is no longer valid, or not for liked songs: the user must authorise access again. */
-export class SpotifyAuthorisationError extends Error {
-  override readonly name = 'SpotifyAuthorisationError'
-}
-
 /** Songs of one page. */
 export const pageSize = 50
 
-/** Identifies an item of the list: a removed track by its position. @param index position in the list */
-function keyOf(item: unknown, index: number): string {
-  const { added_at: added, track } = isRecord(item) ? item : {}
-  const { id, uri, name } = isRecord(track) ? track : {}
-  return JSON.stringify(isRecord(track) ? [added, id ?? uri ?? name] : [added ?? index])
-}
-
-function toSong(item: unknown, index: number): LikedSong | undefined {
-  const track = isRecord(item) ? item.track : undefined
-  if (!isRecord(track) || track.is_local === true || typeof track.id !== 'string' || typeof track.name !== 'string')
-    return undefined
-  const artists = (Array.isArray(track.artists) ? track.artists : []).flatMap((artist: unknown) =>
-    isRecord(artist) && typeof artist.name === 'string' && artist.name !== '' ? [artist.name] : [],
-  )
-  return artists.length === 0 || track.name === ''
-    ? undefined
-    : { id: track.id, key: keyOf(item, index), title: track.name, artists }
+/**
+ * The key of an item, which identifies it in the list: of a removed track, its position. And its song; undefined for a local file or a
+ * removed track.
+ * @param index position in the list
+ */
+function readItem(item: unknown, index: number): { readonly key: string; readonly song: LikedSong | undefined } {
+  const [added, track] = [valueAt(item, 'added_at'), valueAt(item, 'track')]
+  if (!isRecord(track)) return { key: JSON.stringify([added ?? index]), song: undefined }
+  const { id, uri, name: title, artists: all } = track
+  const key = JSON.stringify([added, id ?? uri ?? title])
+  const artists = (Array.isArray(all) ? all : []).flatMap((artist: unknown) => textAt(artist, 'name') || [])
+  const isSong = track.is_local !== true && artists.length > 0
+  const song =
+    isSong && typeof id === 'string' && typeof title === 'string' && title !== '' ? { id, key, title, artists } : undefined
+  return { key, song }
 }
 
 export const basicAuthorization = ({ clientId, clientSecret }: Pick<SpotifyKeys, 'clientId' | 'clientSecret'>): string =>
@@ -55,45 +48,34 @@ export const basicAuthorization = ({ clientId, clientSecret }: Pick<SpotifyKeys,
 const authorise = 'run: tickwarden authorise spotify'
 const dashboard = 'your application at https://developer.spotify.com/dashboard'
 
-const detailOf = (error: UpstreamError) => {
-  const { status, body } = error
-  return { ...(status !== undefined && { status }), body, cause: error }
-}
-
-/** The OAuth error code of a reply. */
-export const tokenErrorOf = ({ body }: UpstreamError): unknown => (isRecord(body) ? body.error : undefined)
+/** The refresh token is no longer valid, or not for liked songs. */
+const reauthorise = (cause: UpstreamError, reason: string) =>
+  new UpstreamError('reauthorise', `Spotify: ${reason}; ${authorise}`, { cause })
 
 /** The error for a reply of the token service such as `{"error": "invalid_grant"}`. */
-export function describeTokenError(error: UpstreamError): Error {
-  const fail = (text: string) => new UpstreamError('status', `Spotify: ${text}`, detailOf(error))
-  switch (tokenErrorOf(error)) {
+export function describeTokenError(error: UpstreamError): UpstreamError {
+  switch (textAt(error.body, 'error')) {
     case 'invalid_grant':
-      return new SpotifyAuthorisationError(`Spotify: the refresh token is no longer valid; ${authorise}`, { cause: error })
+      return reauthorise(error, 'the refresh token is no longer valid')
     case 'invalid_client':
-      return fail(`SPOTIFY_CLIENT_ID and SPOTIFY_CLIENT_SECRET were rejected; compare them with ${dashboard}`)
+      return error.explain(`Spotify: SPOTIFY_CLIENT_ID and SPOTIFY_CLIENT_SECRET were rejected; compare them with ${dashboard}`)
     case 'unauthorized_client':
-      return fail(`the application may not use refresh tokens; see ${dashboard}, then ${authorise}`)
+      return error.explain(`Spotify: the application may not use refresh tokens; see ${dashboard}, then ${authorise}`)
     default:
       return describeStatus(error)
   }
 }
 
 /** The error for a reply of the API such as `{"error": {"status": 403, "message": "..."}}`. */
-function describeApiError(error: UpstreamError): Error {
-  const detail = isRecord(error.body) ? error.body.error : undefined
-  const message = isRecord(detail) && typeof detail.message === 'string' ? detail.message : ''
-  if (error.status === 401)
-    return new SpotifyAuthorisationError(`Spotify: a new access token was rejected; ${authorise}`, { cause: error })
+function describeApiError(error: UpstreamError): UpstreamError {
+  const message = textAt(error.body, 'error', 'message') ?? ''
+  if (error.status === 401) return reauthorise(error, 'a new access token was rejected')
   if (error.status !== 403) return describeStatus(error)
-  if (/\bscope\b/i.test(message)) {
-    return new SpotifyAuthorisationError(`Spotify: the refresh token does not allow reading liked songs; ${authorise}`, {
-      cause: error,
-    })
-  }
+  if (/\bscope\b/i.test(message)) return reauthorise(error, 'the refresh token does not allow reading liked songs')
   const hint = /not registered|developer dashboard/i.test(message)
     ? `the account is not a user of the application; add it under User Management of ${dashboard}`
     : `access was refused (HTTP 403); check ${dashboard} for restrictions`
-  return new UpstreamError('status', `Spotify: ${hint}`, detailOf(error))
+  return error.explain(`Spotify: ${hint}`)
 }
 
 /** The error for an unexpected status, with a hint. */
@@ -101,7 +83,7 @@ function describeStatus(error: UpstreamError): UpstreamError {
   const { kind, status = 0, message } = error
   if (kind !== 'status') return error
   const hint = status >= 500 ? 'Spotify is out of service; try again later' : `the request was refused; check ${dashboard}`
-  return new UpstreamError(kind, `${message}: ${hint}`, detailOf(error))
+  return error.explain(`${message}: ${hint}`)
 }
 
 export type Spotify = ReturnType<typeof createSpotify>
@@ -119,36 +101,36 @@ export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKe
     const { json } = await accounts.request(request).catch((error: unknown) => {
       throw error instanceof UpstreamError ? describeTokenError(error) : error
     })
-    if (!isRecord(json) || typeof json.access_token !== 'string') {
+    const [token, next] = [textAt(json, 'access_token'), textAt(json, 'refresh_token') || refreshToken]
+    if (token === undefined)
       throw new UpstreamError('malformed', 'Spotify: the reply to POST /api/token has no access token; try again later')
-    }
-    const next = json.refresh_token
-    if (typeof next === 'string' && next !== '' && next !== refreshToken) {
+    if (next !== refreshToken) {
       refreshToken = next
       await keys.onNewRefreshToken?.(next)
     }
-    return json.access_token
+    return token
   }
 
   // An error of the token service already has a hint, a rate limit has `retryAt`.
   const send = withAccessToken(renew, (error) => (error.kind === 'rate_limited' ? error : describeApiError(error)))
 
   return {
-    /** @throws SpotifyAuthorisationError | UpstreamError */
+    /** @throws UpstreamError */
     async likedSongs(offset: number) {
       const query = { limit: String(pageSize), offset: String(offset) }
       const { json } = await send((authorization) => api.request({ path: '/v1/me/tracks', query, headers: { authorization } }))
-      if (!isRecord(json) || !Array.isArray(json.items) || !Number.isSafeInteger(json.total) || Number(json.total) < 0) {
+      const [list, total] = [valueAt(json, 'items'), valueAt(json, 'total')]
+      if (!Array.isArray(list) || !Number.isSafeInteger(total) || Number(total) < 0)
         throw new UpstreamError('malformed', 'Spotify: the reply to GET /v1/me/tracks has no items')
-      }
+      const items = list.map((item: unknown, index) => readItem(item, offset + index))
       return {
         /** Newest first, without local files and removed tracks. */
-        songs: json.items.map((item, index) => toSong(item, offset + index)).filter((song) => song !== undefined),
-        keys: json.items.map((item, index) => keyOf(item, offset + index)),
+        songs: items.flatMap(({ song }) => song ?? []),
+        keys: items.map(({ key }) => key),
         /** Number of items on the page, including those left out. */
-        items: json.items.length,
+        items: items.length,
         /** Number of all liked songs. */
-        total: Number(json.total),
+        total: Number(total),
       }
     },
   }

@@ -1,6 +1,6 @@
-import { isRecord } from '../../../util/is-record.ts'
+import { isRecord, textAt, valueAt } from '../../../util/is-record.ts'
 import type { RunContext } from '../script.ts'
-import { createUpstream, type UpstreamOptions, type UpstreamReply } from '../upstream.ts'
+import { createUpstream, type UpstreamOptions } from '../upstream.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
 import type { ReplyCache } from './reply-cache.ts'
 
@@ -29,23 +29,20 @@ const maxBytes = 4 * 1024 * 1024
 /** A renamed repository causes one redirect. */
 const maxRedirects = 3
 
-/** The message of an error reply. Untrusted. */
-const messageOf = (body: unknown): string => (isRecord(body) && typeof body.message === 'string' ? body.message : '')
-
 const classify = (body: unknown) =>
-  /\bsecondary rate\b|\babuse detection\b/i.test(messageOf(body)) ? ('rate_limited' as const) : undefined
+  /\bsecondary rate\b|\babuse detection\b/i.test(textAt(body, 'message') ?? '') ? ('rate_limited' as const) : undefined
 
 /** The same error with a message that says what to do. */
 function describeError(error: UpstreamError, place: string): UpstreamError {
   const { kind, status = 0, retryAt, body } = error
-  const fail = (text: string) => new UpstreamError(kind, `${place}${text}`, { ...error, cause: error })
-  if (retryAt !== undefined) return fail(`: the rate limit is exceeded; rate limited until ${new Date(retryAt).toISOString()}`)
-  if (kind === 'malformed' || kind === 'too_large') return error
-  if (isTransient(error)) return fail(' could not be read (no complete reply, or a server error)')
-  if (status === 403 && /access blocked/i.test(messageOf(body)))
-    return fail(' answered 403: GitHub has blocked access to this repository')
-  if (status === 404 || status === 451) return fail(` answered ${status}: no such repository, or it is private`)
-  return fail(` answered ${status}${status === 401 || status === 403 ? ': check GITHUB_TOKEN' : ''}`)
+  const explain = (text: string) => error.explain(`${place}${text}`)
+  if (retryAt !== undefined) return explain(`: the rate limit is exceeded; rate limited until ${new Date(retryAt).toISOString()}`)
+  if (kind === 'malformed' || kind === 'too_large' || kind === 'redirect') return error
+  if (isTransient(error)) return explain(' could not be read (no complete reply, or a server error)')
+  if (status === 403 && /access blocked/i.test(textAt(body, 'message') ?? ''))
+    return explain(' answered 403: GitHub has blocked access to this repository')
+  if (status === 404 || status === 451) return explain(` answered ${status}: no such repository, or it is private`)
+  return explain(` answered ${status}${status === 401 || status === 403 ? ': check GITHUB_TOKEN' : ''}`)
 }
 
 /** The valid byte counts, and notes on the others. */
@@ -69,43 +66,20 @@ export function createGithub(
   options: GithubOptions = {},
 ) {
   const { githubApiUrl: baseUrl, githubToken: token } = values
-  const base = new URL(baseUrl)
   const upstream = createUpstream({
     ...{ name: 'GitHub', baseUrl, signal, clock, log, onWait: progress.wait },
-    ...{ timeout: 12_000, maxBytes, retries, retryPauseMs: 1000, maxWait, limitPause, classify },
+    ...{ timeout: 12_000, maxBytes, maxRedirects, retries, retryPauseMs: 1000, maxWait, limitPause, classify },
+    headers: { accept: 'application/vnd.github+json', ...(token !== undefined && { authorization: `Bearer ${token}` }) },
     ...options,
   })
-
-  /** The path of a redirect, if it stays on the same API: no other host may receive the token. */
-  function redirectedPath(error: unknown): string | undefined {
-    const location = error instanceof UpstreamError ? error.location : undefined
-    const root = base.pathname.replace(/\/$/, '')
-    if (location?.origin !== base.origin || !location.pathname.startsWith(`${root}/`)) return undefined
-    return location.pathname.slice(root.length) + location.search
-  }
-
-  async function get(path: string, headers: Readonly<Record<string, string>>, redirects = 0): Promise<UpstreamReply> {
-    const [pathname = '', search] = path.split('?', 2)
-    const query = search === undefined ? {} : { query: Object.fromEntries(new URLSearchParams(search)) }
-    try {
-      return await upstream.request({ path: pathname, ...query, headers })
-    } catch (error) {
-      const target = redirects < maxRedirects ? redirectedPath(error) : undefined
-      if (target === undefined) throw error
-      return get(target, headers, redirects + 1)
-    }
-  }
 
   /** The parsed reply; undefined for a status in `absent`. */
   async function read(path: string, absent: readonly number[] = []): Promise<unknown> {
     const place = `GitHub: GET ${path}`
     const cached = full ? undefined : cache.get(path)
     try {
-      const { status, json, headers } = await get(path, {
-        accept: 'application/vnd.github+json',
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...(cached && { 'if-none-match': cached.etag }),
-      })
+      const ifChanged = cached && { headers: { 'if-none-match': cached.etag } }
+      const { status, json, headers } = await upstream.request({ path, ...ifChanged })
       if (status === 304 && cached !== undefined) return cached.body
       if (typeof json !== 'object') throw new UpstreamError('malformed', `${place} returned a reply that is not valid JSON`)
       if (headers.etag !== undefined) cache.set(path, { etag: headers.etag, body: json })
@@ -124,19 +98,18 @@ export function createGithub(
       const base = repositoryPath(name)
       const place = `GitHub: ${name}`
       const about = await read(base)
-      if (!isRecord(about) || typeof about.default_branch !== 'string') {
-        throw new UpstreamError('malformed', `${place}: the reply is not a repository`)
-      }
+      const branch = textAt(about, 'default_branch')
+      if (branch === undefined) throw new UpstreamError('malformed', `${place}: the reply is not a repository`)
       // 404: no release yet; 409: no commit yet.
       const languages = await read(`${base}/languages`)
       const release = await read(`${base}/releases/latest`, [404])
-      const commits = await read(`${base}/commits?sha=${encodeURIComponent(about.default_branch)}&per_page=1`, [404, 409])
+      const commits = await read(`${base}/commits?sha=${encodeURIComponent(branch)}&per_page=1`, [404, 409])
       if (!isRecord(languages)) throw new UpstreamError('malformed', `${place}: the reply is not a list of languages`)
       const [sizes, notes] = readSizes(languages)
-      const newest = Array.isArray(commits) ? (commits[0] as { commit?: { author?: { date?: unknown } } } | undefined) : undefined
-      const date = newest?.commit?.author?.date ?? about.pushed_at
+      const newest: unknown = Array.isArray(commits) ? commits[0] : undefined
+      const date = valueAt(newest, 'commit', 'author', 'date') ?? valueAt(about, 'pushed_at')
       const milliseconds = typeof date === 'string' ? Date.parse(date) : Number.NaN
-      const tag = isRecord(release) && typeof release.tag_name === 'string' ? release.tag_name.replace(/^v(?=v?\d)/, '') : ''
+      const tag = (textAt(release, 'tag_name') ?? '').replace(/^v(?=v?\d)/, '')
       return {
         languages: sizes,
         notes,

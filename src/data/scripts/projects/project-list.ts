@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { isRecord } from '../../../util/is-record.ts'
+import { isRecord, textAt } from '../../../util/is-record.ts'
 import { parseJson } from '../../../util/json.ts'
 import { check, type Static, Type } from '../../../util/schema.ts'
 import type { ScriptSettings } from '../script.ts'
@@ -8,18 +8,25 @@ import type { ScriptSettings } from '../script.ts'
 export const projectListPath = ({ projectsConfig }: ScriptSettings, dataDir: string): string =>
   projectsConfig === undefined ? join(dataDir, 'projects.config.json') : resolve(projectsConfig)
 
-/** One project of the user's list. Data from GitHub is added to it; only `version` is replaced, by that of the latest release. */
+/**
+ * One project of the user's list. Data from GitHub is added to it; only `version` is replaced, by that of the latest release. A value
+ * must be what its description says, else a string.
+ */
 export const ListedProject = Type.Object(
   {
     title: Type.String(),
     description: Type.String({ default: '' }),
     status: Type.String({ default: '' }),
     statuscolor: Type.String({ default: '' }),
-    categories: Type.Array(Type.String(), { default: [] }),
-    gh_api: Type.String({ default: '', pattern: '^(|[A-Za-z0-9._-]+/[A-Za-z0-9._-]+)$' }),
+    categories: Type.Array(Type.String(), { default: [], description: 'a list of strings' }),
+    gh_api: Type.String({
+      ...{ default: '', pattern: '^(|[A-Za-z0-9._-]+/[A-Za-z0-9._-]+)$', description: '<owner>/<repository>, or empty' },
+    }),
     backgroud: Type.String({ default: '' }),
-    links: Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), { default: {} }),
-    visible: Type.Boolean({ default: true }),
+    links: Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
+      ...{ default: {}, description: 'names with URLs, such as {"GH": "https://..."}' },
+    }),
+    visible: Type.Boolean({ default: true, description: 'true or false' }),
     /** Used while GitHub has no release; empty: none. */
     version: Type.String({ default: '' }),
   },
@@ -45,14 +52,6 @@ export class ProjectListError extends Error {
   }
 }
 
-const expected: Readonly<Record<string, string>> = {
-  title: 'a string',
-  categories: 'a list of strings',
-  gh_api: '<owner>/<repository>, or empty',
-  links: 'names with URLs, such as {"GH": "https://..."}',
-  visible: 'true or false',
-}
-
 const shown = (value: unknown): string => {
   const text = JSON.stringify(value) ?? 'missing'
   return text.length > 60 ? `${text.slice(0, 60)}...` : text
@@ -63,9 +62,10 @@ function problemsOf(entry: unknown, place: string): string[] {
   const fields = Object.keys(ListedProject.properties)
   const unknown = Object.keys(entry).filter((key) => !fields.includes(key) && !ignored.includes(key))
   const wrong = Object.entries(ListedProject.properties).filter(([key, schema]) => !check(schema, entry[key]))
+  const expected = (schema: object) => ('description' in schema ? schema.description : 'a string')
   return [
     ...unknown.map((key) => `${place}.${key}: unknown field; expected one of: ${fields.join(', ')}`),
-    ...wrong.map(([key]) => `${place}.${key} is ${shown(entry[key])}; expected ${expected[key] ?? 'a string'}`),
+    ...wrong.map(([key, schema]) => `${place}.${key} is ${shown(entry[key])}; expected ${expected(schema)}`),
   ]
 }
 
@@ -75,9 +75,6 @@ function isBlank(entry: unknown): boolean {
   const { title, gh_api = '' } = entry
   return (title === null || (typeof title === 'string' && title.trim() === '')) && (gh_api === '' || gh_api === null)
 }
-
-/** Placeholder for a template, so that the indexes of the others in messages are right. */
-const blank = {}
 
 /**
  * Parses `projects.config.json`: a JSON array of projects.
@@ -93,19 +90,21 @@ export function readProjectList(text: string, name: string): readonly ListedProj
     throw new ProjectListError([`${name} is ${message}${cause instanceof Error ? `: ${cause.message}` : ''}`], error)
   }
   if (!Array.isArray(parsed)) throw new ProjectListError([`${name} is ${shown(parsed)}; expected an array of projects`])
-  const entries = parsed.map((entry: unknown): unknown =>
-    isBlank(entry) ? blank : isRecord(entry) ? { ...structuredClone(defaults), ...entry } : entry,
-  )
-  const problems = entries.flatMap((entry, index) => (entry === blank ? [] : problemsOf(entry, `${name}: [${index}]`)))
+  const problems: string[] = []
+  const projects: ListedProject[] = []
   const seen = new Map<string, number>()
-  entries.forEach((entry, index) => {
-    const repository = (entry as Partial<ListedProject> | null)?.gh_api
-    if (typeof repository !== 'string' || repository === '') return
+  for (const [index, given] of (parsed as readonly unknown[]).entries()) {
+    if (isBlank(given)) continue
+    const place = `${name}: [${index}]`
+    const entry = isRecord(given) ? { ...structuredClone(defaults), ...given } : given
+    problems.push(...problemsOf(entry, place))
+    projects.push(entry as ListedProject)
+    const repository = textAt(entry, 'gh_api') || undefined
+    if (repository === undefined) continue
     const first = seen.get(repository.toLowerCase())
     if (first === undefined) seen.set(repository.toLowerCase(), index)
-    else
-      problems.push(`${name}: [${index}].gh_api is ${shown(repository)}, the same as [${first}]; expected each repository once`)
-  })
+    else problems.push(`${place}.gh_api is ${shown(repository)}, the same as [${first}]; expected each repository once`)
+  }
   if (problems.length > 0) throw new ProjectListError(problems)
-  return (entries as ListedProject[]).filter((entry) => entry !== blank)
+  return projects
 }

@@ -1,11 +1,9 @@
 import { basename, join } from 'node:path'
 import { readFileUpTo } from '../../../util/files.ts'
 import { projectsDatabase } from '../../databases/projects.ts'
-import { maskOfSettings } from '../mask-upstream.ts'
-import { readPublished } from '../published.ts'
-import { noCounts, type Outcome, type RunContext, type RunResult } from '../script.ts'
+import type { Outcome, RunContext, RunResult } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
-import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
+import { readPublished, snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { createGithub, type GithubOptions, type Repository, repositoryPath } from './github.ts'
 import { type ListedProject, ProjectListError, projectListPath, readProjectList } from './project-list.ts'
 import { inOrder, isSame, keyOf, type PublishedProject, publish } from './publish.ts'
@@ -19,19 +17,19 @@ const maxListBytes = 16 * 1024 * 1024
 /** The list, or the result of the run if it cannot be used. */
 async function readList({ values, dataDir, log }: RunContext): Promise<readonly ListedProject[] | RunResult> {
   const file = projectListPath(values, dataDir)
+  const name = basename(file)
   try {
-    return readProjectList(String(await readFileUpTo(file, maxListBytes)), basename(file))
+    return readProjectList(String(await readFileUpTo(file, maxListBytes)), name)
   } catch (error) {
     if (error instanceof ProjectListError) {
       for (const problem of error.problems) log.warn(`projects: ${problem}`)
-      return { outcome: 'failed', counts: noCounts, errors: error.problems }
+      return { outcome: 'failed', errors: error.problems }
     }
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    const help =
-      values.projectsConfig === undefined
-        ? `${basename(file)} does not exist in DATA_DIR: create it, or set PROJECTS_CONFIG to the path of your list of projects`
-        : `${basename(file)}, the file in PROJECTS_CONFIG, does not exist: create it, or set PROJECTS_CONFIG to the path of your list of projects`
-    return { outcome: 'not_configured', counts: noCounts, errors: [help] }
+    const isDefault = values.projectsConfig === undefined
+    const what = isDefault ? `${name} does not exist in DATA_DIR` : `${name}, the file in PROJECTS_CONFIG, does not exist`
+    const help = `${what}: create it, or set PROJECTS_CONFIG to the path of your list of projects`
+    return { outcome: 'not_configured', errors: [help] }
   }
 }
 
@@ -99,7 +97,6 @@ export async function runProjects(context: RunContext, options: GithubOptions = 
 
   const result = (outcome: Outcome): RunResult => ({
     outcome,
-    counts,
     errors: [...errors, ...notes],
     ...(outcome === 'rate_limited' && limited?.retryAt !== undefined && { retryAt: limited.retryAt }),
   })
@@ -109,10 +106,8 @@ export async function runProjects(context: RunContext, options: GithubOptions = 
     return result(limited === undefined ? 'failed' : 'rate_limited')
   }
   const entries = inOrder(published)
-  const written = await writeSnapshot({
-    ...{ database: projectsDatabase, path, entries, wall: clock.wall() },
-    ...{ force: force !== false, dryRun, log, mask: maskOfSettings(values), confirm: context.confirm },
-  })
+  const order = { database: projectsDatabase, path, entries, wall: clock.wall(), force: force !== false }
+  const written = await writeSnapshot({ ...context, ...order })
   if (!written.written) {
     errors.unshift(written.reason)
     return result('failed')

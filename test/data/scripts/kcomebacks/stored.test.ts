@@ -57,38 +57,36 @@ it('has a digest of the entries, which differs with their order', () => {
 })
 
 describe('the state of the pages', () => {
-  const state = { revision: 'r', etag: '"e"', read: 5, digest: 'd' }
-  const none = { months: new Map(), refused: new Map() }
+  const state = { revision: 'r', read: 5, digest: 'd' }
+  const none = new Map()
 
   it('is written by month in order, and read again', async () => {
     const months = new Map<string, MonthState>([
-      ['2024-02', state],
+      ['2024-02', { ...state, refused: { digest: 'x', times: 2 } }],
       ['2024-03', { read: 7, digest: 'f' }],
       ['2023-12', { read: 6, digest: 'e' }],
     ])
-    const refused = new Map([
-      ['2024-02', { digest: 'x', times: 2 }],
-      ['2024-01', { digest: 'y', times: 1 }],
-    ])
-    await writeStates(folder, { months, refused })
+    await writeStates(folder, months)
     const written = JSON.parse(await readFile(states, 'utf8')) as Record<string, object>
-    expect(Object.keys(written)).toEqual(['rules', 'months', 'refused'])
+    expect(Object.keys(written)).toEqual(['rules', 'months'])
     expect(Object.keys(written.months ?? {})).toEqual(['2023-12', '2024-02', '2024-03'])
-    expect(Object.keys(written.refused ?? {})).toEqual(['2024-01', '2024-02'])
-    expect(await readStates(folder)).toEqual({ months, refused })
+    expect(await readStates(folder)).toEqual(months)
   })
 
-  it('is read from a file of an earlier version without refused pages', async () => {
+  it('is read from a file of an earlier version with other properties, and not from one with other rules', async () => {
     await writeStates(folder, none)
     const { rules } = JSON.parse(await readFile(states, 'utf8')) as { rules: number }
-    await writeFile(states, JSON.stringify({ rules, months: { '2024-02': state } }))
-    expect(await readStates(folder)).toEqual({ months: new Map([['2024-02', state]]), refused: new Map() })
+    await writeFile(
+      states,
+      JSON.stringify({ rules, months: { '2024-02': state }, refused: { '2024-02': { digest: 'd', times: 1 } } }),
+    )
+    expect(await readStates(folder)).toEqual(new Map([['2024-02', state]]))
     for (const file of [
       { rules: rules - 1, months: { '2024-02': state } },
       { rules, refused: {} },
       { rules, months: { '2024-02': { ...state, read: 'x' } } },
       { rules, months: { '2024-02': { read: 5 } } },
-      { rules, months: {}, refused: { '2024-02': { digest: 'd' } } },
+      { rules, months: { '2024-02': { ...state, refused: { digest: 'd' } } } },
     ]) {
       await writeFile(states, JSON.stringify(file))
       expect(await readStates(folder)).toEqual(none)

@@ -16,16 +16,19 @@ const songs = (max: number, least = 1) => Array.from({ length: max - least + 1 }
 const title = (number: number) => `Artist ${number % 7} - Song ${number} é`
 const titles = (least: number, max: number) => Array.from({ length: max - least + 1 }, (_, index) => title(least + index))
 
-const run = (options: { full?: boolean; dryRun?: boolean } = {}, env = {}) =>
-  runLikedSongs(
+async function run(options: { full?: boolean; dryRun?: boolean } = {}, env = {}) {
+  const counts = { ...noCounts }
+  const result = await runLikedSongs(
     {
       values: scriptSettings(loadConfig({ env: { ...music.env, ...env } })),
       ...{ dataDir, signal: new AbortController().signal, log: silentLog, clock: systemClock, progress: noProgress },
-      ...{ counts: { ...noCounts }, full: false, dryRun: false, force: false },
+      ...{ counts, full: false, dryRun: false, force: false },
       ...options,
     },
     { gap: 0, backOff: 1 },
   )
+  return { ...result, counts }
+}
 
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'tickwarden-walk-'))

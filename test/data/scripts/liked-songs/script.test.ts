@@ -27,7 +27,7 @@ const titles = (least: number, max: number) => Array.from({ length: max - least 
 async function run(options: Partial<RunContext> = {}, env: Record<string, string> = {}) {
   // Errors with their causes and other properties, which JSON leaves out.
   const print = (...parts: unknown[]) => void messages.push(JSON.stringify(parts), inspect(parts, { depth: 10 }))
-  const result = await script.run({
+  const context: RunContext = {
     values: scriptSettings(loadConfig({ env: { ...music.env, ...env } })),
     dataDir,
     signal: new AbortController().signal,
@@ -39,7 +39,8 @@ async function run(options: Partial<RunContext> = {}, env: Record<string, string
     dryRun: false,
     force: false,
     ...options,
-  })
+  }
+  const result = { ...(await script.run(context)), counts: context.counts }
   messages.push(JSON.stringify(result))
   return result
 }

@@ -352,7 +352,7 @@ describe('a redirect', () => {
   it('is not followed a fourth time', async () => {
     for (const [index, from] of [path, '/1', '/2', '/3'].entries()) redirect(from, `/${index + 1}`)
     github.replies.set('/4', found)
-    expect((await errorOf()).message).toBe(`GitHub: GET ${path} answered 301`)
+    expect((await errorOf()).message).toBe(`GitHub: GET ${path}: it redirects more than 3 times`)
     expect(github.log).toHaveLength(4)
   })
 
@@ -363,7 +363,7 @@ describe('a redirect', () => {
     expect((await read()).lastUpdate).toBe(Date.parse(other) / 1000)
   })
 
-  it('keeps only what follows the base URL, which may end with a slash', async () => {
+  it('is followed below a base URL, which may end with a slash', async () => {
     const replies = [...github.replies]
     github.replies.clear()
     for (const [at, reply] of replies) github.replies.set(`/api/v3${at}`, reply)
@@ -371,14 +371,6 @@ describe('a redirect', () => {
     redirect(`/api/v3${path}`, '/api/v3/repositories/1')
     for (const end of ['', '/']) {
       expect(await read({ env: { GITHUB_API_URL: `${github.url}/api/v3${end}` } })).toMatchObject({ release: '1.2' })
-    }
-    for (const target of ['/repos/a/c', '/api/v31', '/x/api/v3/repositories/1', '/api/v3']) {
-      redirect(`/api/v3${path}`, target)
-      github.replies.set(target, found)
-      github.log.length = 0
-      const { message } = await errorOf({ env: { GITHUB_API_URL: `${github.url}/api/v3` } })
-      expect(message).toBe(`GitHub: GET ${path} answered 301`)
-      expect(github.log).toHaveLength(1)
     }
   })
 

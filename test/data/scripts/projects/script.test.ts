@@ -42,7 +42,7 @@ const script = scriptWith({ retryPauseMs: 1 })
 
 async function run(options: Partial<RunContext> = {}, env: Record<string, string> = {}, requested = script) {
   const print = (...parts: unknown[]) => void lines.push(JSON.stringify(parts))
-  return requested.run({
+  const context: RunContext = {
     values: scriptSettings(loadConfig({ env: { GITHUB_API_URL: github.url, ...env } })),
     dataDir,
     signal: new AbortController().signal,
@@ -54,7 +54,9 @@ async function run(options: Partial<RunContext> = {}, env: Record<string, string
     dryRun: false,
     force: false,
     ...options,
-  })
+  }
+  const result = await requested.run(context)
+  return { ...result, counts: context.counts }
 }
 const versions = async () => (JSON.parse(await published()) as { version: string }[]).slice(1).map(({ version }) => version)
 /** GitHub answers a path with an exceeded rate limit. */
@@ -250,7 +252,8 @@ describe('the projects script', () => {
     expect(github.log).toContain('GET /repositories/1/languages 200')
     github.replies.set('/repos/someone/old', redirect(github.url.replace('127.0.0.1', 'localhost')))
     const result = await run({}, { GITHUB_TOKEN: 'ghp_averysecrettoken' })
-    expect(result.errors).toEqual(['someone/old: GitHub: GET /repos/someone/old answered 301; its previous values are kept'])
+    const elsewhere = `redirects to ${github.url.replace('127.0.0.1', 'localhost')}, another origin; set the URL there if you trust it`
+    expect(result.errors).toEqual([`someone/old: GitHub: GET /repos/someone/old: it ${elsewhere}; its previous values are kept`])
   })
 
   it('reports that GitHub has blocked a repository, not a wrong token', async () => {
