@@ -4,15 +4,14 @@ import type { ManagementSettings } from '../game/sources/management/settings.ts'
 import { formatHostPort, type HostPort, type ServerAddress } from '../util/address.ts'
 import { type Clock, systemClock } from '../util/clock.ts'
 import { UsageError } from '../util/usage-error.ts'
-import { createCommandLine } from './commands.ts'
 import { eraNames, findEra } from './eras.ts'
 import type { DemoIdentity, Software } from './identity.ts'
-import { listenManagement, type ManagementListener } from './management.ts'
+import type { Listener } from './listen.ts'
+import { listenManagement } from './management.ts'
 import { listenQuery } from './query.ts'
 import { listenRcon } from './rcon.ts'
 import type { ScenarioName } from './scenarios.ts'
 import { listenStatus } from './status.ts'
-import type { Listener } from './tcp.ts'
 import { createWorld, type World } from './world.ts'
 
 export type DemoProtocol = 'status' | 'rcon' | 'query' | 'management'
@@ -119,23 +118,19 @@ export async function startDemoServer(options: DemoOptions = {}): Promise<DemoSe
   const { managementTls: tls, heartbeat = 0, notificationParams = 'array' } = options
   const pauseWhenEmpty = pauseAfter(options, identity)
   const world = createWorld({ clock, seed, scenario, players, maxPlayers, pauseWhenEmpty })
-  const commandLine = createCommandLine(world, identity)
+  const game = { world, identity, clock }
   const { management: api } = identity.era
-  const onCommand = (command: string) => options.onRequest?.('rcon', command)
-  const onCall = (method: string) => options.onRequest?.('management', method)
 
   const listeners = new Map<DemoProtocol, Listener>()
   const openedPorts = new Map<DemoProtocol, number>()
-  let manager: ManagementListener | undefined
 
   async function listen(protocol: DemoProtocol, port: number): Promise<Listener | undefined> {
-    if (protocol === 'status') return listenStatus(host, port, world, identity, clock)
-    if (protocol === 'rcon') return listenRcon(host, port, { password, world, clock, commandLine, onCommand })
-    if (protocol === 'query') return listenQuery(host, port, openedPorts.get('status') ?? 0, world, identity, clock)
+    const onRequest = (request: string) => options.onRequest?.(protocol, request)
+    if (protocol === 'status') return listenStatus(host, port, game)
+    if (protocol === 'rcon') return listenRcon(host, port, game, password, onRequest)
+    if (protocol === 'query') return listenQuery(host, port, game, openedPorts.get('status') ?? 0)
     if (api === undefined) return undefined
-    const served = { api, secret, world, identity, clock, heartbeat, notificationParams, tls, onCall }
-    manager = await listenManagement(host, port, served)
-    return manager
+    return listenManagement(host, port, game, { api, secret, heartbeat, notificationParams, tls, onRequest })
   }
 
   async function open(protocol: DemoProtocol, port = ports[protocol] ?? 0): Promise<HostPort> {
@@ -154,8 +149,9 @@ export async function startDemoServer(options: DemoOptions = {}): Promise<DemoSe
 
   async function close(): Promise<void> {
     world.close()
-    if (manager !== undefined && listeners.delete('management')) await manager.stop()
-    await Promise.all([...listeners.keys()].map(interrupt))
+    const open = [...listeners.values()]
+    listeners.clear()
+    await Promise.all(open.map((listener) => (listener.stop ?? listener.close)()))
   }
 
   try {

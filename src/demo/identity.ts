@@ -1,8 +1,9 @@
+import type { Clock } from '../util/clock.ts'
 import type { Era } from './eras.ts'
+import type { World } from './world.ts'
 
-export type Software = 'vanilla' | 'paper' | 'forge' | 'neoforge'
-
-export const softwareNames: readonly Software[] = ['vanilla', 'paper', 'forge', 'neoforge']
+export const softwareNames = ['vanilla', 'paper', 'forge', 'neoforge'] as const
+export type Software = (typeof softwareNames)[number]
 
 /** How the demo server presents itself, over every protocol. */
 export interface DemoIdentity {
@@ -14,4 +15,11 @@ export interface DemoIdentity {
   readonly hiddenPlayers: number
   /** Whether numbers have a decimal comma, depending on the locale of the JVM. */
   readonly decimalComma: boolean
+}
+
+/** What every protocol of the demo server serves. */
+export interface Game {
+  readonly world: World
+  readonly identity: DemoIdentity
+  readonly clock: Clock
 }

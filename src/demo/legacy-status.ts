@@ -1,13 +1,12 @@
-import type { DemoIdentity } from './identity.ts'
+import type { Game } from './identity.ts'
 import { versionName } from './status-json.ts'
-import type { World } from './world.ts'
 
 /**
  * Returns the reply to the ping of a client before 1.7: `FE` (up to 1.3), `FE 01` (1.4, 1.5), `FE 01 FA` with `MC|PingHost` (1.6);
  * undefined for anything else. Modern servers send protocol 127, which matches no old client.
  * @see https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping#1.6
  */
-export function legacyReply(request: Buffer, world: World, identity: DemoIdentity): Buffer | undefined {
+export function legacyReply(request: Buffer, { world, identity }: Game): Buffer | undefined {
   const online = world.players().length
   const { motd } = identity
   const short = request.length === 1

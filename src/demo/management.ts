@@ -2,19 +2,16 @@ import { timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { Clock } from '../util/clock.ts'
 import type { Era } from './eras.ts'
-import type { DemoIdentity } from './identity.ts'
+import type { Game } from './identity.ts'
 import { answerJsonRpc } from './json-rpc.ts'
+import { type Listener, listen } from './listen.ts'
 import { managementMethods, serverStatus } from './management-methods.ts'
-import type { Listener } from './tcp.ts'
-import type { World, WorldEvent } from './world.ts'
+import type { WorldEvent } from './world.ts'
 
 const maxMessage = 65_536
-const maxClients = 50
 /** Maximum number of messages of one client that wait for the main thread. */
 const maxWaiting = 100
 /** A client with more unread bytes than this is disconnected. */
@@ -25,22 +22,14 @@ const activitySpacingMs = 30_000
 export interface ManagementOptions {
   readonly api: NonNullable<Era['management']>
   readonly secret: string
-  readonly world: World
-  readonly identity: DemoIdentity
-  readonly clock: Clock
   /** Seconds between two status notifications; 0 for none. */
   readonly heartbeat: number
   /** The form of notification parameters: `[player]` or `{"player": player}`. Real servers use both. */
   readonly notificationParams: 'array' | 'object'
   /** PEM texts; absent for no TLS. */
-  readonly tls?: { readonly key: string; readonly cert: string } | undefined
+  readonly tls: { readonly key: string; readonly cert: string } | undefined
   /** Called with each method. */
-  readonly onCall?: ((method: string) => void) | undefined
-}
-
-export interface ManagementListener extends Listener {
-  /** Notifies the clients and closes their connections, like a server that is stopped. */
-  stop(): Promise<void>
+  readonly onRequest: (method: string) => void
 }
 
 const unauthorized = JSON.stringify({ error: 'Unauthorized', message: 'Missing or wrong bearer token' })
@@ -56,12 +45,16 @@ function isAuthorized({ headers }: IncomingMessage, secret: string): boolean {
  * Serves the management protocol: JSON-RPC 2.0 over WebSocket with a bearer secret and notifications.
  * @see https://minecraft.wiki/w/Minecraft_Server_Management_Protocol
  */
-export async function listenManagement(host: string, port: number, options: ManagementOptions): Promise<ManagementListener> {
-  const { world, identity, clock, secret, heartbeat } = options
+export async function listenManagement(
+  host: string,
+  port: number,
+  { world, identity, clock }: Game,
+  options: ManagementOptions,
+): Promise<Listener> {
+  const { secret, heartbeat } = options
   const methods = managementMethods(world, identity, options.api, heartbeat)
   const server = options.tls ? createTlsServer(options.tls) : createServer()
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessage, perMessageDeflate: false })
-  const connections = new Set<Socket>()
   let lastActivity = Number.NEGATIVE_INFINITY
   let lastHeartbeat = clock.now()
 
@@ -101,7 +94,7 @@ export async function listenManagement(host: string, port: number, options: Mana
   }
 
   function run(method: string): { readonly result: unknown } | undefined {
-    options.onCall?.(method)
+    options.onRequest(method)
     const found = methods.get(method)
     return found && { result: found.run() }
   }
@@ -121,33 +114,23 @@ export async function listenManagement(host: string, port: number, options: Mana
     })
   }
 
-  server.maxConnections = maxClients
   server.headersTimeout = 10_000
   server.on('request', (_request, response) => response.writeHead(426, { connection: 'close' }).end())
-  server.on('connection', (socket) => {
-    connections.add(socket)
-    socket.on('close', () => connections.delete(socket))
-  })
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy())
     if (isAuthorized(request, secret)) sockets.handleUpgrade(request, socket, head, accept)
     else socket.end(refusal, () => setTimeout(() => socket.destroy(), 1_000).unref())
   })
-  server.listen(port, host)
-  await once(server, 'listening')
-  server.on('error', () => {})
+  const listener = await listen(server, host, port)
   const unsubscribe = world.subscribe(handleEvent)
 
   async function close(): Promise<void> {
     unsubscribe()
-    const closed = once(server, 'close')
-    server.close()
-    for (const connection of connections) connection.destroy()
-    await closed
+    await listener.close()
   }
 
   return {
-    port: listeningPort(server.address(), port),
+    port: listener.port,
     close,
     async stop() {
       notify('server/stopping')
@@ -158,8 +141,4 @@ export async function listenManagement(host: string, port: number, options: Mana
       await close()
     },
   }
-}
-
-function listeningPort(address: ReturnType<ReturnType<typeof createServer>['address']>, requestedPort: number): number {
-  return typeof address === 'object' && address !== null ? address.port : requestedPort
 }

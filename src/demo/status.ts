@@ -1,10 +1,8 @@
-import type { Socket } from 'node:net'
-import type { Clock } from '../util/clock.ts'
-import type { DemoIdentity } from './identity.ts'
+import { createServer, type Socket } from 'node:net'
+import type { Game } from './identity.ts'
 import { legacyReply } from './legacy-status.ts'
+import { type Listener, listen } from './listen.ts'
 import { createStatusJson } from './status-json.ts'
-import { type Listener, listenTcp } from './tcp.ts'
-import type { World } from './world.ts'
 
 /** The longest frame that a client needs: a handshake with a long host name. */
 const maxFrameBytes = 4_096
@@ -54,8 +52,9 @@ const notPlayable = JSON.stringify({ text: 'This is a demo server: it can be wat
  * Serves Server List Ping and the legacy pings. A login is rejected with a message.
  * @see https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping
  */
-export function listenStatus(host: string, port: number, world: World, identity: DemoIdentity, clock: Clock): Promise<Listener> {
-  const build = createStatusJson(world, identity)
+export function listenStatus(host: string, port: number, game: Game): Promise<Listener> {
+  const { world, clock } = game
+  const build = createStatusJson(game)
   let cached: { readonly at: number; readonly frame: Buffer } | undefined
 
   // Sent by the network thread, so it is not delayed while the world lags.
@@ -87,7 +86,7 @@ export function listenStatus(host: string, port: number, world: World, identity:
     }
 
     const legacy = (chunk: Buffer) => {
-      const reply = legacyReply(chunk, world, identity)
+      const reply = legacyReply(chunk, game)
       if (reply === undefined) socket.destroy()
       else socket.end(reply)
     }
@@ -111,5 +110,5 @@ export function listenStatus(host: string, port: number, world: World, identity:
     })
   }
 
-  return listenTcp(host, port, answer)
+  return listen(createServer({ noDelay: true }, answer), host, port)
 }
