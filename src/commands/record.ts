@@ -32,18 +32,14 @@ export interface RecordOptions {
   readonly network?: Network
 }
 
-interface Attempt {
-  readonly protocol: Recording['protocol']
-  run(signal: AbortSignal, network: Network): Promise<RawRecording>
-}
+type Attempt = (signal: AbortSignal, network: Network) => Promise<RawRecording>
 
 /** Polls one source and returns the bytes of its connections. */
 async function tapSource(
   server: ServerSettings,
   sources: GivenSources,
   times: number,
-  network: Network,
-  signal: AbortSignal,
+  ...[signal, network]: Parameters<Attempt>
 ): Promise<readonly Tapped[]> {
   const tapped = tapNetwork(network)
   const context = { clock: systemClock, log: silentLog, random: Math.random, push() {}, network: tapped.network }
@@ -57,32 +53,22 @@ async function tapSource(
   return tapped.connections
 }
 
-/** The protocols that can be recorded with the settings of a server. */
-function attemptsFor(server: ServerSettings): readonly Attempt[] {
-  const { status, rcon, query, management } = server.sources
+/** How to record the protocols that the settings of a server allow. */
+function attemptsFor(server: ServerSettings): readonly (readonly [Recording['protocol'], Attempt])[] {
+  const { status, rcon, query: { address: queried } = {}, management } = server.sources
   const address = addressOf(server)
-  const attempts: Attempt[] = []
-  if (status !== undefined && address !== undefined) {
-    const run: Attempt['run'] =
-      address.edition === 'bedrock'
-        ? (signal, network) => recordRakNet(address, network, signal)
-        : async (signal, network) => readStatusRecording(await tapSource(server, { status }, 1, network, signal))
-    attempts.push({ protocol: 'status', run })
-  }
+  const attempts: [Recording['protocol'], Attempt][] = []
+  if (status !== undefined && address?.edition === 'java')
+    attempts.push(['status', async (...to) => readStatusRecording(await tapSource(server, { status }, 1, ...to))])
+  if (address?.edition === 'bedrock') attempts.push(['status', (...to) => recordRakNet(address, ...to)])
   if (rcon !== undefined) {
     const sources = { ...(status && { status }), rcon }
-    attempts.push({
-      protocol: 'rcon',
-      run: async (signal, network) => readRconRecording(await tapSource(server, sources, rconPolls, network, signal)),
-    })
+    attempts.push(['rcon', async (...to) => readRconRecording(await tapSource(server, sources, rconPolls, ...to))])
   }
-  if (query?.address !== undefined) {
-    const at = query.address
-    attempts.push({ protocol: 'query', run: (signal, network) => recordQuery(at, network, signal) })
-  }
+  if (queried !== undefined) attempts.push(['query', (...to) => recordQuery(queried, ...to)])
   if (management?.url !== undefined && management.secret !== undefined) {
     const settings = { ...management, url: management.url, secret: management.secret }
-    attempts.push({ protocol: 'management', run: (signal, network) => recordManagement(settings, network, signal) })
+    attempts.push(['management', (...to) => recordManagement(settings, ...to)])
   }
   return attempts
 }
@@ -116,10 +102,10 @@ export async function runRecord({ servers: [server] }: Pick<Config, 'servers'>, 
   if (server.via !== undefined) throw new UsageError('record does not support proxies; unset MC_VIA')
   await prepareFolder(folder)
   const raw: RawRecording[] = []
-  for (const { protocol, run } of attemptsFor(server)) {
+  for (const [protocol, attempt] of attemptsFor(server)) {
     const deadline = AbortSignal.timeout(timeoutMs)
     try {
-      raw.push(await run(AbortSignal.any([signal, deadline]), network))
+      raw.push(await attempt(AbortSignal.any([signal, deadline]), network))
     } catch (error) {
       signal.throwIfAborted()
       const reason = deadline.aborted ? `no reply within ${timeoutMs / 1000} s` : toSourceError(error, protocol).message

@@ -34,7 +34,7 @@ function replaceBetweenNuls(bytes: Buffer, replace: (text: string) => string): B
  * Sends a challenge and a full stat request.
  * @throws SourceError, ProtocolError, the error of the system, or the signal's reason
  */
-export async function recordQuery({ host, port }: HostPort, network: Network, signal: AbortSignal): Promise<RawRecording> {
+export async function recordQuery({ host, port }: HostPort, signal: AbortSignal, network: Network): Promise<RawRecording> {
   const [address = { address: host, family: 4 }] = await addressesOf(host, network, signal)
   const session = toSession(randomInt(2 ** 31))
   const sentChallenge = encodeChallenge(session)
@@ -72,7 +72,7 @@ const serverId = 6
  * Records the status of a Bedrock server by RakNet. Its identifier is replaced too.
  * @throws the error of the system, or the signal's reason
  */
-export async function recordRakNet({ host, port }: HostPort, network: Network, signal: AbortSignal): Promise<RawRecording> {
+export async function recordRakNet({ host, port }: HostPort, signal: AbortSignal, network: Network): Promise<RawRecording> {
   const [address = { address: host, family: 4 }] = await addressesOf(host, network, signal)
   const sent = encodeUnconnectedPing(1n)
   return withUdpSocket(address, port, signal, async (socket) => {
