@@ -1,6 +1,8 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Config } from '../config/config.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { type Config, readConfig } from '../config/config.ts'
+import { toServer } from '../config/read-server.ts'
 import { toSourceError } from '../game/errors.ts'
 import { type Network, systemNetwork } from '../game/network.ts'
 import { addressOf, type GivenSources, type ServerSettings } from '../game/server-settings.ts'
@@ -10,6 +12,8 @@ import { createFolder } from '../util/create-folder.ts'
 import { writeAtomic } from '../util/files.ts'
 import { silentLog } from '../util/log.ts'
 import { UsageError } from '../util/usage-error.ts'
+import type { Call } from './command.ts'
+import { configOf, inputOf } from './load-config.ts'
 import { createAnonymiser, createLeakFinder, type Identifying } from './record/anonymiser.ts'
 import { recordManagement } from './record/management.ts'
 import { readRconRecording } from './record/rcon.ts'
@@ -17,6 +21,7 @@ import { formatRecording, type RawRecording, type Recording } from './record/rec
 import { readStatusRecording } from './record/status.ts'
 import { type Tapped, tapNetwork } from './record/tap.ts'
 import { recordQuery, recordRakNet } from './record/udp.ts'
+import { settingsFor } from './status/full-look.ts'
 
 /** Timeout of each protocol, milliseconds. */
 const timeoutMs = 10_000
@@ -82,6 +87,23 @@ function identifying({ sources }: ServerSettings, players: Identifying['players'
     hosts: hosts.filter((host) => host !== undefined),
     secrets: [rcon?.password, management?.secret].filter((secret) => secret !== undefined),
   }
+}
+
+/**
+ * The server with the address of the command. The configured sources are its sources, unless another server is configured: then
+ * they are those of the configured server with this address, or of the flags.
+ * @throws UsageError that lists every wrong setting
+ */
+export function serverToRecord(call: Call): ServerSettings {
+  const {
+    servers: [named, ...others],
+  } = configOf(call, { flags: { MC_SERVER: call.args[0] ?? '' } })
+  const address = named && addressOf(named)
+  if (named === undefined || address === undefined) throw new UsageError('record needs the address of a server')
+  const isSame = (server: ServerSettings) => isDeepStrictEqual(addressOf(server), address)
+  const configured = toServer(readConfig(inputOf(call)).primary)
+  if (configured === undefined || isSame(configured)) return named
+  return others.find(isSame) ?? settingsFor(address, call.settings)
 }
 
 /** @throws UsageError if the folder is not empty */

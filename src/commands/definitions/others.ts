@@ -131,9 +131,9 @@ export const otherCommands: readonly Command[] = [
     examples: [{ line: 'tickwarden record mc.example.org --output recording', meaning: 'a fixture for tests' }],
     async run(call) {
       const { output } = call.flags
-      const config = await configOf(call, { flags: { MC_SERVER: call.args[0] ?? '' } })
+      const { runRecord, serverToRecord } = await import('../record.ts')
       const folder = typeof output === 'string' ? output : 'recording'
-      return (await import('../record.ts')).runRecord(config, { folder, print: console.log, signal: call.stop })
+      return runRecord({ servers: [serverToRecord(call)] }, { folder, print: console.log, signal: call.stop })
     },
   }),
   readsSettings({
