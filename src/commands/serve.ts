@@ -109,7 +109,8 @@ async function start({ config, logger, load, deferred, opened }: StartOptions): 
   const { stateUrl } = config.cluster
   const clock = stateUrl === undefined ? systemClock : sharedClock
   const isWatching = config.servers.length > 0 || isDiscoveryOn(config.discovery, config.file)
-  const isDemo = !isWatching && config.data.dataOnly !== 'true'
+  const isDataOnly = !isWatching && config.data.dataOnly === 'true'
+  const isDemo = !isWatching && !isDataOnly
   const demoModule = isDemo ? await import('../demo/demo-server.ts') : undefined
   const demo = await demoModule?.startDemoServer({})
   opened.demo = () => demo?.close()
@@ -175,7 +176,7 @@ async function start({ config, logger, load, deferred, opened }: StartOptions): 
   opened.app = () => app.close()
 
   const { host, port } = config
-  const listening = app.listen({ host, port, listenTextResolver: startLines(servers) })
+  const listening = app.listen({ host, port, listenTextResolver: startLines(servers, isDataOnly) })
   const url = await withListenError(listening, { host, port }, listenSettings.service)
   await listenForMetrics(app, config.metrics)
   for (const warning of config.warnings) logger.warn(warning)
