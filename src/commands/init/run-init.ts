@@ -112,7 +112,7 @@ async function write(files: readonly NewFile[]): Promise<void> {
 export async function runInit(call: Call): Promise<number> {
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true && !call.flags.yes
   const listen = formatHostPort(flagValue(call, 'listen', hostPort(8080)))
-  const timeout = flagValue(call, 'timeout', duration('50ms', '10m'))
+  const timeoutMs = flagValue(call, 'timeout', duration('50ms', '10m'))
   // A serial console has no size; without a width every character would have a line of its own.
   if (process.stdout.columns === 0) process.stdout.columns = 80
   const ask = isTerminal ? (await import('./questions.ts')).questions : undefined
@@ -141,11 +141,11 @@ export async function runInit(call: Call): Promise<number> {
   const usedPorts = new Set<number>()
   const servers: PlannedServer[] = []
   let isOk = true
-  const poll = { interval: 5_000, timeout, staleAfter: 60_000 }
   for (const server of plan) {
     const complete = await addRcon(server, { call, ask, usedPorts, print })
     servers.push(complete)
-    isOk = (await pollAll([{ ...serverOf(complete.settings), name: server.name }], { poll, stop: call.stop, print })) && isOk
+    const polled = { ...serverOf(complete.settings), name: server.name }
+    isOk = (await pollAll([polled], { timeoutMs, stop: call.stop, print })) && isOk
   }
   const wanted = new Set(ask === undefined || given.length > 0 ? given : await ask.chooseExtras(extras))
   const files = filesFor(servers, { listen, extras: wanted, existingEnv: existing() })

@@ -89,7 +89,7 @@ async function attempt(target: Target, { timeoutMs, retries, retryMs, status, is
     const found = await look(target, { ...status, timeoutMs, signal: stop })
     const remainingMs = timeoutMs - (performance.now() - started)
     const result =
-      isFull && remainingMs >= 50 ? await (await import('./full-look.ts')).fullLook(found, settings, remainingMs) : found
+      isFull && remainingMs >= 50 ? await (await import('./full-look.ts')).fullLook(found, settings, remainingMs, stop) : found
     const wanted = flags.ready ? requireReady(result) : result
     if (wanted.failure === undefined || tried >= retries) return wanted
     await delay(retryMs, undefined, { signal: stop })
