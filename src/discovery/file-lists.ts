@@ -3,6 +3,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { FileSizeError, fileVersion, readFileUpTo } from '../util/files.ts'
 import { haveSameItems } from '../util/same-items.ts'
+import { wildcard } from '../util/wildcard.ts'
 import { createLossCheck } from './lost-servers.ts'
 import { DiscoveryError, type ParsedList, type Provider, type ProviderContext, type ServerList } from './provider.ts'
 
@@ -45,27 +46,14 @@ function reasonOf(error: unknown): string {
   return code === 'ENOENT' ? missing : code === undefined ? message : `it cannot be read (${code})`
 }
 
-/** Whether a name consists of these parts, with any characters between them. */
-function hasParts(name: string, [first = '', ...others]: readonly string[]): boolean {
-  if (!name.startsWith(first)) return false
-  const last = others.pop() ?? ''
-  let end = first.length
-  for (const part of others) {
-    const start = name.indexOf(part, end)
-    if (start < 0) return false
-    end = start + part.length
-  }
-  return end + last.length <= name.length && name.endsWith(last)
-}
-
 /** The existing files of a pattern, sorted by name; a path without `*` is returned as it is. */
 async function expand(pattern: string): Promise<readonly string[]> {
   const [folder, name] = [dirname(pattern), basename(pattern)]
   if (!name.includes('*')) return [pattern]
-  const parts = name.split('*')
+  const matches = wildcard(name)
   const names = await readdir(folder)
   return names
-    .filter((name) => hasParts(name, parts) && !name.startsWith('.'))
+    .filter((name) => matches(name) && !name.startsWith('.'))
     .sort()
     .map((name) => join(folder, name))
 }

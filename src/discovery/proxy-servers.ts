@@ -32,16 +32,13 @@ function toServers(entries: readonly ProxiedServer[], { readServer }: Pick<Provi
 }
 
 /** Reads the servers of a proxy from its settings file. @param parse throws DiscoveryError if the file is not valid */
-export function readProxyFile(
+export const readProxyFile = (
   file: string | undefined,
-  { clock, changed, measure, readServer }: ProviderContext,
+  context: ProviderContext,
   parse: (text: string, name: string) => readonly ProxiedServer[],
-): Provider {
-  return createFileLists({
+): Provider =>
+  createFileLists({
+    ...context,
     patterns: file === undefined ? [] : [file],
-    clock,
-    changed,
-    measure,
-    parse: (text, _path, name) => toServers(parse(text, name), { readServer }),
+    parse: (text, _path, name) => toServers(parse(text, name), context),
   })
-}

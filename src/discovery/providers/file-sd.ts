@@ -48,15 +48,13 @@ export const fileSd = defineProvider({
       meaning: 'JSON or YAML files of target groups; the last segment of a path may contain *',
     },
   },
-  start({ discoveryFileSd: patterns = [] }, { clock, changed, measure, readServer }) {
+  start({ discoveryFileSd: patterns = [] }, context) {
     const readers = new Map<string, ReturnType<typeof createTargetGroupReader>>()
     return createFileLists({
+      ...context,
       patterns,
-      clock,
-      changed,
-      measure,
       parse(text, path, name) {
-        const read = readers.get(path) ?? createTargetGroupReader({ readServer })
+        const read = readers.get(path) ?? createTargetGroupReader(context)
         readers.set(path, read)
         return read(/\.json$/i.test(name) ? parseList(text) : parseYaml(text, name))
       },
