@@ -8,15 +8,7 @@ import { toHrTime } from '../../otlp/metric-data.ts'
 import { formatHostPort, parseHostPort } from '../../util/address.ts'
 import { version } from '../../util/package.ts'
 import type { GoValues } from './flags.ts'
-import { addressesOf, log, noServers, type PingedServer, pingAll, readingOf } from './monitoring.ts'
-
-/** The gauges with the units of mc-monitor: it calls the response time `ms`, and sends seconds. */
-const gauges = {
-  minecraft_status_healthy: { of: 'healthy', unit: '1', description: '1 if players can join the server, else 0' },
-  minecraft_status_response_time: { of: 'responseTime', unit: 'ms', description: 'How long the server took to answer' },
-  minecraft_status_players_online_count: { of: 'online', unit: '1', description: 'Players who are on the server' },
-  minecraft_status_players_max_count: { of: 'max', unit: '1', description: 'Places for players on the server' },
-} as const
+import { addressesOf, gauges, log, noServers, type PingedServer, pingAll, readingOf } from './monitoring.ts'
 
 /** What was read, as OpenTelemetry's packages expect it. @param at Unix milliseconds */
 export function toResourceMetrics(servers: readonly PingedServer[], at: number): ResourceMetrics {

@@ -28,11 +28,12 @@ export function addressesOf(values: GoValues): readonly ServerAddress[] {
   return [...values.list('servers').map(parse('java')), ...values.list('bedrock-servers').map(parse('bedrock'))]
 }
 
-const gauges = {
-  minecraft_status_healthy: { of: 'healthy', help: '1 if players can join the server, else 0.' },
-  minecraft_status_players_max_count: { of: 'max', help: 'Places for players on the server.' },
-  minecraft_status_players_online_count: { of: 'online', help: 'Players who are on the server.' },
-  minecraft_status_response_time_seconds: { of: 'responseTime', help: 'How long the server took to answer, in seconds.' },
+/** The gauges of mc-monitor by their names in OpenTelemetry, with its units there: it calls the response time `ms`, and sends seconds. */
+export const gauges = {
+  minecraft_status_healthy: { of: 'healthy', unit: '1', description: '1 if players can join the server, else 0' },
+  minecraft_status_players_max_count: { of: 'max', unit: '1', description: 'Places for players on the server' },
+  minecraft_status_players_online_count: { of: 'online', unit: '1', description: 'Players who are on the server' },
+  minecraft_status_response_time: { of: 'responseTime', unit: 'ms', description: 'How long the server took to answer' },
 } as const
 
 /** A server, and what it replied; undefined if it is down. */
@@ -60,7 +61,8 @@ const labels = ['server_edition', 'server_host', 'server_port', 'server_version'
 
 /** The gauges of mc-monitor in the text format. */
 function metricsText(results: readonly PingedServer[]): string {
-  const families = Object.entries(gauges).map(([name, { of, help }]) => {
+  const families = Object.entries(gauges).map(([metric, { of, unit, description }]) => {
+    const [name, help] = unit === 'ms' ? [`${metric}_seconds`, `${description}, in seconds.`] : [metric, `${description}.`]
     const samples = results.flatMap((server) => {
       const { edition, host, port } = server.address
       const { [of]: value } = readingOf(server)
