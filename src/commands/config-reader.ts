@@ -34,7 +34,8 @@ export function createConfigReader(
       )
       throw new DiscoveryError(problems.join('; '), { cause: error })
     }
-    const changed = changedSettings(config, tokens.replace(next)).join(', ')
+    tokens.replace(next)
+    const changed = changedSettings(config, next).join(', ')
     if (changed !== reported && changed !== '')
       log.warn(
         { settings: changed },
