@@ -12,7 +12,7 @@ import { listenQuery } from './query.ts'
 import { listenRcon } from './rcon.ts'
 import type { ScenarioName } from './scenarios.ts'
 import { listenStatus } from './status.ts'
-import { createWorld, type World } from './world.ts'
+import { createWorld } from './world.ts'
 
 export type DemoProtocol = 'status' | 'rcon' | 'query' | 'management'
 
@@ -54,21 +54,7 @@ export interface DemoOptions {
 }
 
 /** A small game server with the real protocols and a simulated world. */
-export interface DemoServer {
-  readonly address: ServerAddress
-  readonly rcon: { readonly address: HostPort; readonly password: string }
-  readonly query: HostPort
-  /** Absent if the era has no management protocol (before 1.21.9). */
-  readonly management?: ManagementSettings
-  readonly identity: DemoIdentity
-  readonly world: World
-  /** Closes the port and all connections of one protocol. */
-  interrupt(protocol: DemoProtocol): Promise<void>
-  /** Opens the same port again. */
-  resume(protocol: DemoProtocol): Promise<void>
-  /** Closes all ports within a second. May be called more than once. */
-  close(): Promise<void>
-}
+export type DemoServer = Awaited<ReturnType<typeof startDemoServer>>
 
 const playerLimit = 5_000
 
@@ -106,7 +92,7 @@ function pauseAfter({ pauseWhenEmpty, scenario }: DemoOptions, { era, software }
  * @throws UsageError for an era, software, scenario or number of players that is not valid or supported
  * @throws the system error if a port is not available
  */
-export async function startDemoServer(options: DemoOptions = {}): Promise<DemoServer> {
+export async function startDemoServer(options: DemoOptions = {}) {
   const { host = '127.0.0.1', clock = systemClock, scenario = 'normal', seed = 1, players = 5, ports = {} } = options
   const identity = identify(options)
   if (!Number.isInteger(players) || players < 0 || players > playerLimit)
@@ -155,21 +141,21 @@ export async function startDemoServer(options: DemoOptions = {}): Promise<DemoSe
   }
 
   try {
-    const address = { edition: 'java', ...(await open('status')) } as const
+    const address: ServerAddress = { edition: 'java', ...(await open('status')) }
     const rcon = { address: await open('rcon'), password }
     const query = await open('query')
-    const management = await open('management')
+    const opened = await open('management')
+    /** Undefined if the era has no management protocol (before 1.21.9). */
+    const management = api && managementSettings(opened, secret, tls?.cert)
     return {
-      address,
-      rcon,
-      query,
-      ...(api !== undefined && { management: managementSettings(management, secret, tls?.cert) }),
-      identity,
-      world,
+      ...{ address, rcon, query, management, identity, world },
+      /** Closes the port and all connections of one protocol. */
       interrupt,
-      async resume(protocol) {
+      /** Opens the same port again. */
+      async resume(protocol: DemoProtocol): Promise<void> {
         if (!listeners.has(protocol)) await open(protocol, openedPorts.get(protocol))
       },
+      /** Closes all ports within a second. May be called more than once. */
       close,
     }
   } catch (error) {

@@ -34,15 +34,8 @@ export function envText(existing: string, values: Readonly<Record<string, string
   return `${before === '' ? '' : `${before}\n`}${lines.join('\n')}\n`
 }
 
-interface Entry {
-  /** By key in the file, `rcon.address`. */
-  readonly keys: Readonly<Record<string, string>>
-  /** By environment name. */
-  readonly secrets: Readonly<Record<string, string>>
-}
-
-/** Splits the settings of a server into those of the file and secrets. */
-function split({ name, settings: given }: PlannedServer): Entry {
+/** Splits the settings of a server into those of the file, by key such as `rcon.address`, and secrets, by environment name. */
+function split({ name, settings: given }: PlannedServer) {
   const keys: Record<string, string> = { name }
   const secrets: Record<string, string> = {}
   for (const { env, file = '', secret } of settingsOfServer) {

@@ -16,35 +16,21 @@ export interface StatusIo {
   readonly stderr: Pick<NodeJS.WriteStream, 'write'>
 }
 
-type Format = 'json' | 'players' | 'prometheus' | 'telegraf' | 'card'
+type Options = Awaited<ReturnType<typeof parseOptions>>
 
-interface Options {
-  readonly targets: readonly Target[]
-  readonly format: Format
-  readonly timeoutMs: number
-  readonly retries: number
-  readonly retryMs: number
-  readonly watchMs: number | undefined
-  readonly output: string | undefined
-  /** Settings for the status itself. */
-  readonly status: Omit<Partial<StatusSettings>, 'address'>
-  /** Whether other sources are read, too. */
-  readonly isFull: boolean
-}
-
-/** Reads the settings given as flags. What the status alone tells does not need the modules of the other sources. */
-async function parseSettings({ settings }: Call, targets: readonly Target[]): Promise<Pick<Options, 'status' | 'isFull'>> {
-  if (Object.keys(settings).length === 0) return { status: {}, isFull: false }
+/** The settings of the status that are given as flags. What the status alone tells does not need the modules of the other sources. */
+async function parseSettings({ settings }: Call, targets: readonly Target[]): Promise<Omit<Partial<StatusSettings>, 'address'>> {
+  if (Object.keys(settings).length === 0) return {}
   const { settingsFor } = await import('./full-look.ts')
   const [server] = targets.map(({ addresses: [address] }) => settingsFor(address, settings))
   const { address: _, ...status } = server?.sources.status ?? {}
-  return { status, isFull: true }
+  return status
 }
 
 const maxRetries = 1_000_000
 
-async function parseOptions(call: Call): Promise<Options> {
-  const { args, flags } = call
+async function parseOptions(call: Call) {
+  const { args, flags, settings } = call
   const formats = (['json', 'players', 'prometheus', 'telegraf'] as const).filter((name) => flags[name])
   if (formats.length > 1) throw new UsageError(`--${formats.join(' and --')} exclude each other`)
   if (flags.interval !== undefined && !flags.watch) throw new UsageError('--interval has no effect without --watch')
@@ -59,13 +45,15 @@ async function parseOptions(call: Call): Promise<Options> {
   const { output } = flags
   return {
     targets,
-    format: formats[0] ?? 'card',
+    format: formats[0] ?? ('card' as const),
     timeoutMs: flagValue(call, 'timeout', duration('50ms', '10m')),
     retries: flagValue(call, 'retry', integer(0, maxRetries)),
     retryMs: flagValue(call, 'retry-interval', duration('10ms', '1d')),
     watchMs: flags.watch ? flagValue(call, 'interval', duration('100ms', '1d')) : undefined,
     output: typeof output === 'string' ? output : undefined,
-    ...(await parseSettings(call, targets)),
+    status: await parseSettings(call, targets),
+    /** Whether other sources are read, too. */
+    isFull: Object.keys(settings).length > 0,
   }
 }
 
@@ -96,7 +84,7 @@ async function attempt(target: Target, { timeoutMs, retries, retryMs, status, is
   }
 }
 
-async function format(kind: Format, results: readonly Look[], { stdout }: StatusIo): Promise<string> {
+async function format(kind: Options['format'], results: readonly Look[], { stdout }: StatusIo): Promise<string> {
   if (kind === 'prometheus') return (await import('./prometheus.ts')).prometheusText(results)
   const texts = results.map(async (result) => {
     const { snapshot, failure } = result

@@ -30,24 +30,14 @@ const namespace: Kind<string> = {
   parse: (given) => (/^(\*|[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)$/.test(given) ? given : undefined),
 }
 
-interface Port {
-  readonly name: string | undefined
-  readonly port: number
-  readonly protocol: string
-}
-
-function toPort(value: unknown): Port | undefined {
-  if (!isRecord(value) || typeof value.port !== 'number') return undefined
-  const { name, port, protocol } = value
-  return { port, name: typeof name === 'string' ? name : undefined, protocol: protocol === 'UDP' ? 'UDP' : 'TCP' }
-}
-
-const isGame = ({ name = '', port, protocol }: Port): boolean =>
-  /^(minecraft|bedrock|game)\b/.test(name) || port === (protocol === 'UDP' ? 19132 : 25565)
-
 /** The port of the game: by its name or number, else the only one; undefined if it cannot be known. */
-function gamePort(values: unknown): Port | undefined {
-  const ports = Array.isArray(values) ? values.flatMap((value) => toPort(value) ?? []) : []
+function gamePort(values: unknown) {
+  const ports = (Array.isArray(values) ? values : []).filter(isRecord).flatMap(({ name, port, protocol }) => {
+    if (typeof port !== 'number') return []
+    return [{ name: typeof name === 'string' ? name : '', port, protocol: protocol === 'UDP' ? 'UDP' : 'TCP' }]
+  })
+  const isGame = ({ name, port, protocol }: (typeof ports)[number]) =>
+    /^(minecraft|bedrock|game)\b/.test(name) || port === (protocol === 'UDP' ? 19132 : 25565)
   return ports.find(isGame) ?? (ports.length === 1 ? ports[0] : undefined)
 }
 
