@@ -166,6 +166,12 @@ describe('tickwarden record', () => {
     expect(contentOf(folder) + output).not.toContain('wrong-password')
   })
 
+  it('reports a wrong secret of the management protocol', async () => {
+    const { management } = (await start()).sources
+    const { code, output } = await record({ name: 'x', sources: { management: { ...management, secret: 'wrong' } } })
+    expect([code, output]).toEqual([1, expect.stringMatching(/^management: .*: the management secret is wrong$/m)])
+  })
+
   it('exits with 1 if nothing was recorded, and leaves no file', async () => {
     const { sources } = await start()
     await demo?.close()
