@@ -192,7 +192,11 @@ export type Extra = 'compose' | 'systemd' | 'prometheus'
 /** Every file of a setup; the first one is `tickwarden.yaml`. @throws UsageError if a text is not shipped */
 export function filesFor(
   servers: readonly PlannedServer[],
-  { listen, extras, existingEnv }: { readonly listen: HostPort; readonly extras: ReadonlySet<Extra>; readonly existingEnv: string },
+  {
+    listen,
+    extras,
+    existingEnv,
+  }: { readonly listen: HostPort; readonly extras: ReadonlySet<Extra>; readonly existingEnv: string },
 ): readonly NewFile[] {
   const files = configFiles(servers, listen, existingEnv)
   const secrets = files.flatMap(({ name, isSecret }) => (isSecret && name !== '.env' ? [name] : []))

@@ -49,7 +49,10 @@ export async function readGauges(
   const snapshots = looks.map(({ snapshot }) => snapshot)
   const parts = createFleetText([], mcMonitor({ settingsOf })).parts(snapshots, 'prometheus')
   // Its library sorts labels by name.
-  return String(Buffer.concat([...parts])).replaceAll(/\{(server_host="[^"]*",server_port="\d+"),(server_edition="\w+"),/g, '{$2,$1,')
+  return String(Buffer.concat([...parts])).replaceAll(
+    /\{(server_host="[^"]*",server_port="\d+"),(server_edition="\w+"),/g,
+    '{$2,$1,',
+  )
 }
 
 /** Serves `/metrics` until it is stopped; each request reads every server. */
