@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Config, readConfig } from '../config/config.ts'
 import { toServer } from '../config/read-server.ts'
 import { toSourceError } from '../game/errors.ts'
-import { type Network, systemNetwork } from '../game/network.ts'
+import { systemNetwork } from '../game/network.ts'
 import { addressOf, type GivenSources, type ServerSettings } from '../game/server-settings.ts'
 import { createSources } from '../game/sources/create-sources.ts'
 import { systemClock } from '../util/clock.ts'
@@ -34,19 +34,18 @@ export interface RecordOptions {
   readonly print: (text: string) => void
   /** Aborted by Ctrl+C. */
   readonly signal: AbortSignal
-  readonly network?: Network
 }
 
-type Attempt = (signal: AbortSignal, network: Network) => Promise<RawRecording>
+type Attempt = (signal: AbortSignal) => Promise<RawRecording>
 
 /** Polls one source and returns the bytes of its connections. */
 async function tapSource(
   server: ServerSettings,
   sources: GivenSources,
   times: number,
-  ...[signal, network]: Parameters<Attempt>
+  signal: AbortSignal,
 ): Promise<readonly Tapped[]> {
-  const tapped = tapNetwork(network)
+  const tapped = tapNetwork(systemNetwork)
   const context = { clock: systemClock, log: silentLog, random: Math.random, push() {}, network: tapped.network }
   const set = createSources({ name: server.name, sources }, context)
   try {
@@ -64,16 +63,16 @@ function attemptsFor(server: ServerSettings): readonly (readonly [Recording['pro
   const address = addressOf(server)
   const attempts: [Recording['protocol'], Attempt][] = []
   if (status !== undefined && address?.edition === 'java')
-    attempts.push(['status', async (...to) => readStatusRecording(await tapSource(server, { status }, 1, ...to))])
-  if (address?.edition === 'bedrock') attempts.push(['status', (...to) => recordRakNet(address, ...to)])
+    attempts.push(['status', async (signal) => readStatusRecording(await tapSource(server, { status }, 1, signal))])
+  if (address?.edition === 'bedrock') attempts.push(['status', (signal) => recordRakNet(address, signal)])
   if (rcon !== undefined) {
     const sources = { ...(status && { status }), rcon }
-    attempts.push(['rcon', async (...to) => readRconRecording(await tapSource(server, sources, rconPolls, ...to))])
+    attempts.push(['rcon', async (signal) => readRconRecording(await tapSource(server, sources, rconPolls, signal))])
   }
-  if (queried !== undefined) attempts.push(['query', (...to) => recordQuery(queried, ...to)])
+  if (queried !== undefined) attempts.push(['query', (signal) => recordQuery(queried, signal)])
   if (management?.url !== undefined && management.secret !== undefined) {
     const settings = { ...management, url: management.url, secret: management.secret }
-    attempts.push(['management', (...to) => recordManagement(settings, ...to)])
+    attempts.push(['management', (signal) => recordManagement(settings, signal)])
   }
   return attempts
 }
@@ -120,14 +119,14 @@ async function prepareFolder(folder: string): Promise<void> {
  */
 export async function runRecord({ servers: [server] }: Pick<Config, 'servers'>, options: RecordOptions): Promise<number> {
   if (server === undefined) throw new UsageError('record needs the address of a server')
-  const { folder, print, signal, network = systemNetwork } = options
+  const { folder, print, signal } = options
   if (server.via !== undefined) throw new UsageError('record does not support proxies; unset MC_VIA')
   await prepareFolder(folder)
   const raw: RawRecording[] = []
   for (const [protocol, attempt] of attemptsFor(server)) {
     const deadline = AbortSignal.timeout(timeoutMs)
     try {
-      raw.push(await attempt(AbortSignal.any([signal, deadline]), network))
+      raw.push(await attempt(AbortSignal.any([signal, deadline])))
     } catch (error) {
       signal.throwIfAborted()
       const reason = deadline.aborted ? `no reply within ${timeoutMs / 1000} s` : toSourceError(error, protocol).message

@@ -121,24 +121,21 @@ export function createFileLists({ patterns, parse, clock, changed, measure }: Fi
   async function readFrom(path: string, pattern: string, stats: BigIntStats): Promise<TrackedFile> {
     const before = files.get(path)
     const [name, version] = [basename(path), fileVersion(stats)]
-    let text: string | undefined
+    /** The version that need not be read again. */
+    let read: string | undefined
     try {
       // A pipe or device may never end and would block the reads of all lists.
       if (!stats.isFile()) throw new DiscoveryError('it is not a file')
-      text = String(await readFileUpTo(path, maxBytes))
-      const content = text
-      const parsed = measure(path, () => parse(content, path, name))
+      const text = String(await readFileUpTo(path, maxBytes))
+      read = version
+      const list = await measure(path, () => parse(text, path, name))
+      // A loss has to be confirmed by the next look.
+      read = undefined
       const check = lossChecks.get(path) ?? createLossCheck()
       lossChecks.set(path, check)
-      const list = await parsed
-      try {
-        return { pattern, version, list: { name, place: path, ...check(before?.list, list), readAt: clock.wall() } }
-      } catch (error) {
-        // Without the version, so that the next poll reads it again.
-        return { pattern, version: undefined, list: failed(before, path, error) }
-      }
+      return { pattern, version, list: { name, place: path, ...check(before?.list, list), readAt: clock.wall() } }
     } catch (error) {
-      return { pattern, version: text === undefined ? undefined : version, list: failed(before, path, error) }
+      return { pattern, version: read, list: failed(before, path, error) }
     }
   }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import { SourceError } from '../../game/errors.ts'
-import type { Network } from '../../game/network.ts'
+import { systemNetwork } from '../../game/network.ts'
 import { readingMethods } from '../../game/protocol/management.ts'
 import type { ListedPlayer } from '../../game/protocol/rcon/player-list.ts'
 import { normaliseUuid } from '../../game/protocol/uuid.ts'
@@ -45,12 +45,10 @@ function parseMessage(text: string): Message | undefined {
  * @throws SourceError, or the signal's reason
  */
 export async function recordManagement(
-  { url, secret, caFile, fingerprint }: ManagementSettings,
+  { url, secret, ...trust }: ManagementSettings,
   signal: AbortSignal,
-  network: Network,
 ): Promise<RawRecording> {
-  const trust = { ...(caFile !== undefined && { caFile }), ...(fingerprint !== undefined && { fingerprint }) }
-  const socket = await openSocket(new URL(url), trust, network, signal)
+  const socket = await openSocket(new URL(url), trust, systemNetwork, signal)
   const ws = new WebSocket(url, {
     createConnection: () => socket,
     headers: { authorization: `Bearer ${secret}` },

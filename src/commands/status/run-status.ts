@@ -7,6 +7,7 @@ import { escapeControls } from '../../util/escape-controls.ts'
 import { writeAtomic } from '../../util/files.ts'
 import { UsageError } from '../../util/usage-error.ts'
 import { type Call, flagValue } from '../command.ts'
+import type { CardStyle } from './card.ts'
 import { type Look, look, parseTarget, requireReady, type Target } from './look.ts'
 import { telegrafLine } from './telegraf.ts'
 
@@ -84,7 +85,7 @@ async function attempt(target: Target, { timeoutMs, retries, retryMs, status, is
   }
 }
 
-async function format(kind: Options['format'], results: readonly Look[], { stdout }: StatusIo): Promise<string> {
+async function format(kind: Options['format'], results: readonly Look[], style: CardStyle): Promise<string> {
   if (kind === 'prometheus') return (await import('./prometheus.ts')).prometheusText(results)
   const texts = results.map(async (result) => {
     const { snapshot, failure } = result
@@ -95,28 +96,28 @@ async function format(kind: Options['format'], results: readonly Look[], { stdou
       const online = snapshot.fields.playersOnline?.value
       return online === undefined ? '' : `${online}\n`
     }
-    const colors = stdout.isTTY === true ? (stdout.getColorDepth?.() ?? 1) : 1
-    return await (await import('./card.ts')).card(result, { colors, columns: stdout.columns ?? 80 })
+    return await (await import('./card.ts')).card(result, style)
   })
   return (await Promise.all(texts)).join('')
 }
 
 /** Reads every server once, and prints each result as it arrives. @returns whether all are up */
-async function runOnce(options: Options, call: Call, io: StatusIo): Promise<boolean> {
+async function runOnce(options: Options, call: Call, { stdout, stderr }: StatusIo): Promise<boolean> {
   const isWhole = options.format === 'prometheus' || options.output !== undefined
+  const colors = stdout.isTTY === true && options.output === undefined ? (stdout.getColorDepth?.() ?? 1) : 1
+  const style = { colors, columns: stdout.columns ?? 80 }
   const results = await Promise.all(
     options.targets.map(async (target) => {
       const result = await attempt(target, options, call)
-      if (!isWhole) io.stdout.write(await format(options.format, [result], io))
+      if (!isWhole) stdout.write(await format(options.format, [result], style))
       // In the other formats the failure is part of the output.
-      if (result.failure !== undefined && !['json', 'telegraf'].includes(options.format))
-        io.stderr.write(`${failureLine(result)}\n`)
+      if (result.failure !== undefined && !['json', 'telegraf'].includes(options.format)) stderr.write(`${failureLine(result)}\n`)
       return result
     }),
   )
   if (isWhole) {
-    const text = await format(options.format, results, { ...io, stdout: { write: () => true } })
-    if (options.output === undefined) io.stdout.write(text)
+    const text = await format(options.format, results, style)
+    if (options.output === undefined) stdout.write(text)
     else {
       await writeAtomic(options.output, text).catch((error: NodeJS.ErrnoException) => {
         throw new Error(`--output: ${options.output} cannot be written (${error.code ?? error.message})`, { cause: error })
