@@ -2,56 +2,18 @@ import { randomBytes, randomInt, X509Certificate } from 'node:crypto'
 import type { ServerSettings } from '../game/server-settings.ts'
 import type { ManagementSettings } from '../game/sources/management/settings.ts'
 import { formatHostPort, type HostPort, type ServerAddress } from '../util/address.ts'
-import { type Clock, systemClock } from '../util/clock.ts'
+import { systemClock } from '../util/clock.ts'
 import { UsageError } from '../util/usage-error.ts'
 import { eraNames, findEra } from './eras.ts'
-import type { DemoIdentity, Software } from './identity.ts'
+import type { DemoIdentity, DemoOptions, DemoProtocol } from './identity.ts'
 import type { Listener } from './listen.ts'
 import { listenManagement } from './management.ts'
 import { listenQuery } from './query.ts'
 import { listenRcon } from './rcon.ts'
-import type { ScenarioName } from './scenarios.ts'
 import { listenStatus } from './status.ts'
 import { createWorld } from './world.ts'
 
-export type DemoProtocol = 'status' | 'rcon' | 'query' | 'management'
-
-export interface DemoOptions {
-  /** Default 127.0.0.1. */
-  readonly host?: string
-  /** 0 or absent for a free port. */
-  readonly ports?: Partial<Record<DemoProtocol, number>>
-  /** A version of `eraNames`; default 1.21.11. */
-  readonly era?: string
-  readonly software?: Software
-  readonly scenario?: ScenarioName
-  /** The same seed creates the same world; default 1. */
-  readonly seed?: number
-  /** Number of players at the start, at most 5,000; default 5. */
-  readonly players?: number
-  /** Default 20, or the number of players if it is larger. */
-  readonly maxPlayers?: number
-  /** Number of players whose names are hidden in the status; default 0. */
-  readonly hiddenPlayers?: number
-  readonly motd?: string
-  /** Seconds without players until the server pauses, -1 for never; the default depends on era and software. */
-  readonly pauseWhenEmpty?: number
-  /** Whether numbers have a decimal comma. */
-  readonly decimalComma?: boolean
-  /** Default: random. */
-  readonly rconPassword?: string
-  /** Default: random, 40 letters and digits. */
-  readonly managementSecret?: string
-  /** PEM texts for the management protocol; default: no TLS. */
-  readonly managementTls?: { readonly key: string; readonly cert: string }
-  /** The form of notification parameters; real servers use both. Default `array`. */
-  readonly notificationParams?: 'array' | 'object'
-  /** Seconds between two status notifications; default 0 (none), as in the game. */
-  readonly heartbeat?: number
-  readonly clock?: Clock
-  /** Called with each RCON command and management method. */
-  readonly onRequest?: (protocol: DemoProtocol, request: string) => void
-}
+export type { DemoOptions, DemoProtocol } from './identity.ts'
 
 /** A small game server with the real protocols and a simulated world. */
 export type DemoServer = Awaited<ReturnType<typeof startDemoServer>>
@@ -101,11 +63,9 @@ export async function startDemoServer(options: DemoOptions = {}) {
   if (maxPlayers < players) throw new UsageError(`players is ${players}, more than the ${maxPlayers} that fit`)
   const password = options.rconPassword ?? randomBytes(12).toString('base64url')
   const secret = options.managementSecret ?? randomSecret()
-  const { managementTls: tls, heartbeat = 0, notificationParams = 'array' } = options
   const pauseWhenEmpty = pauseAfter(options, identity)
   const world = createWorld({ clock, seed, scenario, players, maxPlayers, pauseWhenEmpty })
   const game = { world, identity, clock }
-  const { management: api } = identity.era
 
   const listeners = new Map<DemoProtocol, Listener>()
   const openedPorts = new Map<DemoProtocol, number>()
@@ -115,8 +75,7 @@ export async function startDemoServer(options: DemoOptions = {}) {
     if (protocol === 'status') return listenStatus(host, port, game)
     if (protocol === 'rcon') return listenRcon(host, port, game, password, onRequest)
     if (protocol === 'query') return listenQuery(host, port, game, openedPorts.get('status') ?? 0)
-    if (api === undefined) return undefined
-    return listenManagement(host, port, game, { api, secret, heartbeat, notificationParams, tls, onRequest })
+    return listenManagement(host, port, game, secret, options, onRequest)
   }
 
   async function open(protocol: DemoProtocol, port = ports[protocol] ?? 0): Promise<HostPort> {
@@ -146,7 +105,7 @@ export async function startDemoServer(options: DemoOptions = {}) {
     const query = await open('query')
     const opened = await open('management')
     /** Undefined if the era has no management protocol (before 1.21.9). */
-    const management = api && managementSettings(opened, secret, tls?.cert)
+    const management = identity.era.management && managementSettings(opened, secret, options.managementTls?.cert)
     return {
       ...{ address, rcon, query, management, identity, world },
       /** Closes the port and all connections of one protocol. */

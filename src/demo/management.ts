@@ -4,8 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { Era } from './eras.ts'
-import type { Game } from './identity.ts'
+import type { DemoOptions, Game } from './identity.ts'
 import { answerJsonRpc } from './json-rpc.ts'
 import { type Listener, listen } from './listen.ts'
 import { managementMethods, serverStatus } from './management-methods.ts'
@@ -19,19 +18,6 @@ const maxUnreadBytes = 4_194_304
 /** Minimum milliseconds between two activity notifications. */
 const activitySpacingMs = 30_000
 
-export interface ManagementOptions {
-  readonly api: NonNullable<Era['management']>
-  readonly secret: string
-  /** Seconds between two status notifications; 0 for none. */
-  readonly heartbeat: number
-  /** The form of notification parameters: `[player]` or `{"player": player}`. Real servers use both. */
-  readonly notificationParams: 'array' | 'object'
-  /** PEM texts; absent for no TLS. */
-  readonly tls: { readonly key: string; readonly cert: string } | undefined
-  /** Called with each method. */
-  readonly onRequest: (method: string) => void
-}
-
 const unauthorized = JSON.stringify({ error: 'Unauthorized', message: 'Missing or wrong bearer token' })
 const refusal = `HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\nContent-Length: ${unauthorized.length}\r\nConnection: close\r\n\r\n${unauthorized}`
 
@@ -44,16 +30,21 @@ function isAuthorized({ headers }: IncomingMessage, secret: string): boolean {
 /**
  * Serves the management protocol: JSON-RPC 2.0 over WebSocket with a bearer secret and notifications.
  * @see https://minecraft.wiki/w/Minecraft_Server_Management_Protocol
+ * @param onRequest called with each method
+ * @returns undefined if the era has no such protocol
  */
 export async function listenManagement(
   host: string,
   port: number,
   { world, identity, clock }: Game,
-  options: ManagementOptions,
-): Promise<Listener> {
-  const { secret, heartbeat } = options
-  const methods = managementMethods(world, identity, options.api, heartbeat)
-  const server = options.tls ? createTlsServer(options.tls) : createServer()
+  secret: string,
+  { heartbeat = 0, notificationParams = 'array', managementTls: tls }: DemoOptions,
+  onRequest: (method: string) => void,
+): Promise<Listener | undefined> {
+  const { management: api } = identity.era
+  if (api === undefined) return undefined
+  const methods = managementMethods(world, identity, api, heartbeat)
+  const server = tls ? createTlsServer(tls) : createServer()
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessage, perMessageDeflate: false })
   let lastActivity = Number.NEGATIVE_INFINITY
   let lastHeartbeat = clock.now()
@@ -64,7 +55,7 @@ export async function listenManagement(
   }
 
   function notify(event: string, name?: string, value?: unknown): void {
-    const params = name === undefined ? {} : { params: options.notificationParams === 'array' ? [value] : { [name]: value } }
+    const params = name === undefined ? {} : { params: notificationParams === 'array' ? [value] : { [name]: value } }
     const text = JSON.stringify({ jsonrpc: '2.0', method: `minecraft:notification/${event}`, ...params })
     for (const client of sockets.clients) send(client, text)
   }
@@ -94,9 +85,9 @@ export async function listenManagement(
   }
 
   function run(method: string): { readonly result: unknown } | undefined {
-    options.onRequest(method)
-    const found = methods.get(method)
-    return found && { result: found.run() }
+    onRequest(method)
+    const [, answer] = methods.get(method) ?? []
+    return answer && { result: answer() }
   }
 
   function accept(client: WebSocket): void {
