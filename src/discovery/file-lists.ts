@@ -185,22 +185,20 @@ export function createFileLists({ patterns, parse, clock, changed, measure }: Fi
   }
 
   let last: Promise<void> = Promise.resolve()
-  let waiting: { again: boolean; readonly done: Promise<void> } | undefined
+  let waiting: Promise<void> | undefined
+  let isAgain = false
   /** One read at a time, and at most one that waits: files may change faster than thousands of them can be read. */
   function read(again = false): Promise<void> {
-    if (waiting === undefined) {
-      // Files are still read after an error of changed().
-      const next = { again, done: last.then(start).catch(() => {}) }
-      waiting = next
-      last = next.done
+    isAgain ||= again
+    const start = () => {
+      const given = isAgain
+      waiting = undefined
+      isAgain = false
+      return readAll(given)
     }
-    waiting.again ||= again
-    return waiting.done
-  }
-  function start(): Promise<void> {
-    const { again = false } = waiting ?? {}
-    waiting = undefined
-    return readAll(again)
+    // Files are still read after an error of changed().
+    waiting ??= last = last.then(start).catch(() => {})
+    return waiting
   }
 
   let cancelPoll = () => {}
