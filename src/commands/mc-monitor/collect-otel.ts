@@ -7,7 +7,7 @@ import { MetricDataReader, toHrTime } from '../../otlp/metric-data.ts'
 import { formatHostPort, parseHostPort } from '../../util/address.ts'
 import { version } from '../../util/package.ts'
 import type { GoValues } from './flags.ts'
-import { addressesOf, log, noServers, readGauges } from './monitoring.ts'
+import { addressesOf, log, noServers, pollGauges } from './monitoring.ts'
 
 /**
  * The gauges as OpenTelemetry's packages expect them, with the unit of mc-monitor: it calls the response time `ms`, and sends seconds.
@@ -78,7 +78,7 @@ export async function collectOtel(values: GoValues, stop: AbortSignal): Promise<
     await delay(intervalMs, undefined, { signal: stop }).catch(() => {})
     if (stop.aborted) break
     log('otel\tcollecting OpenTelemetry data', {})
-    const text = await readGauges(addresses, { timeoutMs }, stop).catch(() => undefined)
+    const text = await pollGauges(addresses, { timeoutMs }, stop).catch(() => undefined)
     if (text === undefined) break
     await exportByGrpc(`http://${formatHostPort(endpoint)}`, toResourceMetrics(text, Date.now()), timeoutMs).catch(
       ({ message }: Error) => log('otel\tfailed to export metrics', { error: message }, 'ERROR'),

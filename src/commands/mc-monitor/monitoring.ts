@@ -32,7 +32,7 @@ export function addressesOf(values: GoValues): readonly ServerAddress[] {
 }
 
 /** Reads every server once. @returns the gauges of mc-monitor in the text format of Prometheus */
-export async function readGauges(
+export async function pollGauges(
   addresses: readonly ServerAddress[],
   { timeoutMs: given, ...options }: { readonly timeoutMs: number; readonly proxyProtocol?: 'v1' | 'v2' },
   signal: AbortSignal,
@@ -67,7 +67,7 @@ export async function exportForPrometheus(values: GoValues, stop: AbortSignal): 
   if (useProxy && version !== 1 && version !== 2) throw new Error('proxy version must be 1 or 2')
   const timeoutMs = values.duration('timeout') > 0 ? values.duration('timeout') : 60_000
   const options = { timeoutMs, ...(useProxy && { proxyProtocol: version === 2 ? ('v2' as const) : ('v1' as const) }) }
-  const collect = () => readGauges(addresses, options, stop)
+  const collect = () => pollGauges(addresses, options, stop)
   /** One collection at a time, however many clients ask. */
   let running: ReturnType<typeof collect> | undefined
   const server = http.createServer((request, response) => {
