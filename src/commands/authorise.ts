@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
@@ -51,29 +52,26 @@ function codeOf(given: string, state: string): string {
 
 /** Receives the redirect of the browser on a loopback port. */
 async function listenForRedirect(state: string) {
-  let received: (code: string) => void
-  let refused: (error: unknown) => void
-  const code = new Promise<string>((resolve, reject) => {
-    received = resolve
-    refused = reject
-  })
-  // No unhandled rejection if the redirect arrives before the caller awaits it.
-  code.catch(() => {})
   const server = createServer((request, response) => {
     const url = request.url ?? '/'
     if (!url.startsWith('/callback?')) return void response.writeHead(404).end()
     const end = (status: number, text: string) =>
       response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' }).end(`${text}\n`)
     try {
-      received(codeOf(url, state))
+      server.emit('code', codeOf(url, state))
       end(200, 'Done. You can close this page and return to the terminal.')
     } catch (error) {
       end(400, (error as Error).message)
       // Anyone can call this port: only a redirect with the right state ends the wait.
-      if (url.includes(`state=${state}`)) refused(error)
+      if (url.includes(`state=${state}`)) server.emit('error', error)
     }
   })
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  // Of a redirect after the first one.
+  server.on('error', () => {})
+  const code = once(server, 'code').then(([received]) => received as string)
+  // No unhandled rejection if the redirect arrives before the caller awaits it.
+  code.catch(() => {})
   return {
     redirectUri: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`,
     code,
@@ -84,11 +82,10 @@ async function listenForRedirect(state: string) {
   }
 }
 
-async function authoriseSpotify(
-  { scripts: values }: AuthoriseConfig,
-  { print, readLine, signal }: AuthoriseIo,
-  upstream: Upstream,
-): Promise<string> {
+/** Asks for access, and returns the token. @throws AuthoriseError, UpstreamError, or the reason of the signal */
+type Authorise = (config: AuthoriseConfig, io: AuthoriseIo, upstream: Upstream) => Promise<string>
+
+const authoriseSpotify: Authorise = async ({ scripts: values }, { print, readLine, signal }, upstream) => {
   const keys = { clientId: values.spotifyClientId ?? '', clientSecret: values.spotifyClientSecret ?? '' }
   const state = randomBytes(16).toString('hex')
   const waiting = await listenForRedirect(state)
@@ -115,12 +112,8 @@ async function authoriseSpotify(
     const pasted = typed()
     pasted.catch(() => {})
     const code = await Promise.race([waiting.code, pasted])
-    const request = {
-      method: 'POST' as const,
-      path: '/api/token',
-      headers: { authorization: basicAuthorization(keys) },
-      form: { grant_type: 'authorization_code', code, redirect_uri: waiting.redirectUri },
-    }
+    const form = { grant_type: 'authorization_code', code, redirect_uri: waiting.redirectUri }
+    const request = { method: 'POST', path: '/api/token', headers: { authorization: basicAuthorization(keys) }, form } as const
     const { json } = await upstream.request(request).catch((error: unknown) => {
       if (!(error instanceof UpstreamError)) throw error
       if (textAt(error.body, 'error') !== 'invalid_grant') throw describeTokenError(error)
@@ -135,11 +128,7 @@ async function authoriseSpotify(
   }
 }
 
-async function authoriseLastfm(
-  { scripts: values }: AuthoriseConfig,
-  { print, readLine, signal }: AuthoriseIo,
-  upstream: Upstream,
-): Promise<string> {
+const authoriseLastfm: Authorise = async ({ scripts: values }, { print, readLine, signal }, upstream) => {
   const keys = { apiKey: values.lastfmApiKey ?? '', apiSecret: values.lastfmApiSecret ?? '' }
   const token = textAt(await callLastfm(upstream, 'auth.getToken', {}, keys), 'token')
   if (token === undefined) throw new AuthoriseError("Last.fm's reply has no token; try again later.")
@@ -174,13 +163,7 @@ const services = {
     title: 'Last.fm',
     authorise: authoriseLastfm,
   },
-} as const satisfies Record<
-  MusicService,
-  { readonly needed: readonly SettingName[]; readonly result: SettingName; readonly baseUrl: SettingName } & Record<
-    string,
-    unknown
-  >
->
+} as const satisfies Record<MusicService, { readonly needed: readonly SettingName[]; readonly [name: string]: unknown }>
 
 /**
  * Guides the user through the authorisation, and writes the token to a file that only its owner can read.

@@ -1,16 +1,11 @@
 import type { Command, Flag } from './command.ts'
 
-interface Completed {
-  readonly name: string
-  readonly summary: string
-  readonly flags: readonly Flag[]
-  readonly words: readonly string[]
-}
+type Completed = Awaited<ReturnType<typeof complete>>
 
 const help: Flag = { name: 'help', meaning: 'print the help' }
 
-async function complete({ name, summary, flags, args = [], settings, isRaw }: Command): Promise<Completed> {
-  const others = [...((await settings?.()) ?? new Map())].map(([name, { meaning }]) => ({ name, value: 'value', meaning }))
+async function complete({ name, summary, flags, args = [], settings, isRaw }: Command) {
+  const others = [...((await settings?.()) ?? [])].map(([name, { meaning }]): Flag => ({ name, value: 'value', meaning }))
   const words = args.flatMap(({ choices = [] }) => choices)
   return { name, summary, words, flags: isRaw ? [] : [...flags, ...others, help] }
 }

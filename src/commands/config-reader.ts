@@ -1,13 +1,34 @@
 import { basename } from 'node:path'
-import { changedSettings } from '../config/changed-settings.ts'
+import { isDeepStrictEqual } from 'node:util'
 import { type Config, ConfigError } from '../config/config.ts'
+import { slices } from '../config/settings.ts'
 import type { Tokens } from '../config/tokens.ts'
 import { DiscoveryError } from '../discovery/provider.ts'
 import type { ServerSettings } from '../game/server-settings.ts'
+import type { SettingTable } from '../settings/setting.ts'
 import type { Log } from '../util/log.ts'
 
 /** Reduces paths to file names, because the message is sent to clients. URLs are not changed. */
 const withoutFolders = (text: string): string => text.replaceAll(/(?<![\w:/.])\/(?:[\w.@~-]+\/)*(?=[\w.@~-])/g, '')
+
+/** Settings whose values are replaced while the service runs. */
+const replaced: ReadonlySet<string> = new Set(['metricsToken', 'runToken'])
+
+/** The settings that differ and need a restart, except those of servers: their keys in the config file or names in the environment. */
+function changedSettings(before: Config, after: Config): readonly string[] {
+  // HOST and PORT are read as a slice of their own.
+  const slicesOf = (config: Config): Readonly<Record<string, unknown>> => ({ ...config, listen: config })
+  const [old, next] = [slicesOf(before), slicesOf(after)]
+  const changed = Object.entries<SettingTable>(slices).flatMap(([slice, table]) => {
+    const [oldValues, nextValues] = [old[slice], next[slice]] as readonly Readonly<Record<string, unknown>>[]
+    return Object.entries(table).flatMap(([name, { env, file = env }]) => {
+      const [before, after] = [oldValues?.[name], nextValues?.[name]]
+      const isSame = isDeepStrictEqual(before, after) || (replaced.has(name) && before !== undefined && after !== undefined)
+      return isSame ? [] : [file]
+    })
+  })
+  return [...changed, ...(['notify', 'maintenance'] as const).filter((name) => !isDeepStrictEqual(before[name], after[name]))]
+}
 
 /**
  * Creates a function that reads the configuration again, replaces the tokens and returns its servers. Other settings that have changed are logged,
@@ -34,7 +55,8 @@ export function createConfigReader(
       )
       throw new DiscoveryError(problems.join('; '), { cause: error })
     }
-    const changed = changedSettings(config, tokens.replace(next)).join(', ')
+    tokens.replace(next)
+    const changed = changedSettings(config, next).join(', ')
     if (changed !== reported && changed !== '')
       log.warn(
         { settings: changed },

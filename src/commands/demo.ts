@@ -10,15 +10,8 @@ import { commandName } from '../util/package.ts'
 import type { DemoCommandOptions } from './demo-options.ts'
 import { toListenError } from './listen.ts'
 
-interface Copied {
-  /** The address of a protocol, with its credentials. */
-  readonly line: string
-  /** `MC_SERVER=127.0.0.1:25565` */
-  readonly assignments: readonly string[]
-}
-
 /** The settings of one source for copying; undefined if the demo server does not support its protocol. */
-function copied(descriptor: SourceDescriptor, demo: DemoServer): Copied | undefined {
+function copied(descriptor: SourceDescriptor, demo: DemoServer) {
   const { sources } = demoSettings(demo, 'demo')
   const values = (sources as Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>)[descriptor.name]
   const set = Object.entries(settingsOf(descriptor)).flatMap(([key, { env, kind }]) => {
@@ -28,7 +21,9 @@ function copied(descriptor: SourceDescriptor, demo: DemoServer): Copied | undefi
   const [main, ...others] = set
   if (main === undefined) return undefined
   return {
+    /** The address of a protocol, with its credentials. */
     line: [main.text, ...others.map(({ key, text }) => `${key} ${text}`)].join(', '),
+    /** `MC_SERVER=127.0.0.1:25565` */
     assignments: set.map(({ env, text }) => `${env}=${text}`),
   }
 }

@@ -43,15 +43,8 @@ function describe(snapshot: ServerSnapshot): string | undefined {
   return `${server} up${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`
 }
 
-export interface FirstPolls {
-  /** Reports the servers of the fleet, and those that are added or changed later. */
-  follow(fleet: Pick<Fleet, 'servers' | 'subscribe' | 'onChange'>): void
-  /** Reports the sources that were found in the directory of a server, after its first poll. */
-  found(server: string, text: string): void
-}
-
 /** Logs one line for each server after its first poll, up to {@link maxNamed} at a time, then a count. */
-export function createFirstPolls(log: Log): FirstPolls {
+export function createFirstPolls(log: Log) {
   const waiting = new Map<string, Batch>()
   const found = new Map<string, string>()
   let stop: (() => void) | undefined
@@ -94,7 +87,8 @@ export function createFirstPolls(log: Log): FirstPolls {
   }
 
   return {
-    follow(fleet) {
+    /** Reports the servers of the fleet, and those that are added or changed later. */
+    follow(fleet: Pick<Fleet, 'servers' | 'subscribe' | 'onChange'>): void {
       wait(
         fleet.servers.map(({ name }) => name),
         fleet,
@@ -107,7 +101,8 @@ export function createFirstPolls(log: Log): FirstPolls {
         wait([...added, ...changed], fleet)
       })
     },
-    found(server, text) {
+    /** Reports the sources that were found in the directory of a server, after its first poll. */
+    found(server: string, text: string): void {
       if (waiting.has(server)) found.set(server, text)
       else logFound(server, text)
     },

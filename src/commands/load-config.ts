@@ -4,11 +4,12 @@ import type { Call } from './command.ts'
 
 type Input = Pick<ConfigInput, 'watches' | 'flags'>
 
-/** How the configuration of a command is read. @param path of the config file, if known */
-export function inputOf({ flags, settings }: Call, { flags: given = {}, ...input }: Input = {}, path?: string): ConfigInput {
-  const file = path ?? flags.config
-  return { ...input, flags: { ...settings, ...given }, ...(typeof file === 'string' && { file }) }
-}
+/** How the configuration of a command is read. */
+export const inputOf = ({ flags: { config: file }, settings }: Call, { flags = {}, ...input }: Input = {}): ConfigInput => ({
+  ...input,
+  flags: { ...settings, ...flags },
+  ...(typeof file === 'string' && { file }),
+})
 
 /**
  * Reads the settings of a command.
@@ -23,7 +24,7 @@ export function configOf(call: Call, input: Input = {}): Config {
   }
 }
 
-export function describeProblems({ problems }: ConfigError): string {
+function describeProblems({ problems }: ConfigError): string {
   const count = problems.length === 1 ? 'One setting is' : `${problems.length} settings are`
   return `${count} wrong:\n${problems.map((problem) => `  - ${problem}`).join('\n')}\n--help all lists all settings.`
 }

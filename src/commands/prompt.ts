@@ -1,28 +1,21 @@
-import { createInterface, type Interface } from 'node:readline'
+import { createInterface } from 'node:readline'
 import { abortable } from '../util/abortable.ts'
 
 /** Reads lines from the user at the terminal, or from any other input. */
 export type Prompt = ReturnType<typeof createPrompt>
 
-/** Creates a prompt. The input is not read before the first call of readLine(). */
 export function createPrompt(input: NodeJS.ReadableStream, output: NodeJS.WritableStream) {
-  let reader: Interface | undefined
-  let lines: AsyncIterator<string> | undefined
+  const reader = createInterface({ input, output })
+  // One iterator for all calls: lines may arrive before they are requested.
+  const lines = reader[Symbol.asyncIterator]()
   /** The next line, which may have been requested by a call that was aborted. */
   let next: Promise<IteratorResult<string>> | undefined
   let isClosed = false
-
-  function open(): Interface {
-    const made = createInterface({ input, output })
-    // One reader for all calls: lines may arrive before they are requested.
-    lines = made[Symbol.asyncIterator]()
-    made.once('close', () => {
-      isClosed = true
-    })
-    // On a terminal, readline consumes Ctrl+C.
-    made.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
-    return made
-  }
+  reader.once('close', () => {
+    isClosed = true
+  })
+  // On a terminal, readline consumes Ctrl+C.
+  reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
 
   return {
     /**
@@ -31,17 +24,14 @@ export function createPrompt(input: NodeJS.ReadableStream, output: NodeJS.Writab
      */
     async readLine(prompt: string, signal: AbortSignal): Promise<string> {
       signal.throwIfAborted()
-      reader ??= open()
       reader.setPrompt(prompt)
       if (!isClosed) reader.prompt()
-      next ??= lines?.next()
-      const line = next && (await abortable(next, signal))
+      next ??= lines.next()
+      const line = await abortable(next, signal)
       next = undefined
-      if (line === undefined || line.done) throw new Error('The input ended before an answer. Run the command in a terminal.')
+      if (line.done) throw new Error('The input ended before an answer. Run the command in a terminal.')
       return line.value
     },
-    close() {
-      reader?.close()
-    },
+    close: () => reader.close(),
   }
 }

@@ -1,8 +1,10 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Config } from '../config/config.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { type Config, readConfig } from '../config/config.ts'
+import { toServer } from '../config/read-server.ts'
 import { toSourceError } from '../game/errors.ts'
-import { type Network, systemNetwork } from '../game/network.ts'
+import { systemNetwork } from '../game/network.ts'
 import { addressOf, type GivenSources, type ServerSettings } from '../game/server-settings.ts'
 import { createSources } from '../game/sources/create-sources.ts'
 import { systemClock } from '../util/clock.ts'
@@ -10,6 +12,8 @@ import { createFolder } from '../util/create-folder.ts'
 import { writeAtomic } from '../util/files.ts'
 import { silentLog } from '../util/log.ts'
 import { UsageError } from '../util/usage-error.ts'
+import type { Call } from './command.ts'
+import { configOf, inputOf } from './load-config.ts'
 import { createAnonymiser, createLeakFinder, type Identifying } from './record/anonymiser.ts'
 import { recordManagement } from './record/management.ts'
 import { readRconRecording } from './record/rcon.ts'
@@ -17,6 +21,7 @@ import { formatRecording, type RawRecording, type Recording } from './record/rec
 import { readStatusRecording } from './record/status.ts'
 import { type Tapped, tapNetwork } from './record/tap.ts'
 import { recordQuery, recordRakNet } from './record/udp.ts'
+import { settingsFor } from './status/full-look.ts'
 
 /** Timeout of each protocol, milliseconds. */
 const timeoutMs = 10_000
@@ -29,23 +34,18 @@ export interface RecordOptions {
   readonly print: (text: string) => void
   /** Aborted by Ctrl+C. */
   readonly signal: AbortSignal
-  readonly network?: Network
 }
 
-interface Attempt {
-  readonly protocol: Recording['protocol']
-  run(signal: AbortSignal, network: Network): Promise<RawRecording>
-}
+type Attempt = (signal: AbortSignal) => Promise<RawRecording>
 
 /** Polls one source and returns the bytes of its connections. */
 async function tapSource(
   server: ServerSettings,
   sources: GivenSources,
   times: number,
-  network: Network,
   signal: AbortSignal,
 ): Promise<readonly Tapped[]> {
-  const tapped = tapNetwork(network)
+  const tapped = tapNetwork(systemNetwork)
   const context = { clock: systemClock, log: silentLog, random: Math.random, push() {}, network: tapped.network }
   const set = createSources({ name: server.name, sources }, context)
   try {
@@ -57,32 +57,22 @@ async function tapSource(
   return tapped.connections
 }
 
-/** The protocols that can be recorded with the settings of a server. */
-function attemptsFor(server: ServerSettings): readonly Attempt[] {
-  const { status, rcon, query, management } = server.sources
+/** How to record the protocols that the settings of a server allow. */
+function attemptsFor(server: ServerSettings): readonly (readonly [Recording['protocol'], Attempt])[] {
+  const { status, rcon, query: { address: queried } = {}, management } = server.sources
   const address = addressOf(server)
-  const attempts: Attempt[] = []
-  if (status !== undefined && address !== undefined) {
-    const run: Attempt['run'] =
-      address.edition === 'bedrock'
-        ? (signal, network) => recordRakNet(address, network, signal)
-        : async (signal, network) => readStatusRecording(await tapSource(server, { status }, 1, network, signal))
-    attempts.push({ protocol: 'status', run })
-  }
+  const attempts: [Recording['protocol'], Attempt][] = []
+  if (status !== undefined && address?.edition === 'java')
+    attempts.push(['status', async (signal) => readStatusRecording(await tapSource(server, { status }, 1, signal))])
+  if (address?.edition === 'bedrock') attempts.push(['status', (signal) => recordRakNet(address, signal)])
   if (rcon !== undefined) {
     const sources = { ...(status && { status }), rcon }
-    attempts.push({
-      protocol: 'rcon',
-      run: async (signal, network) => readRconRecording(await tapSource(server, sources, rconPolls, network, signal)),
-    })
+    attempts.push(['rcon', async (signal) => readRconRecording(await tapSource(server, sources, rconPolls, signal))])
   }
-  if (query?.address !== undefined) {
-    const at = query.address
-    attempts.push({ protocol: 'query', run: (signal, network) => recordQuery(at, network, signal) })
-  }
+  if (queried !== undefined) attempts.push(['query', (signal) => recordQuery(queried, signal)])
   if (management?.url !== undefined && management.secret !== undefined) {
     const settings = { ...management, url: management.url, secret: management.secret }
-    attempts.push({ protocol: 'management', run: (signal, network) => recordManagement(settings, network, signal) })
+    attempts.push(['management', (signal) => recordManagement(settings, signal)])
   }
   return attempts
 }
@@ -96,6 +86,23 @@ function identifying({ sources }: ServerSettings, players: Identifying['players'
     hosts: hosts.filter((host) => host !== undefined),
     secrets: [rcon?.password, management?.secret].filter((secret) => secret !== undefined),
   }
+}
+
+/**
+ * The server with the address of the command. The configured sources are its sources, unless another server is configured: then
+ * they are those of the configured server with this address, or of the flags.
+ * @throws UsageError that lists every wrong setting
+ */
+export function serverToRecord(call: Call): ServerSettings {
+  const {
+    servers: [named, ...others],
+  } = configOf(call, { flags: { MC_SERVER: call.args[0] ?? '' } })
+  const address = named && addressOf(named)
+  if (named === undefined || address === undefined) throw new UsageError('record needs the address of a server')
+  const isSame = (server: ServerSettings) => isDeepStrictEqual(addressOf(server), address)
+  const configured = toServer(readConfig(inputOf(call)).primary)
+  if (configured === undefined || isSame(configured)) return named
+  return others.find(isSame) ?? settingsFor(address, call.settings)
 }
 
 /** @throws UsageError if the folder is not empty */
@@ -112,14 +119,14 @@ async function prepareFolder(folder: string): Promise<void> {
  */
 export async function runRecord({ servers: [server] }: Pick<Config, 'servers'>, options: RecordOptions): Promise<number> {
   if (server === undefined) throw new UsageError('record needs the address of a server')
-  const { folder, print, signal, network = systemNetwork } = options
+  const { folder, print, signal } = options
   if (server.via !== undefined) throw new UsageError('record does not support proxies; unset MC_VIA')
   await prepareFolder(folder)
   const raw: RawRecording[] = []
-  for (const { protocol, run } of attemptsFor(server)) {
+  for (const [protocol, attempt] of attemptsFor(server)) {
     const deadline = AbortSignal.timeout(timeoutMs)
     try {
-      raw.push(await run(AbortSignal.any([signal, deadline]), network))
+      raw.push(await attempt(AbortSignal.any([signal, deadline])))
     } catch (error) {
       signal.throwIfAborted()
       const reason = deadline.aborted ? `no reply within ${timeoutMs / 1000} s` : toSourceError(error, protocol).message

@@ -3,24 +3,17 @@ import type { RunRecord } from '../data/runs/history.ts'
 import type { Progress, Script } from '../data/scripts/script.ts'
 import type { Clock } from '../util/clock.ts'
 import { escapeControls } from '../util/escape-controls.ts'
-import type { Log } from '../util/log.ts'
+import { type Log, silentLog } from '../util/log.ts'
 
 /** An output stream, which may be a terminal. */
 export type Terminal = Pick<NodeJS.WriteStream, 'write'> & { readonly isTTY?: boolean }
 
-export interface RunDisplay {
-  readonly progress: Progress
-  /** Prints warnings and errors; on a terminal after the progress bar has ended. */
-  readonly log: Log
-  end(record: RunRecord, dryRun: boolean): void
-  /** Removes the progress bar, if there is one. May be called twice. */
-  stop(): void
-}
-
 /** Minimum time between two lines of progress without a terminal, milliseconds. */
 const lineGap = 1000
-/** Maximum number of warnings that are kept. */
-const maxWarnings = 200
+/** Maximum number of printed lines that are kept. */
+const maxPrinted = 200
+/** Clears the line of the progress bar, which is then drawn again below. */
+const clearLine = '\r\x1b[K'
 
 const seconds = (value: number): string => {
   const whole = Math.max(0, Math.round(value))
@@ -55,27 +48,23 @@ export function summary({ script, outcome, counts, duration }: RunRecord): strin
 }
 
 /** Shows the progress of a run: a bar on a terminal, else lines; and a summary at the end. */
-export function createRunDisplay({ parts }: Pick<Script, 'parts'>, stdout: Terminal, stderr: Terminal, clock: Clock): RunDisplay {
+export function createRunDisplay({ parts }: Pick<Script, 'parts'>, stdout: Terminal, stderr: Terminal, clock: Clock) {
   let [total, done, began, lastLine] = [0, 0, 0, Number.NEGATIVE_INFINITY]
   let bar: cliProgress.SingleBar | undefined
-  const buffered: string[] = []
   /** Printed lines, so that no error is printed twice. */
   const printed: string[] = []
-  let dropped = 0
 
   const pace = () => {
     const elapsed = (clock.now() - began) / 1000
     const rate = elapsed > 0 ? done / elapsed : 0
     return { rate: `${rate.toFixed(1)}/s`, left: rate > 0 ? seconds((total - done) / rate) : '?' }
   }
-  const print = (parts: readonly unknown[]) => {
+  const print = (...parts: readonly unknown[]) => {
     // The summary shows the end of a run.
     if (typeof parts[0] === 'object' && parts[0] !== null && 'outcome' in parts[0]) return
     const line = logLine(parts)
-    if (printed.length < maxWarnings) printed.push(line)
-    if (bar === undefined) stderr.write(`${line}\n`)
-    else if (buffered.length < maxWarnings) buffered.push(line)
-    else dropped++
+    if (printed.length < maxPrinted) printed.push(line)
+    stderr.write(`${bar !== undefined && stderr.isTTY ? clearLine : ''}${line}\n`)
   }
   let cancelCountdown = () => {}
   const countDown = (upstream: string, until: number) => {
@@ -85,60 +74,48 @@ export function createRunDisplay({ parts }: Pick<Script, 'parts'>, stdout: Termi
     bar.update(done, { label: `${upstream}: rate limited, ${seconds(Math.ceil(remaining / 1000))} left`, ...pace() })
     cancelCountdown = clock.after(1000, () => countDown(upstream, until))
   }
+  /** Ends the progress bar, if there is one. May be called twice. */
   const stop = () => {
     cancelCountdown()
     bar?.stop()
     bar = undefined
-    for (const line of buffered.splice(0)) stderr.write(`${line}\n`)
-    if (dropped > 0) stderr.write(`and ${dropped} more warnings\n`)
-    dropped = 0
   }
 
+  const progress: Progress = {
+    total(given) {
+      if (total === 0) began = clock.now()
+      total = given
+      if (stdout.isTTY !== true) return
+      if (bar !== undefined) return bar.setTotal(given)
+      const format = `{bar} {percentage}% | {value}/{total} ${parts} | {rate} | {left} left | {label}`
+      const stream = stdout as NodeJS.WriteStream
+      const { BarFormat: formatBar } = cliProgress.Format
+      bar = new cliProgress.SingleBar({ format, stream, formatBar, hideCursor: true, gracefulExit: false, barsize: 24 })
+      bar.start(given, 0, { label: '', ...pace() })
+    },
+    step(given) {
+      const label = escapeControls(given)
+      cancelCountdown()
+      done++
+      if (bar !== undefined) {
+        bar.update(done, { label, ...pace() })
+        return
+      }
+      if (clock.now() - lastLine < lineGap && done !== total) return
+      lastLine = clock.now()
+      const { rate, left } = pace()
+      stdout.write(`${done}/${total} ${parts}, ${rate}, ${left} left: ${label}\n`)
+    },
+    wait(upstream, milliseconds) {
+      if (bar !== undefined) countDown(upstream, clock.now() + milliseconds)
+      else stdout.write(`${upstream}: rate limited, waiting ${seconds(milliseconds / 1000)}\n`)
+    },
+  }
   return {
-    progress: {
-      total(given) {
-        if (total === 0) began = clock.now()
-        total = given
-        if (stdout.isTTY !== true) return
-        if (bar !== undefined) return bar.setTotal(given)
-        const format = `{bar} {percentage}% | {value}/{total} ${parts} | {rate} | {left} left | {label}`
-        const stream = stdout as NodeJS.WriteStream
-        bar = new cliProgress.SingleBar({
-          format,
-          stream,
-          hideCursor: true,
-          formatBar: cliProgress.Format.BarFormat,
-          gracefulExit: false,
-          barsize: 24,
-        })
-        bar.start(given, 0, { label: '', ...pace() })
-      },
-      step(given) {
-        const label = escapeControls(given)
-        cancelCountdown()
-        done++
-        if (bar !== undefined) {
-          bar.update(done, { label, ...pace() })
-          return
-        }
-        if (clock.now() - lastLine < lineGap && done !== total) return
-        lastLine = clock.now()
-        const { rate, left } = pace()
-        stdout.write(`${done}/${total} ${parts}, ${rate}, ${left} left: ${label}\n`)
-      },
-      wait(upstream, milliseconds) {
-        if (bar !== undefined) countDown(upstream, clock.now() + milliseconds)
-        else stdout.write(`${upstream}: rate limited, waiting ${seconds(milliseconds / 1000)}\n`)
-      },
-    },
-    log: {
-      debug() {},
-      info() {},
-      warn: (...line: readonly unknown[]) => print(line),
-      error: (...line: readonly unknown[]) => print(line),
-    },
+    progress,
+    log: { ...silentLog, warn: print, error: print } as Log,
     stop,
-    end(record, dryRun) {
+    end(record: RunRecord, dryRun: boolean): void {
       stop()
       stdout.write(`\n${summary(record)}\n`)
       if (dryRun) stdout.write('Dry run: nothing was changed.\n')

@@ -20,7 +20,7 @@ async function createLogger(config: Config) {
 export async function runServe(call: Call): Promise<number | undefined> {
   const config = configOf(call)
   const logger = await createLogger(config)
-  const starting = serve(config, logger, () => loadConfig(inputOf(call, {}, config.file)))
+  const starting = serve(config, logger, () => loadConfig({ ...inputOf(call), ...(config.file && { file: config.file }) }))
   // From the beginning: a signal during the start must not end the process halfway, or a reload at all.
   process.on('SIGHUP', async () => {
     logger.info('SIGHUP: reading the configuration again')

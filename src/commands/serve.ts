@@ -21,14 +21,7 @@ import { createFirstPolls } from './first-polls.ts'
 import { listenSettings, withListenError } from './listen.ts'
 import { startLines } from './start-lines.ts'
 
-export interface Service {
-  /** `http://host:port`, with the actual port. */
-  readonly url: string
-  /** Stops listening, polling and the demo server; replies in progress are finished. */
-  close(): Promise<void>
-  /** Reads the servers of all providers again. Never rejects. */
-  reload(): Promise<void>
-}
+export type Service = Awaited<ReturnType<typeof start>>
 
 const demoStays = 'The demo server is watched because no server was configured at the start: restart the service to watch others.'
 /** Maximum time that the start waits for lists of servers, milliseconds. Later ones are added when they arrive. */
@@ -93,7 +86,7 @@ interface StartOptions {
   readonly opened: Opened
 }
 
-async function start({ config, logger, load, deferred, opened }: StartOptions): Promise<Service> {
+async function start({ config, logger, load, deferred, opened }: StartOptions) {
   limitHeapGrowth()
   /** The newest configuration first: what was replaced may still be in use for a while. */
   let configs = [config]
@@ -109,7 +102,8 @@ async function start({ config, logger, load, deferred, opened }: StartOptions): 
   const { stateUrl } = config.cluster
   const clock = stateUrl === undefined ? systemClock : sharedClock
   const isWatching = config.servers.length > 0 || isDiscoveryOn(config.discovery, config.file)
-  const isDemo = !isWatching && config.data.dataOnly !== 'true'
+  const isDataOnly = !isWatching && config.data.dataOnly === 'true'
+  const isDemo = !isWatching && !isDataOnly
   const demoModule = isDemo ? await import('../demo/demo-server.ts') : undefined
   const demo = await demoModule?.startDemoServer({})
   opened.demo = () => demo?.close()
@@ -175,7 +169,7 @@ async function start({ config, logger, load, deferred, opened }: StartOptions): 
   opened.app = () => app.close()
 
   const { host, port } = config
-  const listening = app.listen({ host, port, listenTextResolver: startLines(servers) })
+  const listening = app.listen({ host, port, listenTextResolver: startLines(servers, isDataOnly) })
   const url = await withListenError(listening, { host, port }, listenSettings.service)
   await listenForMetrics(app, config.metrics)
   for (const warning of config.warnings) logger.warn(warning)
@@ -183,8 +177,11 @@ async function start({ config, logger, load, deferred, opened }: StartOptions): 
   fleet.start()
   replica?.start(fleet)
   return {
+    /** `http://host:port`, with the actual port. */
     url,
+    /** Stops listening, polling and the demo server; replies in progress are finished. */
     close: () => waitUpTo(closeAll(opened), maxCloseMs, clock),
+    /** Reads the servers of all providers again. Never rejects. */
     reload: async () => (discovery ? discovery.reload() : logger.info(demoStays)),
   }
 }

@@ -2,14 +2,7 @@ import { allSettings, settings, slices } from '../config/settings.ts'
 import { serverSettings } from '../game/server-settings.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
-import { flagOf, type Setting } from '../settings/setting.ts'
-
-/** The settings of one subject, for `--help TOPIC`. */
-interface Topic {
-  readonly name: string
-  readonly title: string
-  readonly settings: readonly Setting<unknown>[]
-}
+import { flagOf, type Setting, type SettingTable } from '../settings/setting.ts'
 
 const titles: Readonly<Record<keyof typeof slices, string>> = {
   listen: 'Address of the service',
@@ -30,19 +23,14 @@ const titles: Readonly<Record<keyof typeof slices, string>> = {
   scripts: 'Update scripts of the data service',
 }
 
+/** The settings of one subject, for `--help TOPIC`. */
+const topicOf = (name: string, title: string, table: SettingTable) => ({ name, title, settings: Object.values(table) })
+
 /** Every topic with its settings: those of servers first, those of the data service last. */
-export const topics: readonly Topic[] = [
-  { name: 'server', title: 'Server', settings: Object.values(serverSettings) },
-  ...sources.map((source: SourceDescriptor) => ({
-    name: source.name,
-    title: source.title,
-    settings: Object.values(settingsOf(source)),
-  })),
-  ...(Object.keys(titles) as (keyof typeof titles)[]).map((name) => ({
-    name,
-    title: titles[name],
-    settings: Object.values(slices[name]),
-  })),
+export const topics = [
+  topicOf('server', 'Server', serverSettings),
+  ...sources.map((source: SourceDescriptor) => topicOf(source.name, source.title, settingsOf(source))),
+  ...(Object.keys(titles) as (keyof typeof titles)[]).map((name) => topicOf(name, titles[name], slices[name])),
 ].filter(({ settings }) => settings.length > 0)
 
 /** The settings that most users need. */

@@ -15,9 +15,10 @@ function describe({ name, sources, ...server }: ServerSettings): string {
 
 /**
  * Log lines for the addresses that the service listens on; the first one also names the watched servers.
+ * @param isDataOnly whether it never watches any
  * @returns a function that is called with each address, `http://127.0.0.1:8080`
  */
-export function startLines(servers: readonly ServerSettings[]): (url: string) => string {
+export function startLines(servers: readonly ServerSettings[], isDataOnly = false): (url: string) => string {
   const named = servers.slice(0, maxNamed).map(describe).join(', ')
   const more = servers.length > maxNamed ? ` and ${servers.length - maxNamed} more` : ''
   const isDemo = servers.some(({ demo }) => demo)
@@ -27,6 +28,7 @@ export function startLines(servers: readonly ServerSettings[]): (url: string) =>
     isFirst = false
     if (isDemo)
       return `Demo data: ${program} listens on ${url} and watches a built-in demo server (${named}), because no server is configured; set MC_SERVER=host:port to watch your own`
-    return `${program} listens on ${url} and watches ${servers.length === 0 ? 'no servers yet' : `${named}${more}`}`
+    const watched = servers.length === 0 ? 'no servers yet' : `${named}${more}`
+    return `${program} listens on ${url} and ${isDataOnly ? 'serves the databases only' : `watches ${watched}`}`
   }
 }

@@ -15,7 +15,7 @@ import { formatHostPort } from '../util/address.ts'
 import { checkVariables, configVariable, withEnvFile } from './environment.ts'
 import { type FileContents, findConfigFile, readConfigFile } from './file.ts'
 import { readEntry } from './parse-servers.ts'
-import { type ReadServer, readServer, toServer } from './read-server.ts'
+import { readServer, toServer } from './read-server.ts'
 import { findConflicts, findServerless, findUnproxied } from './server-problems.ts'
 import { type Slices, slices } from './settings.ts'
 
@@ -80,31 +80,22 @@ type ReadSlices = { readonly [S in keyof typeof slices]: ReadSettings<(typeof sl
 const perSlice = <T>(make: (table: SettingTable, name: keyof typeof slices) => T): Readonly<Record<string, T>> =>
   Object.fromEntries(Object.entries(slices).map(([name, table]) => [name, make(table, name as keyof typeof slices)]))
 
-/** Every setting from flags, environment, config file and defaults, not yet compared with each other. */
-export interface ReadConfig {
-  /** Path of the config file; undefined if there is none. */
-  readonly path: string | undefined
-  /** Undefined if the file cannot be read. */
-  readonly contents: FileContents | undefined
-  readonly slices: ReadSlices
-  /** The environment and the flags apply to the first server. */
-  readonly primary: ReadServer
-}
-
 const noFile: FileContents = { settings: new Map(), servers: [], databases: [], notify: undefined, maintenance: [] }
 
-/** Reads every setting; mistakes are added to `problems`. */
-export function readConfig(
-  { flags = {}, env: given, file }: ConfigInput,
-  problems: string[] = [],
-  warnings: string[] = [],
-): ReadConfig {
+/**
+ * Reads every setting from flags, environment, config file and defaults, not yet compared with each other; mistakes are added to
+ * `problems`.
+ */
+export function readConfig({ flags = {}, env: given, file }: ConfigInput, problems: string[] = [], warnings: string[] = []) {
   const env = given ?? environment(problems)
+  /** Path of the config file; undefined if there is none. */
   const path = file || env[configVariable] || findConfigFile(problems)
-  checkVariables({ env, flags, file: path }, problems, warnings)
+  checkVariables(env, Boolean(flags.MC_SERVER || path), problems, warnings)
+  /** Undefined if the file cannot be read. */
   const contents = path === undefined ? noFile : readConfigFile(path, problems)
   const places = { flags, env, file: contents?.settings ?? new Map() }
   const read = perSlice((table) => readSettings(table, places, problems)) as unknown as ReadSlices
+  // The environment and the flags apply to the first server.
   const primary = readServer({ flags, env, file: contents?.servers[0]?.settings ?? new Map() }, problems)
   return { path, contents, slices: read, primary }
 }

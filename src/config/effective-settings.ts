@@ -4,17 +4,13 @@ import { type ConfigInput, readConfig } from './config.ts'
 import { type ReadTable, readServer } from './read-server.ts'
 import { slices } from './settings.ts'
 
-/** The value of one setting, and where it comes from. */
-export interface EffectiveSetting {
-  /** Its environment name. */
-  readonly name: string
-  /** As text; secrets, and user names and passwords in URLs, are hidden. */
-  readonly value: string
-  /** `MC_SERVER`, `tickwarden.yaml: poll.interval`, `default`. */
-  readonly from: string
-}
+export type EffectiveSetting = ReturnType<typeof effective>
 
-function effective(setting: Setting<unknown>, given: Given | undefined): EffectiveSetting {
+/**
+ * The value of one setting as text, and where it comes from: `MC_SERVER`, `tickwarden.yaml: poll.interval`, `default`. Secrets, and user
+ * names and passwords in URLs, are hidden.
+ */
+function effective(setting: Setting<unknown>, given: Given | undefined) {
   const { env: name, secret, default: fallback, otherwise } = setting
   if (given === undefined)
     return { name, value: fallback === undefined ? (otherwise ?? 'not set') : JSON.stringify(fallback), from: 'default' }
@@ -26,10 +22,7 @@ const given = ({ settings, given }: Pick<ReadTable, 'settings' | 'given'>): read
   settings.flatMap(([key, setting]) => (given.has(key) ? [effective(setting, given.get(key))] : []))
 
 /** The effective settings of the service, then those of each server. Mistakes are left out: loadConfig() reports them. */
-export function effectiveSettings(input: ConfigInput): {
-  readonly service: readonly EffectiveSetting[]
-  readonly servers: readonly (readonly EffectiveSetting[])[]
-} {
+export function effectiveSettings(input: ConfigInput) {
   const { contents, slices: read, primary } = readConfig(input)
   const others = contents?.servers.slice(1).flatMap((entry) => entry ?? []) ?? []
   const servers = [primary, ...others.map(({ settings: file }) => readServer({ flags: {}, env: {}, file }, []))]

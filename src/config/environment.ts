@@ -47,21 +47,14 @@ export function withEnvFile(env: Texts, problems: string[]): Texts {
   }
 }
 
-interface GivenPlaces {
-  readonly env: Texts
-  readonly flags: Texts
-  /** Path of the config file. */
-  readonly file: string | undefined
-}
-
 /**
  * Reports variables that are not settings: a problem if the name is similar to a setting or, where no server is configured,
  * probably meant as its address; else a warning if it starts with `MC_` or `TICKWARDEN_`. Only a warning, because Kubernetes sets
  * `MC_PORT` for a Service named mc.
+ * @param hasServer whether flags or a config file name one
  */
-export function checkVariables({ env, flags, file }: GivenPlaces, problems: string[], warnings: string[]): void {
+export function checkVariables(env: Texts, hasServer: boolean, problems: string[], warnings: string[]): void {
   const names = new Set([...allSettings.flatMap(environmentOf), configVariable])
-  const hasServer = Boolean(env[serverVariable] || flags[serverVariable] || file)
   for (const [name, value] of Object.entries(env)) {
     // Windows ignores the case of names, so the setting may appear under both.
     const isSetting = names.has(name) || (names.has(name.toUpperCase()) && env[name.toUpperCase()] === value)
@@ -71,7 +64,7 @@ export function checkVariables({ env, flags, file }: GivenPlaces, problems: stri
       warnings.push(`The environment variable ${name} is ignored: the setting was removed; ${instead}.`)
       continue
     }
-    const isServer = !hasServer && namesOfServer.has(name.toUpperCase())
+    const isServer = !hasServer && !env[serverVariable] && namesOfServer.has(name.toUpperCase())
     const meant = isServer ? serverVariable : closestName(name.toUpperCase(), names, maxDistance(name))
     if (meant !== undefined) problems.push(`${name}: unknown setting; did you mean ${meant}?`)
     else if (isOwn(name)) warnings.push(`The environment variable ${name} is ignored: unknown setting.`)

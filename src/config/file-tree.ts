@@ -1,7 +1,7 @@
 import { closestName } from '../settings/closest-name.ts'
 import type { Given } from '../settings/read.ts'
 import type { Setting } from '../settings/setting.ts'
-import { lineOf, type Tree } from '../util/yaml.ts'
+import { isList, isMap, lineOf, type Tree } from '../util/yaml.ts'
 import { settings, settingsOfServer } from './settings.ts'
 
 /** A key of the file or of an entry of `servers`. */
@@ -48,9 +48,6 @@ function exampleOf(section: string, keys: Keys): string {
   const pairs = [...keys].filter(([key]) => key.startsWith(section) && !isFile(key)).slice(0, 2)
   return `{ ${pairs.map(([key, { example }]) => `${key.slice(section.length)}: ${example}`).join(', ')} }`
 }
-
-export const isMap = (value: Tree | undefined): value is ReadonlyMap<string, Tree> => value instanceof Map
-export const isList = (value: Tree): value is readonly Tree[] => Array.isArray(value)
 
 /** Location of a mapping in the file. */
 export interface Place {

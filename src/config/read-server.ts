@@ -20,23 +20,23 @@ export interface ReadSource extends ReadTable {
 }
 
 /** The settings of one game server. */
-export interface ReadServer {
-  /** The settings that do not belong to a source. */
-  readonly own: ReadTable<typeof serverSettings>
-  readonly sources: readonly ReadSource[]
-  /** All of them. */
-  readonly tables: readonly Pick<ReadTable, 'settings' | 'given'>[]
-}
+export type ReadServer = ReturnType<typeof readServer>
 
 /** Reads the settings of one server; wrong values are added to `problems`. */
-export function readServer(places: Places, problems: string[]): ReadServer {
+export function readServer(places: Places, problems: string[]) {
   const read = <T extends SettingTable>(table: T): ReadTable<T> => ({
     settings: Object.entries(table),
     ...readSettings(table, places, problems),
   })
+  /** The settings that do not belong to a source. */
   const own = read(serverSettings)
-  const ofSources = sources.map((descriptor: SourceDescriptor) => ({ descriptor, ...read(settingsOf(descriptor)) }))
-  return { own, sources: ofSources, tables: [own, ...ofSources] }
+  const ofSources: readonly ReadSource[] = sources.map((descriptor: SourceDescriptor) => ({
+    descriptor,
+    ...read(settingsOf(descriptor)),
+  }))
+  /** All of them. */
+  const tables: readonly Pick<ReadTable, 'settings' | 'given'>[] = [own, ...ofSources]
+  return { own, sources: ofSources, tables }
 }
 
 /** The main setting of a source; empty for a source without settings. */

@@ -1,7 +1,7 @@
 import type { Given } from '../settings/read.ts'
 import { bedrockScheme } from '../util/address.ts'
-import { parseTree, type Tree } from '../util/yaml.ts'
-import { entryKeys, isList, isMap, readTree } from './file-tree.ts'
+import { isList, isMap, parseTree, type Tree } from '../util/yaml.ts'
+import { entryKeys, readTree } from './file-tree.ts'
 
 export interface ServerEntry {
   /** For messages. */

@@ -1,30 +1,12 @@
-import { createSocket } from 'node:dgram'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import type { ServerAddress } from '../util/address.ts'
-import type { Clock } from '../util/clock.ts'
-import { createWorld, type World } from './world.ts'
-
-export interface BedrockDemoOptions {
-  readonly host: string
-  /** The same port for UDP and TCP; 0 for a free one. */
-  readonly port: number
-  readonly clock: Clock
-  readonly players: number
-  readonly seed: number
-}
-
-/** A Bedrock server with both transports: RakNet over UDP, and NetherNet over TCP on the same port. */
-export interface BedrockDemoServer {
-  readonly address: ServerAddress
-  readonly world: World
-  /** May be called more than once. */
-  close(): Promise<void>
-}
+import type { HostPort, ServerAddress } from '../util/address.ts'
+import { type Listener, listen, listenUdp } from './listen.ts'
+import { createWorld, type World, type WorldOptions } from './world.ts'
 
 const magic = Buffer.from('00ffff00fefefefefdfdfdfd12345678', 'hex')
 const identity = { name: 'Tickwarden demo server', level: 'Bedrock level', protocol: 1001, version: '1.26.60' } as const
+
+const isPing = (bytes: Buffer): boolean => bytes[0] === 0x01 && bytes.subarray(9, 25).equals(magic)
 
 /** The reply to an unconnected ping: packet id, time of the ping, GUID, magic, length of the text, text. */
 function encodePong(ping: Buffer, world: World): Buffer {
@@ -38,47 +20,31 @@ function encodePong(ping: Buffer, world: World): Buffer {
 const joinReply = (world: World): string =>
   JSON.stringify({ ...identity, players: world.players().length, maxPlayers: world.maxPlayers, gameType: 0 })
 
-/** @throws the system error if the port is not available */
-export async function startBedrockDemoServer({
-  host,
-  port,
-  clock,
-  players,
-  seed,
-}: BedrockDemoOptions): Promise<BedrockDemoServer> {
-  const maxPlayers = Math.max(20, players)
-  const world = createWorld({ clock, seed, scenario: 'normal', players, maxPlayers, pauseWhenEmpty: -1 })
+/**
+ * Starts a Bedrock server with both transports: RakNet over UDP, and NetherNet over TCP on the same port.
+ * @param given `port`: 0 for a free one
+ * @throws the system error if the port is not available
+ */
+export async function startBedrockDemoServer(
+  given: HostPort & Pick<WorldOptions, 'clock' | 'players' | 'seed'>,
+): Promise<{ readonly address: ServerAddress; close(): Promise<void> }> {
+  const { host, port, ...options } = given
+  const maxPlayers = Math.max(20, options.players)
+  const world = createWorld({ ...options, scenario: 'normal', maxPlayers, pauseWhenEmpty: -1 })
   const http = createServer((request, reply) => {
     const found = request.method === 'GET' && request.url === '/v1/join'
     reply.writeHead(found ? 200 : 404, { 'content-type': 'application/json' }).end(found ? joinReply(world) : '')
   })
-  const udp = createSocket(host.includes(':') ? 'udp6' : 'udp4')
-  udp.on('message', (ping, from) => {
-    if (ping[0] === 0x01 && ping.subarray(9, 25).equals(magic)) udp.send(encodePong(ping, world), from.port, from.address)
-  })
-  let closing: Promise<void> | undefined
-  const close = async () => {
+  const listeners: Listener[] = []
+  async function close(): Promise<void> {
     world.close()
-    http.closeAllConnections()
-    const closed = http.listening ? once(http, 'close') : undefined
-    http.close()
-    await closed
-    await new Promise<void>((resolve) => udp.close(resolve))
+    await Promise.all(listeners.splice(0).map((listener) => listener.close()))
   }
   try {
-    http.listen(port, host)
-    await once(http, 'listening')
-    const chosen = (http.address() as AddressInfo).port
-    udp.bind(chosen, host)
-    await once(udp, 'listening')
-    return {
-      address: { edition: 'bedrock', host, port: chosen },
-      world,
-      close() {
-        closing ??= close()
-        return closing
-      },
-    }
+    const netherNet = await listen(http, host, port)
+    listeners.push(netherNet)
+    listeners.push(await listenUdp(host, netherNet.port, (ping) => (isPing(ping) ? encodePong(ping, world) : undefined)))
+    return { address: { edition: 'bedrock', host, port: netherNet.port }, close }
   } catch (error) {
     await close()
     throw error

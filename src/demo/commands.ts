@@ -1,9 +1,6 @@
 import type { DemoIdentity } from './identity.ts'
 import type { World } from './world.ts'
 
-/** Returns the reply to an RCON command: all its messages, joined without a separator. */
-export type CommandLine = (command: string) => string
-
 const dayLength = 24_000
 /** Protocol of 1.16.5: older versions of Paper have no `/mspt`. */
 const paperMsptSince = 754
@@ -13,8 +10,9 @@ const paperVanillaErrors = 766
 /**
  * Implements the read-only commands as in the given version and software. Any other command is unknown. The texts are those of
  * `TickCommand`, of `/tps` and `/mspt` in Paper, and of `/forge tps` and `/neoforge tps`.
+ * @returns a function that returns the reply to a command: all its messages, joined without a separator
  */
-export function createCommandLine(world: World, identity: DemoIdentity): CommandLine {
+export function createCommandLine(world: World, identity: DemoIdentity): (command: string) => string {
   const { era, software, decimalComma } = identity
   const decimals = (value: number, digits: number) => value.toFixed(digits).replace('.', decimalComma ? ',' : '.')
 

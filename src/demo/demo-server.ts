@@ -2,74 +2,21 @@ import { randomBytes, randomInt, X509Certificate } from 'node:crypto'
 import type { ServerSettings } from '../game/server-settings.ts'
 import type { ManagementSettings } from '../game/sources/management/settings.ts'
 import { formatHostPort, type HostPort, type ServerAddress } from '../util/address.ts'
-import { type Clock, systemClock } from '../util/clock.ts'
+import { systemClock } from '../util/clock.ts'
 import { UsageError } from '../util/usage-error.ts'
-import { createCommandLine } from './commands.ts'
 import { eraNames, findEra } from './eras.ts'
-import type { DemoIdentity, Software } from './identity.ts'
-import { listenManagement, type ManagementListener } from './management.ts'
+import type { DemoIdentity, DemoOptions, DemoProtocol } from './identity.ts'
+import type { Listener } from './listen.ts'
+import { listenManagement } from './management.ts'
 import { listenQuery } from './query.ts'
 import { listenRcon } from './rcon.ts'
-import type { ScenarioName } from './scenarios.ts'
 import { listenStatus } from './status.ts'
-import type { Listener } from './tcp.ts'
-import { createWorld, type World } from './world.ts'
+import { createWorld } from './world.ts'
 
-export type DemoProtocol = 'status' | 'rcon' | 'query' | 'management'
-
-export interface DemoOptions {
-  /** Default 127.0.0.1. */
-  readonly host?: string
-  /** 0 or absent for a free port. */
-  readonly ports?: Partial<Record<DemoProtocol, number>>
-  /** A version of `eraNames`; default 1.21.11. */
-  readonly era?: string
-  readonly software?: Software
-  readonly scenario?: ScenarioName
-  /** The same seed creates the same world; default 1. */
-  readonly seed?: number
-  /** Number of players at the start, at most 5,000; default 5. */
-  readonly players?: number
-  /** Default 20, or the number of players if it is larger. */
-  readonly maxPlayers?: number
-  /** Number of players whose names are hidden in the status; default 0. */
-  readonly hiddenPlayers?: number
-  readonly motd?: string
-  /** Seconds without players until the server pauses, -1 for never; the default depends on era and software. */
-  readonly pauseWhenEmpty?: number
-  /** Whether numbers have a decimal comma. */
-  readonly decimalComma?: boolean
-  /** Default: random. */
-  readonly rconPassword?: string
-  /** Default: random, 40 letters and digits. */
-  readonly managementSecret?: string
-  /** PEM texts for the management protocol; default: no TLS. */
-  readonly managementTls?: { readonly key: string; readonly cert: string }
-  /** The form of notification parameters; real servers use both. Default `array`. */
-  readonly notificationParams?: 'array' | 'object'
-  /** Seconds between two status notifications; default 0 (none), as in the game. */
-  readonly heartbeat?: number
-  readonly clock?: Clock
-  /** Called with each RCON command and management method. */
-  readonly onRequest?: (protocol: DemoProtocol, request: string) => void
-}
+export type { DemoOptions, DemoProtocol } from './identity.ts'
 
 /** A small game server with the real protocols and a simulated world. */
-export interface DemoServer {
-  readonly address: ServerAddress
-  readonly rcon: { readonly address: HostPort; readonly password: string }
-  readonly query: HostPort
-  /** Absent if the era has no management protocol (before 1.21.9). */
-  readonly management?: ManagementSettings
-  readonly identity: DemoIdentity
-  readonly world: World
-  /** Closes the port and all connections of one protocol. */
-  interrupt(protocol: DemoProtocol): Promise<void>
-  /** Opens the same port again. */
-  resume(protocol: DemoProtocol): Promise<void>
-  /** Closes all ports within a second. May be called more than once. */
-  close(): Promise<void>
-}
+export type DemoServer = Awaited<ReturnType<typeof startDemoServer>>
 
 const playerLimit = 5_000
 
@@ -107,7 +54,7 @@ function pauseAfter({ pauseWhenEmpty, scenario }: DemoOptions, { era, software }
  * @throws UsageError for an era, software, scenario or number of players that is not valid or supported
  * @throws the system error if a port is not available
  */
-export async function startDemoServer(options: DemoOptions = {}): Promise<DemoServer> {
+export async function startDemoServer(options: DemoOptions = {}) {
   const { host = '127.0.0.1', clock = systemClock, scenario = 'normal', seed = 1, players = 5, ports = {} } = options
   const identity = identify(options)
   if (!Number.isInteger(players) || players < 0 || players > playerLimit)
@@ -116,26 +63,19 @@ export async function startDemoServer(options: DemoOptions = {}): Promise<DemoSe
   if (maxPlayers < players) throw new UsageError(`players is ${players}, more than the ${maxPlayers} that fit`)
   const password = options.rconPassword ?? randomBytes(12).toString('base64url')
   const secret = options.managementSecret ?? randomSecret()
-  const { managementTls: tls, heartbeat = 0, notificationParams = 'array' } = options
   const pauseWhenEmpty = pauseAfter(options, identity)
   const world = createWorld({ clock, seed, scenario, players, maxPlayers, pauseWhenEmpty })
-  const commandLine = createCommandLine(world, identity)
-  const { management: api } = identity.era
-  const onCommand = (command: string) => options.onRequest?.('rcon', command)
-  const onCall = (method: string) => options.onRequest?.('management', method)
+  const game = { world, identity, clock }
 
   const listeners = new Map<DemoProtocol, Listener>()
   const openedPorts = new Map<DemoProtocol, number>()
-  let manager: ManagementListener | undefined
 
   async function listen(protocol: DemoProtocol, port: number): Promise<Listener | undefined> {
-    if (protocol === 'status') return listenStatus(host, port, world, identity, clock)
-    if (protocol === 'rcon') return listenRcon(host, port, { password, world, clock, commandLine, onCommand })
-    if (protocol === 'query') return listenQuery(host, port, openedPorts.get('status') ?? 0, world, identity, clock)
-    if (api === undefined) return undefined
-    const served = { api, secret, world, identity, clock, heartbeat, notificationParams, tls, onCall }
-    manager = await listenManagement(host, port, served)
-    return manager
+    const onRequest = (request: string) => options.onRequest?.(protocol, request)
+    if (protocol === 'status') return listenStatus(host, port, game)
+    if (protocol === 'rcon') return listenRcon(host, port, game, password, onRequest)
+    if (protocol === 'query') return listenQuery(host, port, game, openedPorts.get('status') ?? 0)
+    return listenManagement(host, port, game, secret, options, onRequest)
   }
 
   async function open(protocol: DemoProtocol, port = ports[protocol] ?? 0): Promise<HostPort> {
@@ -154,26 +94,27 @@ export async function startDemoServer(options: DemoOptions = {}): Promise<DemoSe
 
   async function close(): Promise<void> {
     world.close()
-    if (manager !== undefined && listeners.delete('management')) await manager.stop()
-    await Promise.all([...listeners.keys()].map(interrupt))
+    const open = [...listeners.values()]
+    listeners.clear()
+    await Promise.all(open.map((listener) => (listener.stop ?? listener.close)()))
   }
 
   try {
-    const address = { edition: 'java', ...(await open('status')) } as const
+    const address: ServerAddress = { edition: 'java', ...(await open('status')) }
     const rcon = { address: await open('rcon'), password }
     const query = await open('query')
-    const management = await open('management')
+    const opened = await open('management')
+    /** Undefined if the era has no management protocol (before 1.21.9). */
+    const management = identity.era.management && managementSettings(opened, secret, options.managementTls?.cert)
     return {
-      address,
-      rcon,
-      query,
-      ...(api !== undefined && { management: managementSettings(management, secret, tls?.cert) }),
-      identity,
-      world,
+      ...{ address, rcon, query, management, identity, world },
+      /** Closes the port and all connections of one protocol. */
       interrupt,
-      async resume(protocol) {
+      /** Opens the same port again. */
+      async resume(protocol: DemoProtocol): Promise<void> {
         if (!listeners.has(protocol)) await open(protocol, openedPorts.get(protocol))
       },
+      /** Closes all ports within a second. May be called more than once. */
       close,
     }
   } catch (error) {

@@ -2,12 +2,6 @@ import type { Era } from './eras.ts'
 import type { DemoIdentity } from './identity.ts'
 import type { World } from './world.ts'
 
-/** A read-only method and the name of its result in the API description. */
-export interface ManagementMethod {
-  readonly result: string
-  run(): unknown
-}
-
 const settings = 'minecraft:serversettings/'
 
 /** The result of the status method and the heartbeat. Like the game, it omits `players` if no players are online. */
@@ -35,8 +29,8 @@ function gameRules(api: NonNullable<Era['management']>) {
 }
 
 /**
- * The read-only methods of the management API. Methods that change something are not implemented, so that the demo is the same for
- * every client.
+ * The read-only methods of the management API, each with the name of its result in the API description. Methods that change something
+ * are not implemented, so that the demo is the same for every client.
  * @see https://minecraft.wiki/w/Minecraft_Server_Management_Protocol
  */
 export function managementMethods(
@@ -44,46 +38,41 @@ export function managementMethods(
   identity: DemoIdentity,
   api: NonNullable<Era['management']>,
   heartbeat: number,
-): ReadonlyMap<string, ManagementMethod> {
-  const constants: Readonly<Record<string, readonly [result: string, value: unknown]>> = {
-    'minecraft:allowlist': ['allowlist', []],
-    'minecraft:bans': ['banlist', []],
-    'minecraft:ip_bans': ['banlist', []],
-    'minecraft:operators': ['operators', []],
-    'minecraft:gamerules': ['gamerules', gameRules(api)],
-    [`${settings}autosave`]: ['enabled', true],
-    [`${settings}difficulty`]: ['difficulty', identity.difficulty.toLowerCase()],
-    [`${settings}enforce_allowlist`]: ['enforced', false],
-    [`${settings}use_allowlist`]: ['used', false],
-    [`${settings}max_players`]: ['max', world.maxPlayers],
-    [`${settings}pause_when_empty_seconds`]: ['seconds', world.pauseWhenEmpty],
-    [`${settings}player_idle_timeout`]: ['seconds', 0],
-    [`${settings}allow_flight`]: ['allowed', false],
-    [`${settings}motd`]: ['message', identity.motd],
-    [`${settings}spawn_protection_radius`]: ['radius', 16],
-    [`${settings}force_game_mode`]: ['forced', false],
-    [`${settings}game_mode`]: ['mode', 'survival'],
-    [`${settings}view_distance`]: ['distance', 10],
-    [`${settings}simulation_distance`]: ['distance', 10],
-    [`${settings}accept_transfers`]: ['accepted', false],
-    [`${settings}status_heartbeat_interval`]: ['seconds', heartbeat],
-    [`${settings}operator_user_permission_level`]: ['level', 4],
-    [`${settings}hide_online_players`]: ['hidden', false],
-    [`${settings}status_replies`]: ['enabled', true],
-    [`${settings}entity_broadcast_range`]: ['percentage_points', 100],
+): ReadonlyMap<string, readonly [result: string, run: () => unknown]> {
+  const methods = new Map<string, readonly [result: string, run: () => unknown]>([
+    ['minecraft:allowlist', ['allowlist', () => []]],
+    ['minecraft:bans', ['banlist', () => []]],
+    ['minecraft:ip_bans', ['banlist', () => []]],
+    ['minecraft:operators', ['operators', () => []]],
+    ['minecraft:gamerules', ['gamerules', () => gameRules(api)]],
+    [`${settings}autosave`, ['enabled', () => true]],
+    [`${settings}difficulty`, ['difficulty', () => identity.difficulty.toLowerCase()]],
+    [`${settings}enforce_allowlist`, ['enforced', () => false]],
+    [`${settings}use_allowlist`, ['used', () => false]],
+    [`${settings}max_players`, ['max', () => world.maxPlayers]],
+    [`${settings}pause_when_empty_seconds`, ['seconds', () => world.pauseWhenEmpty]],
+    [`${settings}player_idle_timeout`, ['seconds', () => 0]],
+    [`${settings}allow_flight`, ['allowed', () => false]],
+    [`${settings}motd`, ['message', () => identity.motd]],
+    [`${settings}spawn_protection_radius`, ['radius', () => 16]],
+    [`${settings}force_game_mode`, ['forced', () => false]],
+    [`${settings}game_mode`, ['mode', () => 'survival']],
+    [`${settings}view_distance`, ['distance', () => 10]],
+    [`${settings}simulation_distance`, ['distance', () => 10]],
+    [`${settings}accept_transfers`, ['accepted', () => false]],
+    [`${settings}status_heartbeat_interval`, ['seconds', () => heartbeat]],
+    [`${settings}operator_user_permission_level`, ['level', () => 4]],
+    [`${settings}hide_online_players`, ['hidden', () => false]],
+    [`${settings}status_replies`, ['enabled', () => true]],
+    [`${settings}entity_broadcast_range`, ['percentage_points', () => 100]],
+    ['minecraft:players', ['players', () => world.players().map(({ name, id }) => ({ id, name }))]],
+    ['minecraft:server/status', ['status', () => serverStatus(world, identity)]],
+    ['rpc.discover', ['OpenRPC Schema', describe]],
+  ])
+  function describe() {
+    const described = [...methods].map(([name, [result]]) => ({ name, params: [], result: { name: result, schema: {} } }))
+    const info = { title: 'Minecraft Server JSON-RPC', version: api }
+    return { openrpc: '1.3.2', info, methods: described, components: { schemas: {} } }
   }
-  const methods = new Map<string, ManagementMethod>()
-  for (const [name, [result, value]] of Object.entries(constants)) methods.set(name, { result, run: () => value })
-  methods.set('minecraft:players', { result: 'players', run: () => world.players().map(({ name, id }) => ({ id, name })) })
-  methods.set('minecraft:server/status', { result: 'status', run: () => serverStatus(world, identity) })
-  methods.set('rpc.discover', {
-    result: 'OpenRPC Schema',
-    run: () => ({
-      openrpc: '1.3.2',
-      info: { title: 'Minecraft Server JSON-RPC', version: api },
-      methods: [...methods].map(([name, { result }]) => ({ name, params: [], result: { name: result, schema: {} } })),
-      components: { schemas: {} },
-    }),
-  })
   return methods
 }

@@ -2,46 +2,21 @@ import { timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { Clock } from '../util/clock.ts'
-import type { Era } from './eras.ts'
-import type { DemoIdentity } from './identity.ts'
+import type { DemoOptions, Game } from './identity.ts'
 import { answerJsonRpc } from './json-rpc.ts'
+import { type Listener, listen } from './listen.ts'
 import { managementMethods, serverStatus } from './management-methods.ts'
-import type { Listener } from './tcp.ts'
-import type { World, WorldEvent } from './world.ts'
+import type { WorldEvent } from './world.ts'
 
 const maxMessage = 65_536
-const maxClients = 50
 /** Maximum number of messages of one client that wait for the main thread. */
 const maxWaiting = 100
 /** A client with more unread bytes than this is disconnected. */
 const maxUnreadBytes = 4_194_304
 /** Minimum milliseconds between two activity notifications. */
 const activitySpacingMs = 30_000
-
-export interface ManagementOptions {
-  readonly api: NonNullable<Era['management']>
-  readonly secret: string
-  readonly world: World
-  readonly identity: DemoIdentity
-  readonly clock: Clock
-  /** Seconds between two status notifications; 0 for none. */
-  readonly heartbeat: number
-  /** The form of notification parameters: `[player]` or `{"player": player}`. Real servers use both. */
-  readonly notificationParams: 'array' | 'object'
-  /** PEM texts; absent for no TLS. */
-  readonly tls?: { readonly key: string; readonly cert: string } | undefined
-  /** Called with each method. */
-  readonly onCall?: ((method: string) => void) | undefined
-}
-
-export interface ManagementListener extends Listener {
-  /** Notifies the clients and closes their connections, like a server that is stopped. */
-  stop(): Promise<void>
-}
 
 const unauthorized = JSON.stringify({ error: 'Unauthorized', message: 'Missing or wrong bearer token' })
 const refusal = `HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\nContent-Length: ${unauthorized.length}\r\nConnection: close\r\n\r\n${unauthorized}`
@@ -55,13 +30,22 @@ function isAuthorized({ headers }: IncomingMessage, secret: string): boolean {
 /**
  * Serves the management protocol: JSON-RPC 2.0 over WebSocket with a bearer secret and notifications.
  * @see https://minecraft.wiki/w/Minecraft_Server_Management_Protocol
+ * @param onRequest called with each method
+ * @returns undefined if the era has no such protocol
  */
-export async function listenManagement(host: string, port: number, options: ManagementOptions): Promise<ManagementListener> {
-  const { world, identity, clock, secret, heartbeat } = options
-  const methods = managementMethods(world, identity, options.api, heartbeat)
-  const server = options.tls ? createTlsServer(options.tls) : createServer()
+export async function listenManagement(
+  host: string,
+  port: number,
+  { world, identity, clock }: Game,
+  secret: string,
+  { heartbeat = 0, notificationParams = 'array', managementTls: tls }: DemoOptions,
+  onRequest: (method: string) => void,
+): Promise<Listener | undefined> {
+  const { management: api } = identity.era
+  if (api === undefined) return undefined
+  const methods = managementMethods(world, identity, api, heartbeat)
+  const server = tls ? createTlsServer(tls) : createServer()
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessage, perMessageDeflate: false })
-  const connections = new Set<Socket>()
   let lastActivity = Number.NEGATIVE_INFINITY
   let lastHeartbeat = clock.now()
 
@@ -71,7 +55,7 @@ export async function listenManagement(host: string, port: number, options: Mana
   }
 
   function notify(event: string, name?: string, value?: unknown): void {
-    const params = name === undefined ? {} : { params: options.notificationParams === 'array' ? [value] : { [name]: value } }
+    const params = name === undefined ? {} : { params: notificationParams === 'array' ? [value] : { [name]: value } }
     const text = JSON.stringify({ jsonrpc: '2.0', method: `minecraft:notification/${event}`, ...params })
     for (const client of sockets.clients) send(client, text)
   }
@@ -101,9 +85,9 @@ export async function listenManagement(host: string, port: number, options: Mana
   }
 
   function run(method: string): { readonly result: unknown } | undefined {
-    options.onCall?.(method)
-    const found = methods.get(method)
-    return found && { result: found.run() }
+    onRequest(method)
+    const [, answer] = methods.get(method) ?? []
+    return answer && { result: answer() }
   }
 
   function accept(client: WebSocket): void {
@@ -121,33 +105,23 @@ export async function listenManagement(host: string, port: number, options: Mana
     })
   }
 
-  server.maxConnections = maxClients
   server.headersTimeout = 10_000
   server.on('request', (_request, response) => response.writeHead(426, { connection: 'close' }).end())
-  server.on('connection', (socket) => {
-    connections.add(socket)
-    socket.on('close', () => connections.delete(socket))
-  })
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy())
     if (isAuthorized(request, secret)) sockets.handleUpgrade(request, socket, head, accept)
     else socket.end(refusal, () => setTimeout(() => socket.destroy(), 1_000).unref())
   })
-  server.listen(port, host)
-  await once(server, 'listening')
-  server.on('error', () => {})
+  const listener = await listen(server, host, port)
   const unsubscribe = world.subscribe(handleEvent)
 
   async function close(): Promise<void> {
     unsubscribe()
-    const closed = once(server, 'close')
-    server.close()
-    for (const connection of connections) connection.destroy()
-    await closed
+    await listener.close()
   }
 
   return {
-    port: listeningPort(server.address(), port),
+    port: listener.port,
     close,
     async stop() {
       notify('server/stopping')
@@ -158,8 +132,4 @@ export async function listenManagement(host: string, port: number, options: Mana
       await close()
     },
   }
-}
-
-function listeningPort(address: ReturnType<ReturnType<typeof createServer>['address']>, requestedPort: number): number {
-  return typeof address === 'object' && address !== null ? address.port : requestedPort
 }

@@ -1,10 +1,7 @@
 import { randomInt } from 'node:crypto'
-import { createSocket, type RemoteInfo } from 'node:dgram'
-import { once } from 'node:events'
-import type { Clock } from '../util/clock.ts'
-import type { DemoIdentity } from './identity.ts'
-import type { Listener } from './tcp.ts'
-import type { World } from './world.ts'
+import type { RemoteInfo } from 'node:dgram'
+import type { Game } from './identity.ts'
+import { type Listener, listenUdp } from './listen.ts'
 
 const kinds = { stat: 0, challenge: 9 } as const
 /** In the game, tokens expire after 30 s, and full stats are cached for 5 s. */
@@ -17,15 +14,9 @@ const maxTokens = 1_000
  * Serves the UDP query (GameSpy 4). Requests without a valid token get no reply, so that it cannot be used for amplification attacks.
  * @see https://minecraft.wiki/w/Query
  */
-export async function listenQuery(
-  host: string,
-  port: number,
-  gamePort: number,
-  world: World,
-  identity: DemoIdentity,
-  clock: Clock,
-): Promise<Listener> {
-  const { era, software, motd } = identity
+export function listenQuery(host: string, port: number, game: Game, gamePort: number): Promise<Listener> {
+  const { world, clock } = game
+  const { era, software, motd } = game.identity
   const tokens = new Map<string, { readonly token: number; readonly at: number }>()
   const text = (value: string | number) => Buffer.concat([Buffer.from(String(value), era.queryEncoding), Buffer.from([0])])
   const plugins = `Paper on ${era.version}-R0.1-SNAPSHOT: DemoWorld 1.0.0; DemoShops 2.3`
@@ -69,7 +60,8 @@ export async function listenQuery(
     return cached.body
   }
 
-  function answer(request: Buffer, from: string): Buffer | undefined {
+  function answer(request: Buffer, client: RemoteInfo): Buffer | undefined {
+    const from = `${client.address} ${client.port}`
     if (request.length < 7 || request.readUInt16BE(0) !== 0xfefd) return undefined
     const kind = request[2]
     const session = request.subarray(3, 7)
@@ -86,21 +78,5 @@ export async function listenQuery(
     return reply(request.length === 15 ? fullCached() : basic())
   }
 
-  const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4')
-  socket.on('message', (request: Buffer, { address, port: from }: RemoteInfo) => {
-    const reply = answer(request, `${address} ${from}`)
-    // Send errors are ignored, like in the game: the reply may be too long for a datagram, or the client gone.
-    if (reply !== undefined) socket.send(reply, from, address, () => {})
-  })
-  socket.bind(port, host)
-  await once(socket, 'listening')
-  socket.on('error', () => {})
-  return {
-    port: socket.address().port,
-    async close() {
-      const closed = once(socket, 'close')
-      socket.close()
-      await closed
-    },
-  }
+  return listenUdp(host, port, answer)
 }

@@ -1,8 +1,7 @@
-import type { Socket } from 'node:net'
-import type { Clock } from '../util/clock.ts'
-import type { CommandLine } from './commands.ts'
-import { type Listener, listenTcp } from './tcp.ts'
-import type { World } from './world.ts'
+import { createServer, type Socket } from 'node:net'
+import { createCommandLine } from './commands.ts'
+import type { Game } from './identity.ts'
+import { type Listener, listen } from './listen.ts'
 
 const types = { reply: 0, command: 2, login: 3 } as const
 /** The game reads this many bytes at a time, and expects exactly one packet in them. */
@@ -29,25 +28,21 @@ function pieces(id: number, text: string): readonly Buffer[] {
   )
 }
 
-export interface RconOptions {
-  readonly password: string
-  readonly world: World
-  readonly clock: Clock
-  readonly commandLine: CommandLine
-  /** Called with each command. */
-  readonly onCommand?: ((command: string) => void) | undefined
-}
-
 /**
  * Serves RCON with the quirks of the game's own server (`RconClient`): a read that is not exactly one packet closes the connection,
  * packets of an unknown type are answered with their type, and commands wait for the main thread.
  * @see https://minecraft.wiki/w/RCON
+ * @param onCommand called with each command
  */
 export function listenRcon(
   host: string,
   port: number,
-  { password, world, clock, commandLine, onCommand }: RconOptions,
+  { world, identity, clock }: Game,
+  password: string,
+  onCommand: (command: string) => void,
 ): Promise<Listener> {
+  const commandLine = createCommandLine(world, identity)
+
   function answer(socket: Socket): void {
     let loggedIn = false
 
@@ -57,7 +52,7 @@ export function listenRcon(
       world.whenFree(() => {
         if (socket.destroyed) return
         socket.resume()
-        onCommand?.(command)
+        onCommand(command)
         for (const piece of pieces(id, commandLine(command))) socket.write(piece)
       })
     }
@@ -88,5 +83,5 @@ export function listenRcon(
     })
   }
 
-  return listenTcp(host, port, answer)
+  return listen(createServer({ noDelay: true }, answer), host, port)
 }

@@ -1,8 +1,12 @@
-import { icon } from './icon.ts'
-import type { DemoIdentity } from './identity.ts'
+import type { DemoIdentity, Game } from './identity.ts'
 import { createRandom } from './random.ts'
 import type { DemoPlayer } from './roster.ts'
-import type { World } from './world.ts'
+
+/** The icon of the demo server as base64: a watchtower with a clock on grass, a PNG of 64x64 pixels. */
+const icon =
+  'iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAMAAACdt4HsAAAAGFBMVEVfqD3ouTw7O0V4p//38+OGYENra3jEMivO9RHBAAAACXBIWXMAAAsSAAALEgHS3X78AAAA' +
+  'YUlEQVRYw+3VMRKAIAxE0aAi97+xMpOMwhgbut39DUnBK8H2xUwAJLB5fzMLkMUClCQGIC4fSV8IOtB3AQL63jxWgPE90L/wAKcXH+p7F4AJKLN6F2fM8z7Pw10Q' +
+  'YCUA4AJaGC0xJSIyLgAAAABJRU5ErkJggg=='
 
 const sampleSize = 12
 /** How the game lists a player who hides their name. */
@@ -30,7 +34,7 @@ export const versionName = ({ era, software }: DemoIdentity): string =>
   software === 'paper' ? `Paper ${era.version}` : era.version
 
 /** Returns a function that creates the status JSON with the current players. */
-export function createStatusJson(world: World, identity: DemoIdentity): () => string {
+export function createStatusJson({ world, identity }: Game): () => string {
   const favicon = `data:image/png;base64,${icon}`
   const { era, motd, hiddenPlayers } = identity
   return () => {

@@ -2,7 +2,7 @@ import type { Clock } from '../util/clock.ts'
 import { createRandom } from './random.ts'
 import { type DemoPlayer, offlineId, roster } from './roster.ts'
 import { type Scenario, type ScenarioName, scenarios } from './scenarios.ts'
-import { createTickTimes, type TickTimes } from './tick-times.ts'
+import { TickTimes } from './tick-times.ts'
 
 export type WorldEvent =
   | { readonly type: 'joined' | 'left'; readonly player: DemoPlayer }
@@ -19,41 +19,6 @@ export interface WorldOptions {
   readonly pauseWhenEmpty: number
 }
 
-/** A simulated world. Its state depends only on the seed and the elapsed time. */
-export interface World {
-  readonly maxPlayers: number
-  readonly pauseWhenEmpty: number
-  /** Target ticks per second. */
-  readonly targetRate: number
-  /** The world's age in ticks: `time query gametime`. */
-  gameTime(): number
-  /** Ticks of daylight since the first morning; a day has 24,000. */
-  dayTime(): number
-  /** In the order in which they joined. */
-  players(): readonly DemoPlayer[]
-  /** Monotonic milliseconds of the last join or leave. */
-  changedAt(): number
-  tickTimes(): TickTimes
-  /** Ticks per second over the last `seconds`, at most 900. */
-  rate(seconds: number): number
-  state(): { readonly frozen: boolean; readonly sprinting: boolean; readonly paused: boolean }
-  /**
-   * Lets the named player join, or the next one.
-   * @throws Error if the server is full or the player is already online
-   */
-  join(name?: string): DemoPlayer
-  /** Lets the named player leave, or a random one. Returns undefined if there is none. */
-  leave(name?: string): DemoPlayer | undefined
-  /** Switches to another scenario. */
-  play(scenario: ScenarioName): void
-  save(): void
-  /** Calls the action when the main thread is free: immediately, or after the work of the current tick. */
-  whenFree(action: () => void): void
-  /** Calls the listener with each event. `tick` is emitted 20 times per second, whatever the tick rate of the world. */
-  subscribe(listener: (event: WorldEvent) => void): () => void
-  close(): void
-}
-
 const tickLength = 50
 /** Milliseconds of ticks that are simulated before the start, so that averages are available from the beginning. */
 const warmUp = 61_000
@@ -61,13 +26,16 @@ const warmUp = 61_000
 const maxGapMs = 120_000
 const autosaveTicks = 6_000
 
-export function createWorld(options: WorldOptions): World {
+export type World = ReturnType<typeof createWorld>
+
+/** Creates a simulated world. Its state depends only on the seed and the elapsed time. */
+export function createWorld(options: WorldOptions) {
   const { clock, maxPlayers, pauseWhenEmpty } = options
   const random = createRandom(options.seed)
   const newPlayers = roster(createRandom(options.seed + 1))
   const dayOffset = 24_000 * random.between(2, 9)
   const begin = clock.now() - warmUp
-  const times = createTickTimes(begin)
+  const times = new TickTimes(begin)
   const listeners = new Set<(event: WorldEvent) => void>()
   const knownPlayers: DemoPlayer[] = []
   let scenario: Scenario = scenarios[options.scenario]
@@ -86,10 +54,22 @@ export function createWorld(options: WorldOptions): World {
     for (const listener of listeners) listener(event)
   }
 
-  function restart(now: number): void {
-    due = now
-    tick = { start: now, work: scenario.work(random, now - begin, index) }
+  function startTick(start: number): void {
+    tick = { start, work: scenario.work(random, start - begin, index) }
   }
+
+  function restart(): void {
+    due = clock.now()
+    startTick(due)
+  }
+
+  function newPlayer(): DemoPlayer {
+    const player = newPlayers.next().value
+    knownPlayers.push(player)
+    return player
+  }
+
+  const anyone = (): DemoPlayer | undefined => online[random.between(0, online.length - 1)]
 
   function add(player: DemoPlayer): void {
     if (online.length >= maxPlayers) throw new Error(`the server is full (${maxPlayers} players)`)
@@ -99,7 +79,7 @@ export function createWorld(options: WorldOptions): World {
     emptyTicks = 0
     if (paused) {
       paused = false
-      restart(clock.now())
+      restart()
     }
     emit({ type: 'joined', player })
   }
@@ -113,11 +93,7 @@ export function createWorld(options: WorldOptions): World {
   /** Returns a player who was online before, or a new one. */
   function visitor(): DemoPlayer {
     const away = knownPlayers.filter((player) => !online.includes(player))
-    const back = away[random.between(0, 2 * options.players)]
-    if (back !== undefined) return back
-    const player = newPlayers.next().value
-    knownPlayers.push(player)
-    return player
+    return away[random.between(0, 2 * options.players)] ?? newPlayer()
   }
 
   function visit(now: number): void {
@@ -125,7 +101,7 @@ export function createWorld(options: WorldOptions): World {
     const few = Math.max(1, Math.floor(options.players / 2))
     const many = Math.min(maxPlayers, Math.ceil(options.players * 1.5))
     const joins = random.next() < (online.length < options.players ? 0.7 : 0.3)
-    const leaving = online[random.between(0, online.length - 1)]
+    const leaving = anyone()
     if (joins && online.length < many) add(visitor())
     else if (!joins && online.length > few && leaving !== undefined) remove(leaving)
   }
@@ -139,15 +115,14 @@ export function createWorld(options: WorldOptions): World {
     due += tickLength
     // The game does not make up for ticks if it is more than two seconds behind.
     if (scenario.sprinting || end - due > 2_000) due = end
-    const start = Math.max(end, due)
-    tick = { start, work: scenario.work(random, start - begin, index) }
+    startTick(Math.max(end, due))
     if (index % autosaveTicks === 0) save()
   }
 
   /** Simulates everything up to now. */
   function advance(): void {
     const now = clock.now()
-    if (!paused && now - tick.start - tick.work > maxGapMs) restart(now)
+    if (!paused && now - tick.start - tick.work > maxGapMs) restart()
     while (!paused && tick.start + tick.work <= now) endTick(tick.start + tick.work)
     if (scenario.busy && now >= nextVisit) visit(now)
   }
@@ -163,11 +138,7 @@ export function createWorld(options: WorldOptions): World {
     cancel = clock.after(tickLength, run)
   }
 
-  for (let count = 0; count < (scenario.paused ? 0 : options.players); count++) {
-    const player = newPlayers.next().value
-    knownPlayers.push(player)
-    online.push(player)
-  }
+  while (!scenario.paused && online.length < options.players) online.push(newPlayer())
   advance()
   emptyTicks = 0
   paused = scenario.paused === true
@@ -176,51 +147,63 @@ export function createWorld(options: WorldOptions): World {
   return {
     maxPlayers,
     pauseWhenEmpty,
+    /** Target ticks per second. */
     targetRate: 1000 / tickLength,
+    /** The world's age in ticks: `time query gametime`. */
     gameTime() {
       advance()
       return gameTime
     },
+    /** Ticks of daylight since the first morning; a day has 24,000. */
     dayTime() {
       advance()
       return gameTime - dayOffset
     },
+    /** In the order in which they joined. */
     players() {
       advance()
-      return online
+      return online as readonly DemoPlayer[]
     },
+    /** Monotonic milliseconds of the last join or leave. */
     changedAt: () => changedAt,
     tickTimes() {
       advance()
       return times
     },
-    rate(seconds) {
+    /** Ticks per second over the last `seconds`, at most 900. */
+    rate(seconds: number) {
       advance()
       return times.rate(seconds, clock.now())
     },
     state: () => ({ frozen: scenario.frozen === true, sprinting: scenario.sprinting === true, paused }),
-    join(name) {
+    /**
+     * Lets the named player join, or the next one.
+     * @throws Error if the server is full or the player is already online
+     */
+    join(name?: string) {
       advance()
       const player = name === undefined ? visitor() : { name, id: offlineId(name) }
       add(player)
       return player
     },
-    leave(name) {
+    /** Lets the named player leave, or a random one. Returns undefined if there is none. */
+    leave(name?: string) {
       advance()
-      const player =
-        name === undefined ? online[random.between(0, online.length - 1)] : online.find((other) => other.name === name)
+      const player = name === undefined ? anyone() : online.find((other) => other.name === name)
       if (player !== undefined) remove(player)
       return player
     },
-    play(name) {
+    /** Switches to another scenario. */
+    play(name: ScenarioName) {
       advance()
       scenario = scenarios[name]
       if (scenario.paused) for (const player of online) remove(player)
       paused = scenario.paused === true
-      restart(clock.now())
+      restart()
     },
     save,
-    whenFree(action) {
+    /** Calls the action when the main thread is free: immediately, or after the work of the current tick. */
+    whenFree(action: () => void) {
       advance()
       const running = tick
       // Checked again when the timer fires, since a timer may fire up to a millisecond early.
@@ -232,7 +215,8 @@ export function createWorld(options: WorldOptions): World {
       }
       attempt()
     },
-    subscribe(listener) {
+    /** Calls the listener with each event. `tick` is emitted 20 times per second, whatever the tick rate of the world. */
+    subscribe(listener: (event: WorldEvent) => void) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },

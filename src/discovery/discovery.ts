@@ -1,6 +1,5 @@
 import { basename } from 'node:path'
 import type { FleetChange } from '../game/fleet.ts'
-import type { ServerSettings } from '../game/server-settings.ts'
 import { secretsOf } from '../secrets/secrets-of.ts'
 import { checked } from '../settings/setting.ts'
 import { joinFirst } from '../util/join-first.ts'
@@ -10,7 +9,7 @@ import { createMaskedProvider } from './masked-provider.ts'
 import { type ListOfProvider, type MergedServers, mergeServers } from './merge.ts'
 import type { Provider, ProviderContext, ServerList } from './provider.ts'
 import { activeProviders } from './settings.ts'
-import { type DiscoveryView, statusOf } from './status.ts'
+import { statusOf } from './status.ts'
 
 /** The error with its place. Errors of the config file start with its name. */
 function named(place: string, error: string): string {
@@ -18,24 +17,10 @@ function named(place: string, error: string): string {
   return error.startsWith(file) ? place + error.slice(file.length) : `${place}: ${error}`
 }
 
-export interface DiscoveryOptions
-  extends Pick<ProviderContext, 'clock' | 'configFile' | 'readConfig' | 'parseServers' | 'readServer'> {
+export interface DiscoveryOptions extends Omit<ProviderContext, 'changed' | 'measure'> {
   /** Values of the settings of all providers. */
   readonly settings: Readonly<Record<string, unknown>>
   readonly log: Log
-}
-
-/** The servers of all active providers. */
-export interface Discovery extends DiscoveryView {
-  /** All servers in order, with unique names. */
-  servers(): readonly ServerSettings[]
-  /** Calls the listener after each change of the servers or the status; the function returned unsubscribes. */
-  onChange(listener: () => void): () => void
-  /** Resolves when each list has been read once, successfully or not. Never rejects. */
-  readonly firstRead: Promise<void>
-  /** Reads every list now. Never rejects. */
-  reload(): Promise<void>
-  close(): void
 }
 
 /** Describes a change for the log: `added a, b; removed c`. */
@@ -46,8 +31,8 @@ export const describeChange = ({ added, changed, removed }: FleetChange): string
 
 const keyOf = (provider: string, { place }: ServerList): string => `${provider} ${place}`
 
-/** Starts the active providers. The caller must close the result. */
-export function createDiscovery({ settings, log, ...given }: DiscoveryOptions): Discovery {
+/** Starts the active providers: the servers of all of them. The caller must close the result. */
+export function createDiscovery({ settings, log, ...given }: DiscoveryOptions) {
   const listeners = new Set<() => void>()
   let merged: MergedServers | undefined
   let version = 0
@@ -118,16 +103,21 @@ export function createDiscovery({ settings, log, ...given }: DiscoveryOptions): 
   const refusedOf = (list: ServerList): readonly string[] => merge().refused.get(list) ?? []
 
   return {
+    /** All servers in order, with unique names. */
     servers: () => merge().servers,
-    onChange(listener) {
+    /** Calls the listener after each change of the servers or the status; the function returned unsubscribes. */
+    onChange(listener: () => void) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
     status: () => lists().map(({ provider, list }) => statusOf(provider, list, refusedOf(list))),
+    /** Changes with each change of the status. */
     get version() {
       return version
     },
+    /** Resolves when each list has been read once, successfully or not. Never rejects. */
     firstRead: Promise.all(providers.map(({ provider }) => provider.firstRead)).then(() => {}),
+    /** Reads every list now. Never rejects. */
     async reload() {
       const before = new Map(logged)
       await Promise.all(providers.map(({ provider }) => provider.reload()))

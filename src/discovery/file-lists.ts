@@ -3,6 +3,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { FileSizeError, fileVersion, readFileUpTo } from '../util/files.ts'
 import { haveSameItems } from '../util/same-items.ts'
+import { wildcard } from '../util/wildcard.ts'
 import { createLossCheck } from './lost-servers.ts'
 import { DiscoveryError, type ParsedList, type Provider, type ProviderContext, type ServerList } from './provider.ts'
 
@@ -45,27 +46,14 @@ function reasonOf(error: unknown): string {
   return code === 'ENOENT' ? missing : code === undefined ? message : `it cannot be read (${code})`
 }
 
-/** Whether a name consists of these parts, with any characters between them. */
-function hasParts(name: string, [first = '', ...others]: readonly string[]): boolean {
-  if (!name.startsWith(first)) return false
-  const last = others.pop() ?? ''
-  let end = first.length
-  for (const part of others) {
-    const start = name.indexOf(part, end)
-    if (start < 0) return false
-    end = start + part.length
-  }
-  return end + last.length <= name.length && name.endsWith(last)
-}
-
 /** The existing files of a pattern, sorted by name; a path without `*` is returned as it is. */
 async function expand(pattern: string): Promise<readonly string[]> {
   const [folder, name] = [dirname(pattern), basename(pattern)]
   if (!name.includes('*')) return [pattern]
-  const parts = name.split('*')
+  const matches = wildcard(name)
   const names = await readdir(folder)
   return names
-    .filter((name) => hasParts(name, parts) && !name.startsWith('.'))
+    .filter((name) => matches(name) && !name.startsWith('.'))
     .sort()
     .map((name) => join(folder, name))
 }
@@ -133,24 +121,21 @@ export function createFileLists({ patterns, parse, clock, changed, measure }: Fi
   async function readFrom(path: string, pattern: string, stats: BigIntStats): Promise<TrackedFile> {
     const before = files.get(path)
     const [name, version] = [basename(path), fileVersion(stats)]
-    let text: string | undefined
+    /** The version that need not be read again. */
+    let read: string | undefined
     try {
       // A pipe or device may never end and would block the reads of all lists.
       if (!stats.isFile()) throw new DiscoveryError('it is not a file')
-      text = String(await readFileUpTo(path, maxBytes))
-      const content = text
-      const parsed = measure(path, () => parse(content, path, name))
+      const text = String(await readFileUpTo(path, maxBytes))
+      read = version
+      const list = await measure(path, () => parse(text, path, name))
+      // A loss has to be confirmed by the next look.
+      read = undefined
       const check = lossChecks.get(path) ?? createLossCheck()
       lossChecks.set(path, check)
-      const list = await parsed
-      try {
-        return { pattern, version, list: { name, place: path, ...check(before?.list, list), readAt: clock.wall() } }
-      } catch (error) {
-        // Without the version, so that the next poll reads it again.
-        return { pattern, version: undefined, list: failed(before, path, error) }
-      }
+      return { pattern, version, list: { name, place: path, ...check(before?.list, list), readAt: clock.wall() } }
     } catch (error) {
-      return { pattern, version: text === undefined ? undefined : version, list: failed(before, path, error) }
+      return { pattern, version: read, list: failed(before, path, error) }
     }
   }
 
@@ -200,22 +185,20 @@ export function createFileLists({ patterns, parse, clock, changed, measure }: Fi
   }
 
   let last: Promise<void> = Promise.resolve()
-  let waiting: { again: boolean; readonly done: Promise<void> } | undefined
+  let waiting: Promise<void> | undefined
+  let isAgain = false
   /** One read at a time, and at most one that waits: files may change faster than thousands of them can be read. */
   function read(again = false): Promise<void> {
-    if (waiting === undefined) {
-      // Files are still read after an error of changed().
-      const next = { again, done: last.then(start).catch(() => {}) }
-      waiting = next
-      last = next.done
+    isAgain ||= again
+    const start = () => {
+      const given = isAgain
+      waiting = undefined
+      isAgain = false
+      return readAll(given)
     }
-    waiting.again ||= again
-    return waiting.done
-  }
-  function start(): Promise<void> {
-    const { again = false } = waiting ?? {}
-    waiting = undefined
-    return readAll(again)
+    // Files are still read after an error of changed().
+    waiting ??= last = last.then(start).catch(() => {})
+    return waiting
   }
 
   let cancelPoll = () => {}

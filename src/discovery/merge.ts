@@ -6,18 +6,15 @@ export interface ListOfProvider {
   readonly list: ServerList
 }
 
-export interface MergedServers {
-  readonly servers: readonly ServerSettings[]
-  /** Reasons why valid servers of a list are not watched. */
-  readonly refused: ReadonlyMap<ServerList, readonly string[]>
-}
+export type MergedServers = ReturnType<typeof mergeServers>
 
 const placeOf = ({ provider, list }: ListOfProvider): string => `${provider} (${list.name})`
 
 /** Merges lists in order. If two servers have the same name, the first one is watched. */
-export function mergeServers(lists: readonly ListOfProvider[]): MergedServers {
+export function mergeServers(lists: readonly ListOfProvider[]) {
   const owners = new Map<string, ListOfProvider>()
   const servers: ServerSettings[] = []
+  /** Reasons why valid servers of a list are not watched. */
   const refused = new Map<ServerList, string[]>()
   for (const given of lists) {
     for (const server of given.list.servers) {

@@ -7,6 +7,16 @@ export class DiscoveryError extends Error {
   override readonly name = 'DiscoveryError'
 }
 
+/** The result of `read`, or why it is refused. @throws any other error */
+export function attempt<T>(read: () => T): T | DiscoveryError {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof DiscoveryError) return error
+    throw error
+  }
+}
+
 export interface ParsedList {
   readonly servers: readonly ServerSettings[]
   /** Reasons why entries were ignored, one message each. */

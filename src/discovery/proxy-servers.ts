@@ -1,6 +1,6 @@
 import { text } from '../settings/kinds/index.ts'
 import { createFileLists } from './file-lists.ts'
-import { DiscoveryError, type ParsedList, type Provider, type ProviderContext } from './provider.ts'
+import { attempt, DiscoveryError, type ParsedList, type Provider, type ProviderContext } from './provider.ts'
 
 /** A server in the settings of a proxy. */
 export interface ProxiedServer {
@@ -15,16 +15,13 @@ export const path = { ...text, example: '/srv/proxy/config', expected: 'the path
 
 /** Parses the servers; those that are not valid are ignored. */
 function toServers(entries: readonly ProxiedServer[], { readServer }: Pick<ProviderContext, 'readServer'>): ParsedList {
-  const results = entries.map(({ name, address, more = {} }) => {
-    const place = `server ${JSON.stringify(name)}`
-    try {
+  const results = entries.map(({ name, address, more = {} }) =>
+    attempt(() => {
+      const place = `server ${JSON.stringify(name)}`
       if (typeof address !== 'string') throw new DiscoveryError(`${place} has no address; expected host:port`)
       return readServer(new Map(Object.entries({ name, address, ...more })), place)
-    } catch (error) {
-      if (error instanceof DiscoveryError) return error
-      throw error
-    }
-  })
+    }),
+  )
   return {
     servers: results.flatMap((result) => (result instanceof DiscoveryError ? [] : [result])),
     refused: results.flatMap((result) => (result instanceof DiscoveryError ? [result.message] : [])),
@@ -32,16 +29,13 @@ function toServers(entries: readonly ProxiedServer[], { readServer }: Pick<Provi
 }
 
 /** Reads the servers of a proxy from its settings file. @param parse throws DiscoveryError if the file is not valid */
-export function readProxyFile(
+export const readProxyFile = (
   file: string | undefined,
-  { clock, changed, measure, readServer }: ProviderContext,
+  context: ProviderContext,
   parse: (text: string, name: string) => readonly ProxiedServer[],
-): Provider {
-  return createFileLists({
+): Provider =>
+  createFileLists({
+    ...context,
     patterns: file === undefined ? [] : [file],
-    clock,
-    changed,
-    measure,
-    parse: (text, _path, name) => toServers(parse(text, name), { readServer }),
+    parse: (text, _path, name) => toServers(parse(text, name), context),
   })
-}

@@ -23,7 +23,7 @@ export interface DiscoveryView {
   readonly version: number
 }
 
-export function statusOf(provider: string, list: ServerList, alsoRefused: readonly string[] = []): ListStatus {
+export function statusOf(provider: string, list: ServerList, alsoRefused: readonly string[]): ListStatus {
   const { name, servers, refused, error, readAt } = list
   return {
     provider,

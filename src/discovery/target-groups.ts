@@ -5,7 +5,7 @@ import { formatHostPort, parseServerAddress, type ServerAddress } from '../util/
 import { isRecord } from '../util/is-record.ts'
 import { parseJson } from '../util/json.ts'
 import { createPauses } from '../util/pauses.ts'
-import { DiscoveryError, type ParsedList, type ProviderContext } from './provider.ts'
+import { attempt, DiscoveryError, type ParsedList, type ProviderContext } from './provider.ts'
 
 /** A target group of Prometheus' file_sd and http_sd: https://prometheus.io/docs/prometheus/latest/http_sd/ */
 interface TargetGroup {
@@ -78,15 +78,6 @@ export function createTargetGroupReader({ readServer }: Pick<ProviderContext, 'r
     return readServer(values, `target ${quoted(target)}`)
   }
 
-  function attempt(target: string, group: TargetGroup): ServerSettings | DiscoveryError {
-    try {
-      return toServer(target, group)
-    } catch (error) {
-      if (error instanceof DiscoveryError) return error
-      throw error
-    }
-  }
-
   /**
    * @param groups parsed from JSON or YAML
    * @throws DiscoveryError if they are not target groups; single targets that are not valid are ignored
@@ -105,7 +96,7 @@ export function createTargetGroupReader({ readServer }: Pick<ProviderContext, 'r
       for (const target of group.targets) {
         if (pauses.isDue()) await pauses.take()
         const key = target + groupKey
-        const made = next.get(key) ?? previous.get(key) ?? attempt(target, group)
+        const made = next.get(key) ?? previous.get(key) ?? attempt(() => toServer(target, group))
         next.set(key, made)
         if (made instanceof DiscoveryError) refused.push(made.message)
         else servers.push(made)

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { Clock } from '../util/clock.ts'
 import { watchFolder } from '../util/files.ts'
 import { parseJson } from '../util/json.ts'
@@ -155,7 +156,7 @@ export class Maintenance {
   async #syncOnce(): Promise<void> {
     const { folder, shared, clock } = this.#options
     const now = clock.wall()
-    const inFile = folder === undefined ? [] : await readRecords(folder)
+    const inFile = folder === undefined ? [] : await readRecords(folder).catch(nameFile(folder))
     this.#add(inFile)
     if (shared !== undefined) {
       const values = await shared.all()
@@ -166,7 +167,7 @@ export class Maintenance {
     for (const [id, record] of this.#records) if (!isKept(record, now)) this.#records.delete(id)
     const known = new Set(inFile.map(({ id }) => id))
     const missing = [...this.#records.values()].filter(({ id }) => !known.has(id))
-    if (folder !== undefined && missing.length > 0) await addRecords(folder, missing, now)
+    if (folder !== undefined && missing.length > 0) await addRecords(folder, missing, now).catch(nameFile(folder))
   }
 
   #add(records: readonly MaintenanceRecord[]): void {
@@ -211,6 +212,13 @@ export class Maintenance {
     void this.sync()
   }
 }
+
+/** Throws an error with the name of the file, which not every error of the system has. */
+const nameFile =
+  (folder: string) =>
+  (error: NodeJS.ErrnoException): never => {
+    throw new Error(`${join(folder, fileName)}: ${error.code ?? error.message}`, { cause: error })
+  }
 
 function parseRecord(text: string): MaintenanceRecord | undefined {
   try {

@@ -1,7 +1,7 @@
 import { baseUrl, duration, type Kind, oneOf, timezone } from '../settings/kinds/index.ts'
 import { TreeReader } from '../settings/tree-reader.ts'
 import { decodePart, parseUrl } from '../util/parse-url.ts'
-import type { Tree } from '../util/yaml.ts'
+import { isMap, type Tree } from '../util/yaml.ts'
 import type { ChannelType, ChannelValues } from './channels/channel.ts'
 import { channelTypes } from './channels/index.ts'
 import { type EventName, eventNames, unknownVariables, variables } from './notification.ts'
@@ -63,7 +63,6 @@ const commonKeys = [
 const defaultEvents: readonly EventName[] = ['down', 'up', 'hung']
 const templateEvents: readonly string[] = [...eventNames, 'restart']
 
-const isMap = (tree: Tree | undefined): tree is ReadonlyMap<string, Tree> => tree instanceof Map
 const names: Kind<string> = {
   expected: '1 to 40 letters, digits and - . _',
   parse: (given) => (/^[\w.-]{1,40}$/.test(given) ? given : undefined),

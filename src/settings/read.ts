@@ -1,7 +1,7 @@
 import { readText } from './read-text.ts'
 import { flagOf, type Setting, type SettingTable, type ValuesOf } from './setting.ts'
 
-export const maxSecretBytes = 64 * 1024
+const maxSecretBytes = 64 * 1024
 
 /** The text of a setting, and where it was set. */
 export interface Given {
@@ -23,16 +23,20 @@ export interface Places {
   readonly file: ReadonlyMap<string, Given>
 }
 
-function readSecret(path: string, given: Omit<Given, 'text'>, problems: string[]): Given {
-  const from = `${given.from} (${path})`
+/** Reads the file of a secret. @param fail called with what is wrong, `is "...", which cannot be read` */
+export function readSecretFile(path: string, fail: (problem: string) => void): string | undefined {
   try {
-    return { ...given, from, text: readText(path, maxSecretBytes).trim() }
+    return readText(path, maxSecretBytes).trim()
   } catch (error) {
-    const { message } = error as Error
-    problems.push(`${given.from} is "${path}", which cannot be read (${message}); expected a file that contains the secret`)
-    return { ...given, from, text: undefined }
+    fail(`is "${path}", which cannot be read (${(error as Error).message}); expected a file that contains the secret`)
+    return undefined
   }
 }
+
+const readSecret = (path: string, { from, inFile }: Omit<Given, 'text'>, problems: string[]): Given => ({
+  ...{ from: `${from} (${path})`, inFile },
+  text: readSecretFile(path, (problem) => problems.push(`${from} ${problem}`)),
+})
 
 const bothSet = (value: string, file: string): string => `${value} and ${file} are both set; remove one of them`
 

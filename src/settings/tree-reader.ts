@@ -1,7 +1,6 @@
 import type { Tree } from '../util/yaml.ts'
 import type { Kind } from './kinds/kind.ts'
-import { maxSecretBytes } from './read.ts'
-import { readText } from './read-text.ts'
+import { readSecretFile } from './read.ts'
 
 const shown = (tree: Tree | undefined): string =>
   typeof tree === 'string' ? JSON.stringify(tree.slice(0, 60)) : 'missing or not a single value'
@@ -51,19 +50,10 @@ export class TreeReader {
         this.fail(key, `it is missing; expected ${kind.expected}, or ${key}File with the path of a file that contains it`)
       return undefined
     }
-    let text = typeof given === 'string' ? given : undefined
-    if (given === null && typeof path === 'string') {
-      try {
-        text = readText(path, maxSecretBytes).trim()
-      } catch (error) {
-        this.fail(
-          `${key}File`,
-          `it is "${path}", which cannot be read (${(error as Error).message}); expected a file that contains the secret`,
-        )
-        return undefined
-      }
-    }
-    const value = text === undefined ? undefined : kind.parse(text)
+    const isInFile = given === null && typeof path === 'string'
+    const text = isInFile ? readSecretFile(path, (problem) => this.fail(`${key}File`, `it ${problem}`)) : given
+    if (isInFile && text === undefined) return undefined
+    const value = typeof text === 'string' ? kind.parse(text) : undefined
     if (value === undefined) this.fail(key, `the value (not shown) is not valid; expected ${kind.expected}`)
     return value
   }

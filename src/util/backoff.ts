@@ -2,18 +2,17 @@
 export interface BackoffOptions {
   /** Milliseconds to wait after the first failure. */
   readonly firstMs: number
+  /** Each further failure doubles the pause, up to this. */
   readonly maxMs: number
-  /** Number of consecutive failures for which the pause is `firstMs`; each further failure doubles it. Default 1. */
-  readonly steadyFailures?: number
 }
 
 /**
  * Returns the milliseconds to wait after consecutive failures.
  * @param failures at least 1
  */
-export function backoffMs(failures: number, { firstMs, maxMs, steadyFailures = 1 }: BackoffOptions): number {
+export function backoffMs(failures: number, { firstMs, maxMs }: BackoffOptions): number {
   // 2 ** 1024 is Infinity, which is also limited to the maximum.
-  return Math.min(maxMs, firstMs * 2 ** Math.max(0, failures - steadyFailures))
+  return Math.min(maxMs, firstMs * 2 ** (failures - 1))
 }
 
 /**

@@ -4,7 +4,7 @@ const maxDepth = 512
 const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace] = [0x22, 0x5c, 0x2c, 0x5b, 0x5d, 0x7b, 0x7d]
 
 /** Position of the quote that ends the string which begins at `start`; the length of the text if it has no end. */
-export function endOfString(text: string, start: number): number {
+function endOfString(text: string, start: number): number {
   for (let end = start; ; ) {
     end = text.indexOf('"', end + 1)
     if (end === -1) return text.length

@@ -6,21 +6,8 @@ const library = () => load<typeof import('yaml')>('yaml')
 /** A YAML value with scalars as written: `0012` stays `0012`. `~`, `null` and missing values are null. */
 export type Tree = string | null | readonly Tree[] | ReadonlyMap<string, Tree>
 
-/** Converts maps to plain objects. Aliases share one object, because a small text may contain very many of them. */
-export function toPlain(tree: Tree): unknown {
-  const made = new Map<Tree, unknown>()
-  const convert = (tree: Tree): unknown => {
-    if (tree === null || typeof tree === 'string') return tree
-    const plain =
-      made.get(tree) ??
-      (tree instanceof Map
-        ? Object.fromEntries([...tree].map(([key, value]) => [key, convert(value)]))
-        : (tree as readonly Tree[]).map(convert))
-    made.set(tree, plain)
-    return plain
-  }
-  return convert(tree)
-}
+export const isMap = (value: Tree | undefined): value is ReadonlyMap<string, Tree> => value instanceof Map
+export const isList = (value: Tree | undefined): value is readonly Tree[] => Array.isArray(value)
 
 /** The line of each key of a mapping, from 1. */
 const keyLines = new WeakMap<ReadonlyMap<string, Tree>, ReadonlyMap<string, number>>()
@@ -93,7 +80,7 @@ function toTree(document: Document.Parsed, source: string, lines: LineCounter, p
   const anchors = new Map<string, number>()
   const offsetOf = ({ range }: Node) => range?.[0] ?? 0
 
-  const { isAlias, isMap, isScalar, isSeq } = library()
+  const { isAlias, isMap: isMapping, isScalar, isSeq } = library()
 
   const content = (node: Node): Tree => {
     if (isScalar(node)) {
@@ -102,7 +89,7 @@ function toTree(document: Document.Parsed, source: string, lines: LineCounter, p
       return text
     }
     if (isSeq<Node | null>(node)) return node.items.map(visit)
-    if (!isMap<Node | null, Node | null>(node)) return null
+    if (!isMapping<Node | null, Node | null>(node)) return null
     const lineByKey = new Map<string, number>()
     const entries = node.items.map(({ key, value }): [string, Tree] => {
       const name = visit(key)

@@ -41,6 +41,12 @@ it('polls every source once, and says what was read or what to do', async () => 
   }
 })
 
+it('names the target of a refused connection once', async () => {
+  const { out } = await run(['127.0.0.1:1'])
+  expect(out).toMatch(/^Server\n {2}✗ Status \(127\.0\.0\.1:1\): connection refused/)
+  expect(out.split('127.0.0.1:1')).toHaveLength(2)
+})
+
 it('checks settings without polling, and names every mistake', async () => {
   const { code, out } = await run(['127.0.0.1:1', '--offline', '--settings', '--port', '9000'])
   expect(code).toBe(0)

@@ -30,6 +30,7 @@ describe('the flags of tickwarden demo', () => {
   })
 
   it.each([
+    ['--edition pocket', '--edition is "pocket"; expected java, bedrock'],
     ['--era 1.7', '--era is "1.7"; expected 1.12.2, '],
     ['--software bukkit', '--software is "bukkit"; expected vanilla, paper, forge, neoforge'],
     ['--scenario fast', '--scenario is "fast"; expected normal, '],

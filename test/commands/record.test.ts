@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { findCommand } from '../../src/commands/definitions/index.ts'
+import { parseArguments } from '../../src/commands/parse-arguments.ts'
 import { createAnonymiser, createLeakFinder, replaceInJson } from '../../src/commands/record/anonymiser.ts'
-import { runRecord } from '../../src/commands/record.ts'
+import { runRecord, serverToRecord } from '../../src/commands/record.ts'
 import { startBedrockDemoServer } from '../../src/demo/bedrock.ts'
 import { type DemoOptions, type DemoServer, demoSettings, startDemoServer } from '../../src/demo/demo-server.ts'
 import type { ServerSettings } from '../../src/game/server-settings.ts'
@@ -164,6 +166,12 @@ describe('tickwarden record', () => {
     expect(contentOf(folder) + output).not.toContain('wrong-password')
   })
 
+  it('reports a wrong secret of the management protocol', async () => {
+    const { management } = (await start()).sources
+    const { code, output } = await record({ name: 'x', sources: { management: { ...management, secret: 'wrong' } } })
+    expect([code, output]).toEqual([1, expect.stringMatching(/^management: .*: the management secret is wrong$/m)])
+  })
+
   it('exits with 1 if nothing was recorded, and leaves no file', async () => {
     const { sources } = await start()
     await demo?.close()
@@ -222,6 +230,33 @@ describe('tickwarden record', () => {
       env: { PATH: process.env.PATH },
     })
     await expect(wrong).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('not an address') })
+  })
+})
+
+describe('the server of tickwarden record', () => {
+  const stop = never()
+  const sourcesFor = async (args: readonly string[], file: string) => {
+    const path = join(newFolder(), 'tickwarden.yaml')
+    writeFileSync(path, file)
+    const command = findCommand('record')!
+    const parsed = await parseArguments(command, [...args, '--config', path])
+    return serverToRecord({ ...parsed, command, commands: [], stop }).sources
+  }
+  const entry = (name: string) => `  - { name: ${name}, address: ${name}.test, rcon: { address: ${name}.test, password: x } }\n`
+  const file = `servers:\n${entry('one')}${entry('two')}`
+  const rconOf = (host: string) => ({ rcon: { address: { host, port: 25575 }, password: 'x' } })
+
+  it('has the sources that are configured for its address, not those of another server', async () => {
+    expect(await sourcesFor(['one.test'], file)).toMatchObject(rconOf('one.test'))
+    expect(await sourcesFor(['two.test'], file)).toMatchObject(rconOf('two.test'))
+    expect(Object.keys(await sourcesFor(['three.test'], file))).toEqual(['status'])
+  })
+
+  it('has the sources of the flags', async () => {
+    const password = join(newFolder(), 'password')
+    writeFileSync(password, 'x')
+    const flags = ['--mc-rcon', 'three.test', '--mc-rcon-password-file', password]
+    expect(await sourcesFor(['three.test', ...flags], file)).toMatchObject(rconOf('three.test'))
   })
 })
 

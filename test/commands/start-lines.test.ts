@@ -17,3 +17,7 @@ it('counts the servers beyond five', () => {
   const line = startLines(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(server))
   expect(line('http://x')).toMatch(/watches a \(a:25565\), .* e \(e:25565\) and 2 more$/)
 })
+
+it('names no servers if none are ever watched', () => {
+  expect(startLines([], true)('http://x')).toMatch(/ listens on http:\/\/x and serves the databases only$/)
+})

@@ -63,7 +63,7 @@ import { parseHost, parseHostPort, parseServerAddress } from '../../src/util/add
 import { systemClock } from '../../src/util/clock.ts'
 import { parseJson } from '../../src/util/json.ts'
 import { readBody } from '../../src/util/read-body.ts'
-import { parseTree, toPlain } from '../../src/util/yaml.ts'
+import { parseTree } from '../../src/util/yaml.ts'
 import { createEventParser } from '../../src/web/client/event-parser.ts'
 import { acceptsEncoding } from '../../src/web/encoding.ts'
 import { type Growth, type Maker, texts } from './growth.ts'
@@ -223,7 +223,7 @@ export const cases: Readonly<Record<string, Growth>> = {
       buckets: (size) => `# TYPE a histogram\n${'a_bucket{le="1"} 1\n'.repeat(size / 19)}`,
     },
   ),
-  'src/util/yaml.ts parseTree': made((source: string) => toPlain(parseTree(source, 'file', []) ?? null), 16_384, yamlTexts),
+  'src/util/yaml.ts parseTree': made((source: string) => parseTree(source, 'file', []), 16_384, yamlTexts),
   'src/config/server-file.ts readServerFile': made((source: string) => readServerFile(source, 'file', []), 65_536, {
     servers: (size) => `servers:\n${listOf((index) => ` - { name: s${index}, address: a${index} }\n`, 36)(size).join('')}`,
     'unknown keys': (size) => `servers:\n - address: a\n${listOf((index) => `   key${index}: 1\n`, 14)(size).join('')}`,
@@ -711,6 +711,7 @@ export const exempt: Readonly<Record<string, string>> = {
   'src/config/file.ts readConfigFile': calls,
   'src/settings/kinds/number.ts parseDuration': ownSettings,
   'src/settings/read-text.ts readText': 'decodes UTF-8',
+  'src/settings/read.ts readSecretFile': 'decodes UTF-8',
   'src/settings/read.ts readSettings': ownSettings,
   'src/config/parse-servers.ts readEntry': calls,
   'src/config/config.ts readConfig': calls,

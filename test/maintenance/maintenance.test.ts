@@ -60,7 +60,7 @@ test('a file that cannot be read is reported once, and when it can be read again
   writeFileSync(file, '[]')
   await maintenance.sync()
   expect(log.lines).toEqual([
-    expect.stringMatching(/^warn: .* cannot be read or stored/),
+    expect.stringMatching(/^warn: .* cannot be read or stored \(\/.*\/maintenance\.json: not valid JSON\)\.$/),
     'info: The maintenance that was started by commands can be read and stored again.',
   ])
 })

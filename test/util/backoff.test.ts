@@ -6,11 +6,6 @@ it('doubles the pause with each failure, up to the maximum', () => {
   expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 10_000, 10_000, 10_000])
 })
 
-it('can keep the first pause for some failures', () => {
-  const pauses = [0, 1, 2, 3, 4, 5].map((failures) => backoffMs(failures, { firstMs: 1, maxMs: 8, steadyFailures: 3 }))
-  expect(pauses).toEqual([1, 1, 1, 1, 2, 4])
-})
-
 it('only shortens a pause by jitter', () => {
   expect(withJitter(1_000, 0.1, () => 0)).toBe(1_000)
   expect(withJitter(1_000, 0.1, () => 1)).toBe(900)

@@ -1,7 +1,7 @@
 import { type FieldName, fieldDescriptions, fieldNames } from '../../game/fields.ts'
 import { createFleet } from '../../game/fleet.ts'
 import { createNetwork } from '../../game/network.ts'
-import type { PollSettings, ServerSettings } from '../../game/server-settings.ts'
+import { minStaleAfter, type ServerSettings } from '../../game/server-settings.ts'
 import type { ServerSnapshot, SourceState } from '../../game/snapshot.ts'
 import { createSources } from '../../game/sources/create-sources.ts'
 import { descriptorOf } from '../../game/sources/descriptor-of.ts'
@@ -35,50 +35,64 @@ function describeRead({ fields }: ServerSnapshot, source: SourceState['source'])
   return texts.length === 0 ? 'answers' : `${texts.slice(0, 6).join(', ')}${more}`
 }
 
+/** A message of an error beside its target. */
+const withoutTarget = (message: string, target: string): string => message.replace(`${target}: `, '').replace(` ${target})`, ')')
+
 function describeSource(snapshot: ServerSnapshot, state: SourceState): string {
   const title = descriptorOf(state.source).title
   const isOk = state.state === 'ok'
-  const text = isOk ? describeRead(snapshot, state.source) : (state.error?.message ?? 'no reply within the timeout')
+  const failure = state.error?.message ?? 'no reply within the timeout'
+  const text = isOk ? describeRead(snapshot, state.source) : withoutTarget(failure, state.target)
   return escapeControls(`  ${isOk ? ok : failed} ${title} (${state.target}): ${text}`)
 }
 
-/** Polls each server once, and prints its sources as soon as they are known. @returns whether every source works */
-export async function pollAll(
+/**
+ * Polls each server once.
+ * @param polled called with each server and its snapshot, as soon as it is known
+ * @throws the reason of `stop` if it is aborted
+ */
+export async function pollOnce(
   servers: readonly ServerSettings[],
-  { poll, stop, print }: { readonly poll: PollSettings; readonly stop: AbortSignal; readonly print: (text: string) => void },
-): Promise<boolean> {
+  { timeoutMs: timeout, stop }: { readonly timeoutMs: number; readonly stop: AbortSignal },
+  polled: (snapshot: ServerSnapshot) => void,
+): Promise<void> {
   const network = createNetwork({ clock, servers: servers.length })
+  const interval = 1_000
+  const poll = { interval, timeout, staleAfter: minStaleAfter({ interval, timeout }) }
   const fleet = createFleet({ servers: [], poll, clock, log: silentLog, network, createSources })
   const limit = createLimiter(() => maxRunning)
-  let isOk = true
-  const closeAll: (() => void)[] = []
-  stop.addEventListener('abort', () => {
-    for (const close of closeAll) close()
-  })
+  const pollServer = async (server: ServerSettings) => {
+    if (stop.aborted) return
+    const watcher = fleet.probe(server, timeout, { network })
+    const close = () => watcher.close()
+    stop.addEventListener('abort', close)
+    try {
+      polled(await watcher.poll())
+    } finally {
+      stop.removeEventListener('abort', close)
+      close()
+    }
+  }
   try {
-    await Promise.all(
-      servers.map((server) =>
-        limit(async () => {
-          if (stop.aborted) return
-          const watcher = fleet.probe(server, poll.timeout, { network })
-          closeAll.push(() => watcher.close())
-          try {
-            const snapshot = await watcher.poll()
-            const isServerOk = snapshot.sources.length > 0 && snapshot.sources.every(({ state }) => state === 'ok')
-            isOk &&= isServerOk
-            const sources = snapshot.sources.map((state) => describeSource(snapshot, state))
-            const none = `  ${failed} no source: nothing was found in its directory`
-            print([escapeControls(server.name), ...(sources.length === 0 ? [none] : sources)].join('\n'))
-          } finally {
-            watcher.close()
-          }
-        }),
-      ),
-    )
+    await Promise.all(servers.map((server) => limit(() => pollServer(server))))
   } finally {
     fleet.close()
     network.close()
   }
   stop.throwIfAborted()
+}
+
+/** Polls each server once, and prints its sources as soon as they are known. @returns whether every source works */
+export async function pollAll(
+  servers: readonly ServerSettings[],
+  { print, ...options }: { readonly timeoutMs: number; readonly stop: AbortSignal; readonly print: (text: string) => void },
+): Promise<boolean> {
+  let isOk = true
+  await pollOnce(servers, options, (snapshot) => {
+    isOk &&= snapshot.sources.length > 0 && snapshot.sources.every(({ state }) => state === 'ok')
+    const sources = snapshot.sources.map((state) => describeSource(snapshot, state))
+    const none = `  ${failed} no source: nothing was found in its directory`
+    print([escapeControls(snapshot.server), ...(sources.length === 0 ? [none] : sources)].join('\n'))
+  })
   return isOk
 }

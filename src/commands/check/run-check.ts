@@ -102,6 +102,6 @@ export async function runCheck(
     print(`${areListsOk ? '!' : failed} No server is configured${demo}.`)
     return isOk ? 0 : 1
   }
-  const isPolled = await pollAll(servers, { poll: config.poll, stop: call.stop, print })
+  const isPolled = await pollAll(servers, { timeoutMs: config.poll.timeout, stop: call.stop, print })
   return isOk && isPolled ? 0 : 1
 }

@@ -19,10 +19,7 @@ export const otherCommands: readonly Command[] = [
       { line: 'tickwarden notify --test', meaning: 'to every channel' },
       { line: 'tickwarden notify --test ops up', meaning: 'that a server is up, to the channel ops' },
     ],
-    async run(call) {
-      const config = await configOf(call)
-      return (await import('../notify.ts')).runNotify(call, config, console)
-    },
+    run: async (call) => (await import('../notify.ts')).runNotify(call, await configOf(call), console),
   }),
   readsSettings({
     name: 'maintenance',
@@ -43,10 +40,7 @@ export const otherCommands: readonly Command[] = [
       },
       { line: 'tickwarden maintenance end survival', meaning: 'also ends a planned window early' },
     ],
-    async run(call) {
-      const config = await configOf(call)
-      return (await import('../maintenance.ts')).runMaintenance(call, config, console)
-    },
+    run: async (call) => (await import('../maintenance.ts')).runMaintenance(call, await configOf(call), console),
   }),
   readsSettings({
     name: 'incident',
@@ -66,10 +60,7 @@ export const otherCommands: readonly Command[] = [
       { line: 'tickwarden incident note survival "The disk was full."', meaning: 'to the newest incident of the server' },
       { line: 'tickwarden incident note 1-1795269000000 "The disk was full."', meaning: 'to the one with this ID' },
     ],
-    async run(call) {
-      const config = await configOf(call)
-      return (await import('../incident.ts')).runIncident(call, config, console)
-    },
+    run: async (call) => (await import('../incident.ts')).runIncident(call, await configOf(call), console),
   }),
   {
     name: 'mc-monitor',
@@ -118,8 +109,7 @@ export const otherCommands: readonly Command[] = [
       const { full, force, 'dry-run': dryRun } = call.flags
       const options = { script: call.args[0] ?? '', full: full === true, force: force ?? false, dryRun: dryRun === true }
       const io = { stdout: process.stdout, stderr: process.stderr, signal: call.stop }
-      const config = await configOf(call)
-      return (await import('../update.ts')).runUpdate(options, config, io)
+      return (await import('../update.ts')).runUpdate(options, await configOf(call), io)
     },
   }),
   readsSettings({
@@ -131,9 +121,9 @@ export const otherCommands: readonly Command[] = [
     examples: [{ line: 'tickwarden record mc.example.org --output recording', meaning: 'a fixture for tests' }],
     async run(call) {
       const { output } = call.flags
-      const config = await configOf(call, { flags: { MC_SERVER: call.args[0] ?? '' } })
+      const { runRecord, serverToRecord } = await import('../record.ts')
       const folder = typeof output === 'string' ? output : 'recording'
-      return (await import('../record.ts')).runRecord(config, { folder, print: console.log, signal: call.stop })
+      return runRecord({ servers: [serverToRecord(call)] }, { folder, print: console.log, signal: call.stop })
     },
   }),
   readsSettings({
@@ -149,8 +139,7 @@ export const otherCommands: readonly Command[] = [
       const service = musicServices.find((name) => name === call.args[0]) ?? musicServices[0]
       const { readLine, close } = createPrompt(process.stdin, process.stdout)
       try {
-        const io = { print: console.log, readLine, signal: call.stop }
-        return await runAuthorise(service, config, io)
+        return await runAuthorise(service, config, { print: console.log, readLine, signal: call.stop })
       } finally {
         close()
       }

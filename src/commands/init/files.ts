@@ -3,7 +3,7 @@ import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Document, parseDocument, stringify, YAMLMap, YAMLSeq } from 'yaml'
 import { settings, settingsOfServer, slices } from '../../config/settings.ts'
-import { parseHostPort, parseServerAddress } from '../../util/address.ts'
+import { formatHostPort, type HostPort, parseServerAddress } from '../../util/address.ts'
 import { packageRoot } from '../../util/package.ts'
 import { UsageError } from '../../util/usage-error.ts'
 import type { PlannedServer } from './find-servers.ts'
@@ -34,15 +34,8 @@ export function envText(existing: string, values: Readonly<Record<string, string
   return `${before === '' ? '' : `${before}\n`}${lines.join('\n')}\n`
 }
 
-interface Entry {
-  /** By key in the file, `rcon.address`. */
-  readonly keys: Readonly<Record<string, string>>
-  /** By environment name. */
-  readonly secrets: Readonly<Record<string, string>>
-}
-
-/** Splits the settings of a server into those of the file and secrets. */
-function split({ name, settings: given }: PlannedServer): Entry {
+/** Splits the settings of a server into those of the file, by key such as `rcon.address`, and secrets, by environment name. */
+function split({ name, settings: given }: PlannedServer) {
   const keys: Record<string, string> = { name }
   const secrets: Record<string, string> = {}
   for (const { env, file = '', secret } of settingsOfServer) {
@@ -72,7 +65,7 @@ function commented({ file, meaning, default: value = './history' }: { file: stri
 }
 
 /** `tickwarden.yaml`, and the files of its secrets: the environment is only about the first server. */
-function configFiles(servers: readonly PlannedServer[], listen: string, existingEnv: string): readonly NewFile[] {
+function configFiles(servers: readonly PlannedServer[], listen: HostPort, existingEnv: string): readonly NewFile[] {
   const files: NewFile[] = []
   const entries = servers.map((server, index) => {
     const { keys, secrets } = split(server)
@@ -91,7 +84,7 @@ function configFiles(servers: readonly PlannedServer[], listen: string, existing
 # docs/settings.md lists all of them.${files.some(({ name }) => name === '.env') ? ' Secrets of the first server are in .env.' : ''}
 
 # Address of the page, the API and the metrics. With 0.0.0.0, other machines can connect.
-listen: ${stringify(listen).trim()}
+listen: ${stringify(formatHostPort(listen)).trim()}
 
 ${optional.map(commented).join('\n\n')}
 
@@ -119,7 +112,7 @@ const isLocal = ({ settings }: PlannedServer): boolean =>
   settings.MC_SERVER === undefined || /^(localhost|127\.|::1$)/.test(parseServerAddress(settings.MC_SERVER)?.host ?? '')
 
 /** The service `tickwarden` of the shipped compose.yaml, for this folder. */
-function composeText(servers: readonly PlannedServer[], listen: string, secretFiles: readonly string[]): string {
+function composeText(servers: readonly PlannedServer[], { host, port }: HostPort, secretFiles: readonly string[]): string {
   readShipped('Dockerfile')
   const document = readDocument(
     'compose.yaml',
@@ -145,7 +138,6 @@ function composeText(servers: readonly PlannedServer[], listen: string, secretFi
   set('volumes', [...volumes, 'data:/data', 'history:/history'])
   set('environment/TICKWARDEN_CONFIG', resolve('tickwarden.yaml'))
   set('working_dir', '/data')
-  const { host, port } = parseHostPort(listen, Number(settings.port.default)) ?? { host: '127.0.0.1', port: 8080 }
   if (servers.some(isLocal)) {
     // In a network of its own, 127.0.0.1 would be the container.
     set('network_mode', 'host')
@@ -184,17 +176,14 @@ function unitText(): string {
 }
 
 /** The shipped configuration of Prometheus, for a service and rules on this machine. */
-function prometheusText(listen: string): string {
+function prometheusText({ host, port }: HostPort): string {
   const about = 'Scrapes Tickwarden and evaluates its rules. For a Prometheus that runs already, copy the job.'
   const document = readDocument('grafana/prometheus/prometheus.yaml', about)
-  const { host, port } = parseHostPort(listen, Number(settings.port.default)) ?? { host: '127.0.0.1', port: 8080 }
   const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   document.deleteIn(['alerting'])
   document.setIn(['rule_files', 0], join(packageRoot, 'grafana/alerts/*.rules.yaml'))
-  document.setIn(
-    ['scrape_configs', 0, 'static_configs', 0, 'targets', 0],
-    `${reached.includes(':') ? `[${reached}]` : reached}:${port}`,
-  )
+  const target = formatHostPort({ host: reached, port })
+  document.setIn(['scrape_configs', 0, 'static_configs', 0, 'targets', 0], target)
   return document.toString({ lineWidth: 0 })
 }
 
@@ -203,7 +192,11 @@ export type Extra = 'compose' | 'systemd' | 'prometheus'
 /** Every file of a setup; the first one is `tickwarden.yaml`. @throws UsageError if a text is not shipped */
 export function filesFor(
   servers: readonly PlannedServer[],
-  { listen, extras, existingEnv }: { readonly listen: string; readonly extras: ReadonlySet<Extra>; readonly existingEnv: string },
+  {
+    listen,
+    extras,
+    existingEnv,
+  }: { readonly listen: HostPort; readonly extras: ReadonlySet<Extra>; readonly existingEnv: string },
 ): readonly NewFile[] {
   const files = configFiles(servers, listen, existingEnv)
   const secrets = files.flatMap(({ name, isSecret }) => (isSecret && name !== '.env' ? [name] : []))

@@ -1,7 +1,7 @@
 import { readdir, readFile, readlink, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
-import { decodeProperties, parseProperties, portIn } from '../../game/sources/directory/server-properties.ts'
+import { decodeProperties, type Properties, parseProperties, portIn } from '../../game/sources/directory/server-properties.ts'
 import { serverName } from '../../settings/kinds/index.ts'
 import type { Texts } from '../../settings/read.ts'
 import { defaultPorts, formatServerAddress, type ServerAddress } from '../../util/address.ts'
@@ -51,6 +51,9 @@ export function nameServers(list: readonly Texts[]): readonly PlannedServer[] {
 /** The content of server.properties in a folder; undefined if there is none. */
 export const readProperties = (folder: string): Promise<Buffer | undefined> =>
   readFileUpTo(join(folder, 'server.properties'), maxPropertiesBytes).catch(() => undefined)
+
+export const propertiesIn = async (folder: string): Promise<Properties> =>
+  parseProperties(decodeProperties((await readProperties(folder)) ?? Buffer.of()))
 
 export const isFolder = (path: string): Promise<boolean> =>
   stat(path).then(
@@ -143,11 +146,7 @@ export async function findServers(
       }),
     ),
   )
-  const ports = await Promise.all(
-    all.map(async (folder) =>
-      portIn(parseProperties(decodeProperties((await readProperties(folder)) ?? Buffer.of())), 'server-port'),
-    ),
-  )
+  const ports = await Promise.all(all.map(async (folder) => portIn(await propertiesIn(folder), 'server-port')))
   const known = new Set(ports.map((port) => port ?? defaultPorts.java))
   const addresses = found.flat().filter(({ edition, port }) => edition === 'bedrock' || !known.has(port))
   return nameServers([

@@ -3,20 +3,15 @@ import { escapeControls } from '../../util/escape-controls.ts'
 import type { Extra } from './files.ts'
 import type { PlannedServer } from './find-servers.ts'
 
-/** The user has ended the questions. */
-export class CancelledError extends Error {
-  override readonly name = 'CancelledError'
-}
-
 const answered = async <T>(answer: Promise<T | typeof clack.CANCEL_SYMBOL>): Promise<T> => {
   const value = await answer
-  if (clack.isCancel(value)) throw new CancelledError('Cancelled; no configuration was written.')
+  if (clack.isCancel(value)) throw new Error('Cancelled; no configuration was written.')
   return value as T
 }
 
 const shown = ({ settings }: PlannedServer): string => escapeControls(settings.MC_DIRECTORY ?? settings.MC_SERVER ?? '')
 
-/** The questions of `tickwarden init` on a terminal. Each throws a CancelledError at Ctrl+C. */
+/** The questions of `tickwarden init` on a terminal. Each throws an error at Ctrl+C. */
 export const questions = {
   begin: (): void => clack.intro('Tickwarden'),
   end: (text: string): void => clack.outro(text),

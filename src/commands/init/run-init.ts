@@ -3,7 +3,6 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { loadConfig } from '../../config/config.ts'
-import { decodeProperties, parseProperties } from '../../game/sources/directory/server-properties.ts'
 import { duration, hostPort } from '../../settings/kinds/index.ts'
 import type { Texts } from '../../settings/read.ts'
 import { readText } from '../../settings/read-text.ts'
@@ -18,7 +17,7 @@ import { secretsFor, serverOf } from '../status/full-look.ts'
 import { parseTarget } from '../status/look.ts'
 import { enableRcon, hasRcon } from './enable-rcon.ts'
 import { type Extra, filesFor, type NewFile } from './files.ts'
-import { findServers, foldersWithin, isFolder, nameServers, type PlannedServer, readProperties } from './find-servers.ts'
+import { findServers, foldersWithin, isFolder, nameServers, type PlannedServer, propertiesIn } from './find-servers.ts'
 
 type Questions = typeof import('./questions.ts')['questions']
 
@@ -74,9 +73,8 @@ async function addRcon(
 ): Promise<PlannedServer> {
   const folder = server.settings.MC_DIRECTORY
   if (folder !== undefined) {
-    const properties = parseProperties(decodeProperties((await readProperties(folder)) ?? Buffer.of()))
     const file = join(folder, 'server.properties')
-    if (hasRcon(properties)) return server
+    if (hasRcon(await propertiesIn(folder))) return server
     if (!call.flags['enable-rcon'] && !(await ask?.mayEnableRcon(file))) return server
     const backup = await enableRcon(folder, usedPorts)
     if (backup !== undefined)
@@ -111,8 +109,8 @@ async function write(files: readonly NewFile[]): Promise<void> {
  */
 export async function runInit(call: Call): Promise<number> {
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true && !call.flags.yes
-  const listen = formatHostPort(flagValue(call, 'listen', hostPort(8080)))
-  const timeout = flagValue(call, 'timeout', duration('50ms', '10m'))
+  const listen = flagValue(call, 'listen', hostPort(8080))
+  const timeoutMs = flagValue(call, 'timeout', duration('50ms', '10m'))
   // A serial console has no size; without a width every character would have a line of its own.
   if (process.stdout.columns === 0) process.stdout.columns = 80
   const ask = isTerminal ? (await import('./questions.ts')).questions : undefined
@@ -141,11 +139,11 @@ export async function runInit(call: Call): Promise<number> {
   const usedPorts = new Set<number>()
   const servers: PlannedServer[] = []
   let isOk = true
-  const poll = { interval: 5_000, timeout, staleAfter: 60_000 }
   for (const server of plan) {
     const complete = await addRcon(server, { call, ask, usedPorts, print })
     servers.push(complete)
-    isOk = (await pollAll([{ ...serverOf(complete.settings), name: server.name }], { poll, stop: call.stop, print })) && isOk
+    const polled = { ...serverOf(complete.settings), name: server.name }
+    isOk = (await pollAll([polled], { timeoutMs, stop: call.stop, print })) && isOk
   }
   const wanted = new Set(ask === undefined || given.length > 0 ? given : await ask.chooseExtras(extras))
   const files = filesFor(servers, { listen, extras: wanted, existingEnv: existing() })
@@ -156,7 +154,7 @@ export async function runInit(call: Call): Promise<number> {
   loadConfig({ file: 'tickwarden.yaml', env: parseEnv(existing()) })
   const end = [
     `Written: ${files.map(({ name }) => name).join(', ')}`,
-    `Next: ${commandName}, then open http://${listen.replace(/^(0\.0\.0\.0|\[::\]):/, 'localhost:')}`,
+    `Next: ${commandName}, then open http://${formatHostPort(listen).replace(/^(0\.0\.0\.0|\[::\]):/, 'localhost:')}`,
   ]
   for (const line of end.slice(0, ask ? 1 : 2)) print(line)
   ask?.end(end[1] ?? '')

@@ -1,40 +1,26 @@
 import http2 from 'node:http2'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Attributes, ValueType } from '@opentelemetry/api'
 import { ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer'
 import { resourceFromAttributes } from '@opentelemetry/resources'
-import { AggregationTemporality, DataPointType, type MetricData, type ResourceMetrics } from '@opentelemetry/sdk-metrics'
-import { toHrTime } from '../../otlp/metric-data.ts'
+import type { ResourceMetrics } from '@opentelemetry/sdk-metrics'
+import { MetricDataReader, toHrTime } from '../../otlp/metric-data.ts'
 import { formatHostPort, parseHostPort } from '../../util/address.ts'
 import { version } from '../../util/package.ts'
 import type { GoValues } from './flags.ts'
-import { addressesOf, log, noServers, type PingedServer, pingAll, readingOf } from './monitoring.ts'
+import { addressesOf, log, noServers, pollGauges } from './monitoring.ts'
 
-/** The gauges with the units of mc-monitor: it calls the response time `ms`, and sends seconds. */
-const gauges = {
-  minecraft_status_healthy: { of: 'healthy', unit: '1', description: '1 if players can join the server, else 0' },
-  minecraft_status_response_time: { of: 'responseTime', unit: 'ms', description: 'How long the server took to answer' },
-  minecraft_status_players_online_count: { of: 'online', unit: '1', description: 'Players who are on the server' },
-  minecraft_status_players_max_count: { of: 'max', unit: '1', description: 'Places for players on the server' },
-} as const
-
-/** What was read, as OpenTelemetry's packages expect it. @param at Unix milliseconds */
-export function toResourceMetrics(servers: readonly PingedServer[], at: number): ResourceMetrics {
-  const times = { startTime: toHrTime(at), endTime: toHrTime(at) }
-  const metrics = Object.entries(gauges).map(([name, { of, ...descriptor }]): MetricData => {
-    const dataPoints = servers.flatMap((server) => {
-      const { [of]: value } = readingOf(server)
-      const { edition, host, port } = server.address
-      const attributes: Attributes = {
-        ...{ server_host: host, server_port: String(port), server_edition: edition },
-        ...(server.result !== undefined && { server_version: server.result.version }),
-      }
-      return value === undefined ? [] : [{ ...times, attributes, value }]
-    })
-    return {
-      descriptor: { name, ...descriptor, valueType: ValueType.DOUBLE },
-      ...{ aggregationTemporality: AggregationTemporality.CUMULATIVE, dataPointType: DataPointType.GAUGE, dataPoints },
-    }
+/**
+ * The gauges as OpenTelemetry's packages expect them, with the unit of mc-monitor: it calls the response time `ms`, and sends seconds.
+ * @param text in the format of Prometheus
+ * @param at Unix milliseconds
+ */
+function toResourceMetrics(text: string, at: number): ResourceMetrics {
+  const reader = new MetricDataReader()
+  for (const line of text.split('\n')) reader.add(line)
+  const metrics = reader.metrics(toHrTime(at), toHrTime(at)).map((metric) => {
+    const { descriptor } = metric
+    const isTime = descriptor.unit === 's'
+    return { ...metric, descriptor: { ...descriptor, name: descriptor.name.replace('_seconds', ''), unit: isTime ? 'ms' : '1' } }
   })
   const resource = resourceFromAttributes({ 'service.name': 'mc-monitor', 'service.version': version })
   return { resource, scopeMetrics: [{ scope: { name: 'minecraft' }, metrics }] }
@@ -48,7 +34,7 @@ const prefixLength = 5
  * Sends the metrics to a collector by gRPC without TLS: one request by HTTP/2, whose outcome is in the trailers.
  * @throws Error with the reason
  */
-export async function exportByGrpc(url: string, metrics: ResourceMetrics, timeoutMs: number): Promise<void> {
+async function exportByGrpc(url: string, metrics: ResourceMetrics, timeoutMs: number): Promise<void> {
   const message = ProtobufMetricsSerializer.serializeRequest(metrics)
   if (message === undefined) throw new Error('the metrics cannot be encoded')
   const body = Buffer.concat([Buffer.alloc(prefixLength), message])
@@ -92,8 +78,9 @@ export async function collectOtel(values: GoValues, stop: AbortSignal): Promise<
     await delay(intervalMs, undefined, { signal: stop }).catch(() => {})
     if (stop.aborted) break
     log('otel\tcollecting OpenTelemetry data', {})
-    const servers = await pingAll(addresses, { timeoutMs }, stop)
-    await exportByGrpc(`http://${formatHostPort(endpoint)}`, toResourceMetrics(servers, Date.now()), timeoutMs).catch(
+    const text = await pollGauges(addresses, { timeoutMs }, stop).catch(() => undefined)
+    if (text === undefined) break
+    await exportByGrpc(`http://${formatHostPort(endpoint)}`, toResourceMetrics(text, Date.now()), timeoutMs).catch(
       ({ message }: Error) => log('otel\tfailed to export metrics', { error: message }, 'ERROR'),
     )
   }

@@ -32,23 +32,15 @@ export function goDuration(text: string): number | undefined {
   return sign === '-' ? -sum : sum
 }
 
-const truths: Readonly<Record<string, boolean>> = Object.fromEntries(
-  ['1', 't', 'T', 'true', 'TRUE', 'True', '0', 'f', 'F', 'false', 'FALSE', 'False'].map((text, index) => [text, index < 6]),
-)
+const isTrue = (text: string): boolean => /^(1|[tT]|true|TRUE|True)$/.test(text)
+const isFalse = (text: string): boolean => /^(0|[fF]|false|FALSE|False)$/.test(text)
 
 const isValid = ({ type }: GoFlag, text: string): boolean =>
   (type !== 'int' || /^[-+]?\d{1,15}$/.test(text)) &&
   (type !== 'duration' || goDuration(text) !== undefined) &&
-  (type !== 'bool' || truths[text] !== undefined)
+  (type !== 'bool' || isTrue(text) || isFalse(text))
 
-export interface GoValues {
-  text(name: string): string
-  number(name: string): number
-  /** Milliseconds. */
-  duration(name: string): number
-  isSet(name: string): boolean
-  list(name: string): readonly string[]
-}
+export type GoValues = ReturnType<typeof parseGoFlags>['values']
 
 /**
  * Parses flags as Go's flag package does, after the environment. Flags end at the first other argument.
@@ -58,7 +50,7 @@ export function parseGoFlags(
   flags: readonly GoFlag[],
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
-): { readonly values: GoValues; readonly rest: readonly string[] } {
+) {
   const texts = new Map(flags.map((flag) => [flag.name, flag.default]))
   for (const flag of flags) {
     const text = flag.env === undefined ? undefined : env[flag.env]
@@ -87,18 +79,16 @@ export function parseGoFlags(
     texts.set(name, flag.type === 'list' && before ? `${before},${text}` : text)
   }
   const text = (name: string) => texts.get(name) ?? ''
-  const values: GoValues = {
+  const words = (name: string) => text(name).split(/[,\n]/)
+  const values = {
     text,
-    number: (name) => Number(text(name)),
-    duration: (name) => goDuration(text(name)) ?? 0,
-    isSet: (name) => truths[text(name)] === true,
-    list: (name) =>
-      text(name)
-        .split(/[,\n]/)
-        .map((one) => one.trim())
-        .filter((one) => one !== ''),
+    number: (name: string) => Number(text(name)),
+    /** Milliseconds. */
+    duration: (name: string) => goDuration(text(name)) ?? 0,
+    isSet: (name: string) => isTrue(text(name)),
+    list: (name: string) => words(name).flatMap((word) => word.trim() || []),
   }
-  return { values, rest: args.slice(at) }
+  return { values, rest: args.slice(at) as readonly string[] }
 }
 
 /** The flags as Go's flag package prints them. */

@@ -1,11 +1,14 @@
 import http from 'node:http'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { familyHeader, labelText } from '../../../exporter/text.ts'
-import { formatHostPort, parseHostPort, type ServerAddress } from '../../util/address.ts'
+import { mcMonitor } from '../../../exporter/families/mc-monitor.ts'
+import { createFleetText } from '../../../exporter/fleet-text.ts'
+import { contentTypes } from '../../../exporter/text.ts'
+import { formatHostPort, formatServerAddress, parseHostPort, type ServerAddress } from '../../util/address.ts'
+import { look } from '../status/look.ts'
 import { measurementLine } from '../status/telegraf.ts'
 import type { GoValues } from './flags.ts'
-import { logLine, notReady, type Ping, ping } from './ping.ts'
+import { logLine, maxTimeoutMs, notReady, ping } from './ping.ts'
 
 const defaultPorts = { java: 25565, bedrock: 19132 } as const
 export const noServers = 'requires at least one server\n'
@@ -28,49 +31,28 @@ export function addressesOf(values: GoValues): readonly ServerAddress[] {
   return [...values.list('servers').map(parse('java')), ...values.list('bedrock-servers').map(parse('bedrock'))]
 }
 
-const gauges = {
-  minecraft_status_healthy: { of: 'healthy', help: '1 if players can join the server, else 0.' },
-  minecraft_status_players_max_count: { of: 'max', help: 'Places for players on the server.' },
-  minecraft_status_players_online_count: { of: 'online', help: 'Players who are on the server.' },
-  minecraft_status_response_time_seconds: { of: 'responseTime', help: 'How long the server took to answer, in seconds.' },
-} as const
-
-/** A server, and what it replied; undefined if it is down. */
-export interface PingedServer {
-  readonly address: ServerAddress
-  readonly result: Ping | undefined
-}
-
-/** What mc-monitor tells about a server: `healthy` is 1 or 0, `responseTime` is in seconds, and the others are undefined if unknown. */
-export function readingOf({ address, result }: PingedServer) {
-  const isReady = result !== undefined && (address.edition === 'bedrock' || result.max !== 0)
-  const { online, max } = isReady ? result : {}
-  return { healthy: Number(isReady), online, max, responseTime: result?.responseTime }
-}
-
-/** Reads every server once. */
-export const pingAll = (
+/** Reads every server once. @returns the gauges of mc-monitor in the text format of Prometheus */
+export async function pollGauges(
   addresses: readonly ServerAddress[],
-  options: Parameters<typeof ping>[1],
-  stop: AbortSignal,
-): Promise<readonly PingedServer[]> =>
-  Promise.all(addresses.map(async (address) => ({ address, result: await ping(address, options, stop).catch(() => undefined) })))
-
-const labels = ['server_edition', 'server_host', 'server_port', 'server_version']
-
-/** The gauges of mc-monitor in the text format. */
-function metricsText(results: readonly PingedServer[]): string {
-  const families = Object.entries(gauges).map(([name, { of, help }]) => {
-    const samples = results.flatMap((server) => {
-      const { edition, host, port } = server.address
-      const { [of]: value } = readingOf(server)
-      const text = labelText(labels, [edition, host, String(port), server.result?.version ?? ''])
-      return value === undefined ? [] : [`${name}{${text}} ${value}\n`]
-    })
-    const header = familyHeader({ name, type: 'gauge', help }, 'prometheus')
-    return samples.length === 0 ? '' : header + [...new Set(samples)].sort().join('')
-  })
-  return families.join('')
+  { timeoutMs: given, ...options }: { readonly timeoutMs: number; readonly proxyProtocol?: 'v1' | 'v2' },
+  signal: AbortSignal,
+): Promise<string> {
+  const timeoutMs = Math.min(Math.max(given, 1), maxTimeoutMs)
+  const servers = new Map(addresses.map((address) => [formatServerAddress(address), address]))
+  const looks = await Promise.all(
+    [...servers].map(([text, address]) => look({ text, addresses: [address] }, { ...options, timeoutMs, signal })),
+  )
+  const settingsOf = (name: string) => {
+    const address = servers.get(name)
+    return address && { name, sources: { status: { address } } }
+  }
+  const snapshots = looks.map(({ snapshot }) => snapshot)
+  const parts = createFleetText([], mcMonitor({ settingsOf })).parts(snapshots, 'prometheus')
+  // Its library sorts labels by name.
+  return String(Buffer.concat([...parts])).replaceAll(
+    /\{(server_host="[^"]*",server_port="\d+"),(server_edition="\w+"),/g,
+    '{$2,$1,',
+  )
 }
 
 /** Serves `/metrics` until it is stopped; each request reads every server. */
@@ -85,7 +67,7 @@ export async function exportForPrometheus(values: GoValues, stop: AbortSignal): 
   if (useProxy && version !== 1 && version !== 2) throw new Error('proxy version must be 1 or 2')
   const timeoutMs = values.duration('timeout') > 0 ? values.duration('timeout') : 60_000
   const options = { timeoutMs, ...(useProxy && { proxyProtocol: version === 2 ? ('v2' as const) : ('v1' as const) }) }
-  const collect = () => pingAll(addresses, options, stop)
+  const collect = () => pollGauges(addresses, options, stop)
   /** One collection at a time, however many clients ask. */
   let running: ReturnType<typeof collect> | undefined
   const server = http.createServer((request, response) => {
@@ -96,9 +78,10 @@ export async function exportForPrometheus(values: GoValues, stop: AbortSignal): 
     running ??= collect().finally(() => {
       running = undefined
     })
-    void running.then((results) => {
-      response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(metricsText(results))
-    })
+    running.then(
+      (text) => response.writeHead(200, { 'content-type': contentTypes.prometheus }).end(text),
+      () => response.destroy(),
+    )
   })
   const port = values.number('port')
   return await new Promise((resolve, reject) => {

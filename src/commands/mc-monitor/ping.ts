@@ -1,26 +1,21 @@
-import type { Fields } from '../../game/fields.ts'
 import { readFields } from '../../library/read-status.ts'
 import type { ServerAddress } from '../../util/address.ts'
 
-export interface Ping {
-  readonly version: string
-  readonly online: number
-  readonly max: number
-  /** Seconds. */
-  readonly responseTime: number
-  readonly fields: Partial<Fields>
-}
+export type Ping = Awaited<ReturnType<typeof ping>>
 
-export interface PingOptions {
-  readonly timeoutMs: number
-  readonly proxyProtocol?: 'v1' | 'v2'
-}
+/** Of a timer of Node.js. */
+export const maxTimeoutMs = 2 ** 31 - 1
 
 /** Reads a server as mc-monitor does: a missing count is 0 for Java and -1 for Bedrock. @throws SourceError */
-export async function ping(address: ServerAddress, { timeoutMs, ...options }: PingOptions, stop: AbortSignal): Promise<Ping> {
+export async function ping(
+  address: ServerAddress,
+  { timeoutMs, ...options }: { readonly timeoutMs: number; readonly proxyProtocol?: 'v1' | 'v2' },
+  stop: AbortSignal,
+) {
   const started = performance.now()
   const settings = address.edition === 'java' ? { address, ...options } : { address }
-  const fields = await readFields(settings, Math.min(Math.max(timeoutMs, 1), 2 ** 31 - 1), stop, { isProbe: true })
+  const fields = await readFields(settings, Math.min(Math.max(timeoutMs, 1), maxTimeoutMs), stop, { isProbe: true })
+  /** Seconds. */
   const responseTime = (performance.now() - started) / 1_000
   const missing = address.edition === 'bedrock' ? -1 : 0
   const { version = fields.version ?? '', playersOnline: online = missing, playersMax: max = missing } = fields.rawStatus ?? {}

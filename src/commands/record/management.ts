@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import { SourceError } from '../../game/errors.ts'
-import type { Network } from '../../game/network.ts'
+import { systemNetwork } from '../../game/network.ts'
 import { readingMethods } from '../../game/protocol/management.ts'
 import type { ListedPlayer } from '../../game/protocol/rcon/player-list.ts'
 import { normaliseUuid } from '../../game/protocol/uuid.ts'
@@ -10,7 +10,7 @@ import type { ManagementSettings } from '../../game/sources/management/settings.
 import { isRecord } from '../../util/is-record.ts'
 import { parseJson } from '../../util/json.ts'
 import { replaceInJson } from './anonymiser.ts'
-import type { Exchange, RawRecording } from './recording.ts'
+import type { RawRecording } from './recording.ts'
 
 const maxMessage = 4 * 1024 * 1024
 
@@ -45,78 +45,59 @@ function parseMessage(text: string): Message | undefined {
  * @throws SourceError, or the signal's reason
  */
 export async function recordManagement(
-  { url, secret, caFile, fingerprint }: ManagementSettings,
-  network: Network,
+  { url, secret, ...trust }: ManagementSettings,
   signal: AbortSignal,
 ): Promise<RawRecording> {
-  const trust = { ...(caFile !== undefined && { caFile }), ...(fingerprint !== undefined && { fingerprint }) }
-  const { host } = new URL(url)
-  const socket = await openSocket(new URL(url), trust, network, signal)
+  const socket = await openSocket(new URL(url), trust, systemNetwork, signal)
   const ws = new WebSocket(url, {
     createConnection: () => socket,
     headers: { authorization: `Bearer ${secret}` },
     maxPayload: maxMessage,
     perMessageDeflate: false,
   })
-  const messages: Message[] = []
-  let invalid = 0
   const requests = readingMethods.map((method, index) => ({
     method,
     id: index + 1,
     text: JSON.stringify({ jsonrpc: '2.0', id: index + 1, method, params: [] }),
   }))
-  const abort = () => ws.terminate()
-  signal.addEventListener('abort', abort, { once: true })
+  const messages: Message[] = []
+  let invalid = 0
+  ws.on('message', (data) => {
+    const message = parseMessage(String(data))
+    if (message === undefined) invalid++
+    else messages.push(message)
+    const answered = new Set(messages.map(({ id }) => id))
+    if (requests.every(({ id }) => answered.has(id))) ws.close()
+  })
   try {
+    await once(ws, 'open', { signal })
     const closed = once(ws, 'close', { signal })
-    ws.on('message', (data) => {
-      const message = parseMessage(String(data))
-      if (message === undefined) invalid++
-      else messages.push(message)
-      const answered = new Set(messages.map(({ id }) => id))
-      if (requests.every(({ id }) => answered.has(id))) ws.close()
-    })
-    await once(ws, 'open', { signal }).catch((error: Error) => {
-      const isRefused = /\b40[13]\b/.test(error.message)
-      throw signal.aborted
-        ? signal.reason
-        : new SourceError(
-            isRefused ? 'auth' : 'closed',
-            `${host}: ${isRefused ? 'the management secret is wrong' : error.message}`,
-          )
-    })
     for (const { text } of requests) ws.send(text)
-    await closed.catch((error: unknown) => {
-      throw signal.aborted ? signal.reason : error
-    })
+    await closed
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    const { message } = error as Error
+    const isRefused = /\b40[13]\b/.test(message)
+    const reason = isRefused ? 'the management secret is wrong' : message
+    throw new SourceError(isRefused ? 'auth' : 'closed', `${new URL(url).host}: ${reason}`)
   } finally {
-    signal.removeEventListener('abort', abort)
     ws.on('error', () => {})
     ws.terminate()
   }
-  const calls = requests.map(({ method, id, text }) => ({
-    method,
-    text,
-    replies: messages.filter((message) => message.id === id),
-  }))
-  const notificationMessages = messages.filter(({ id }) => id === undefined)
   return {
     protocol: 'management',
     players: messages.flatMap(({ value }) => playersIn(value)),
     anonymise(replace) {
-      const toBytes = ({ text }: Message) => Buffer.from(replaceInJson(text, replace))
-      const exchanges: Exchange[] = calls.map(({ method, text, replies }) => ({
-        request: method,
-        sent: Buffer.from(text),
-        received: replies.map(toBytes),
+      const repliesTo = (wanted: number | undefined) =>
+        messages.flatMap(({ id, text }) => (id === wanted ? [Buffer.from(replaceInJson(text, replace))] : []))
+      const calls = requests.map(({ method, id, text }) => ({
+        ...{ request: method, sent: Buffer.from(text), received: repliesTo(id) },
       }))
-      const notifications = notificationMessages.map((message) => ({
-        request: 'notification',
-        sent: Buffer.alloc(0),
-        received: [toBytes(message)],
+      const notifications = repliesTo(undefined).map((received) => ({
+        ...{ request: 'notification', sent: Buffer.alloc(0), received: [received] },
       }))
       const omitted = invalid === 0 ? [] : [`messages that are not valid JSON: ${invalid}`]
-      return { protocol: 'management', exchanges: [...exchanges, ...notifications], omitted }
+      return { protocol: 'management', exchanges: [...calls, ...notifications], omitted }
     },
   }
 }

@@ -11,10 +11,7 @@ import { parsePlayerList } from '../../game/protocol/rcon/player-list.ts'
 import type { Exchange, RawRecording } from './recording.ts'
 import type { Tapped } from './tap.ts'
 
-interface RconExchange {
-  readonly sent: RconPacket
-  readonly received: readonly RconPacket[]
-}
+type RconExchange = ReturnType<typeof exchangesIn>[number]
 
 function packetsIn(chunks: readonly Buffer[]): readonly RconPacket[] {
   const decoder = new RconDecoder()
@@ -22,7 +19,7 @@ function packetsIn(chunks: readonly Buffer[]): readonly RconPacket[] {
 }
 
 /** Each request with its replies: packets with the same id, or -1 for a refused login. */
-function exchangesIn({ sent, received }: Tapped): readonly RconExchange[] {
+function exchangesIn({ sent, received }: Tapped) {
   const replies = packetsIn(received)
   return packetsIn(sent).map((packet) => ({
     sent: packet,

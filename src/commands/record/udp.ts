@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { addressesOf, type Network } from '../../game/network.ts'
+import { addressesOf, systemNetwork } from '../../game/network.ts'
 import {
   decodeChallenge,
   decodeFullStat,
@@ -34,8 +34,8 @@ function replaceBetweenNuls(bytes: Buffer, replace: (text: string) => string): B
  * Sends a challenge and a full stat request.
  * @throws SourceError, ProtocolError, the error of the system, or the signal's reason
  */
-export async function recordQuery({ host, port }: HostPort, network: Network, signal: AbortSignal): Promise<RawRecording> {
-  const [address = { address: host, family: 4 }] = await addressesOf(host, network, signal)
+export async function recordQuery({ host, port }: HostPort, signal: AbortSignal): Promise<RawRecording> {
+  const [address = { address: host, family: 4 }] = await addressesOf(host, systemNetwork, signal)
   const session = toSession(randomInt(2 ** 31))
   const sentChallenge = encodeChallenge(session)
   return withUdpSocket(address, port, signal, async (socket) => {
@@ -72,8 +72,8 @@ const serverId = 6
  * Records the status of a Bedrock server by RakNet. Its identifier is replaced too.
  * @throws the error of the system, or the signal's reason
  */
-export async function recordRakNet({ host, port }: HostPort, network: Network, signal: AbortSignal): Promise<RawRecording> {
-  const [address = { address: host, family: 4 }] = await addressesOf(host, network, signal)
+export async function recordRakNet({ host, port }: HostPort, signal: AbortSignal): Promise<RawRecording> {
+  const [address = { address: host, family: 4 }] = await addressesOf(host, systemNetwork, signal)
   const sent = encodeUnconnectedPing(1n)
   return withUdpSocket(address, port, signal, async (socket) => {
     const received = await exchange(socket, { encodeRequest: () => sent, isReply: () => true, clock: systemClock, signal })

@@ -1,6 +1,7 @@
 import { parseTextRuns, type TextRun } from '../../game/protocol/text-runs.ts'
 import { escapeControls } from '../../util/escape-controls.ts'
 import { gameColors } from '../../web/pictures/theme.ts'
+import { motdLines } from '../../web/view/motd-lines.ts'
 import type { Look } from './look.ts'
 
 export interface CardStyle {
@@ -40,17 +41,11 @@ function paint({ text, color: given, formats }: TextRun, colors: number): string
 }
 
 /** The lines of the message of the day, in its colours. */
-function motdLines({ snapshot }: Look, colors: number): readonly string[] {
+function paintMotd({ snapshot }: Look, colors: number): readonly string[] {
   const { motd, formattedMotd } = snapshot.fields
-  const runs = parseTextRuns(formattedMotd?.value ?? motd?.value ?? '')
-  const lines: string[] = ['']
-  for (const run of runs) {
-    for (const [index, text] of run.text.split('\n').entries()) {
-      if (index > 0) lines.push('')
-      lines[lines.length - 1] += paint({ ...run, text }, colors)
-    }
-  }
-  return lines.slice(0, 4).map((line) => line.trimEnd())
+  const lines = motdLines(parseTextRuns(formattedMotd?.value ?? motd?.value ?? ''))
+  const painted = lines.map((runs) => runs.map((run) => paint(run, colors)).join(''))
+  return painted.map((line) => line.trimEnd()).filter((line) => line !== '')
 }
 
 /** The icon in half blocks; empty if it cannot be drawn. */
@@ -121,7 +116,7 @@ export async function card(result: Look, style: CardStyle): Promise<string> {
   const state = colors === 1 ? 'up' : `\x1b[32mup${reset}`
   const text = [
     `${strong(escapeControls(result.target.text))} ${state}`,
-    ...motdLines(result, colors).filter((line) => line !== ''),
+    ...paintMotd(result, colors),
     ...rowsOf(result).map(([name, value]) => `${name.padEnd(9)}${value}`),
   ]
   const icon = await iconLines(result, style)

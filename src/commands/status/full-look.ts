@@ -1,18 +1,14 @@
 import { environment } from '../../config/config.ts'
 import { readServer, toServer } from '../../config/read-server.ts'
 import { findConflicts } from '../../config/server-problems.ts'
-import { createFleet } from '../../game/fleet.ts'
-import { createNetwork } from '../../game/network.ts'
-import { minStaleAfter, type ServerSettings, serverSettings } from '../../game/server-settings.ts'
-import { createSources } from '../../game/sources/create-sources.ts'
+import { type ServerSettings, serverSettings } from '../../game/server-settings.ts'
 import { sources } from '../../game/sources/index.ts'
 import { settingsOf } from '../../game/sources/source.ts'
-import { libraryClock as clock } from '../../library/clock.ts'
 import type { Texts } from '../../settings/read.ts'
 import { environmentOf, type Setting, type SettingTable } from '../../settings/setting.ts'
 import { formatServerAddress, type ServerAddress } from '../../util/address.ts'
-import { silentLog } from '../../util/log.ts'
 import { UsageError } from '../../util/usage-error.ts'
+import { pollOnce } from '../check/poll-all.ts'
 import type { Look } from './look.ts'
 
 /** The secrets in the environment of the sources that the flags switch on. */
@@ -48,26 +44,19 @@ export const settingsFor = (address: ServerAddress, flags: Texts): ServerSetting
 /**
  * Polls every source of a server once.
  * @param found the result of its status, which tells the edition
- * @throws UsageError
+ * @throws UsageError, or the reason of the signal if it is aborted
  */
-export async function fullLook(found: Look, flags: Texts, timeoutMs: number): Promise<Look> {
-  const server = settingsFor(found.address, flags)
-  const network = createNetwork({ clock, servers: 1 })
-  const poll = { interval: 1_000, timeout: timeoutMs, staleAfter: minStaleAfter({ interval: 1_000, timeout: timeoutMs }) }
-  const fleet = createFleet({ servers: [], poll, clock, log: silentLog, network, createSources })
-  const watcher = fleet.probe({ ...server, name: found.target.text }, timeoutMs, { network })
-  try {
-    const snapshot = await watcher.poll()
-    const failure = snapshot.sources.find(({ error }) => error !== undefined)?.error
-    return {
-      target: found.target,
-      address: found.address,
-      snapshot,
-      ...(snapshot.up !== true && { failure: failure ?? { code: 'internal', message: 'no source has replied' } }),
-    }
-  } finally {
-    watcher.close()
-    fleet.close()
-    network.close()
+export async function fullLook(found: Look, flags: Texts, timeoutMs: number, stop: AbortSignal): Promise<Look> {
+  const server = { ...settingsFor(found.address, flags), name: found.target.text }
+  let { snapshot } = found
+  await pollOnce([server], { timeoutMs, stop }, (polled) => {
+    snapshot = polled
+  })
+  const failure = snapshot.sources.find(({ error }) => error !== undefined)?.error
+  return {
+    target: found.target,
+    address: found.address,
+    snapshot,
+    ...(snapshot.up !== true && { failure: failure ?? { code: 'internal', message: 'no source has replied' } }),
   }
 }

@@ -60,14 +60,15 @@ async function readEither(
   if (bedrock === undefined) return await first
   const failed = new AbortController()
   first.catch(() => failed.abort())
-  const second = wait(bedrockDelayMs, AbortSignal.any([own.signal, failed.signal])).then(() => read(bedrock, own.signal))
-  second.catch(() => {})
+  const hurry = AbortSignal.any([own.signal, failed.signal])
+  const readBedrock = async () => {
+    await wait(bedrockDelayMs, hurry)
+    const found = await read(bedrock, own.signal)
+    await wait(graceMs, hurry)
+    return found
+  }
   try {
-    const late = second.then(async (found) => {
-      await wait(graceMs, AbortSignal.any([own.signal, failed.signal]))
-      return found
-    })
-    return await Promise.any([first, late])
+    return await Promise.any([first, readBedrock()])
   } catch {
     return await first
   } finally {

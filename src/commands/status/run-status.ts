@@ -7,6 +7,7 @@ import { escapeControls } from '../../util/escape-controls.ts'
 import { writeAtomic } from '../../util/files.ts'
 import { UsageError } from '../../util/usage-error.ts'
 import { type Call, flagValue } from '../command.ts'
+import type { CardStyle } from './card.ts'
 import { type Look, look, parseTarget, requireReady, type Target } from './look.ts'
 import { telegrafLine } from './telegraf.ts'
 
@@ -16,35 +17,21 @@ export interface StatusIo {
   readonly stderr: Pick<NodeJS.WriteStream, 'write'>
 }
 
-type Format = 'json' | 'players' | 'prometheus' | 'telegraf' | 'card'
+type Options = Awaited<ReturnType<typeof parseOptions>>
 
-interface Options {
-  readonly targets: readonly Target[]
-  readonly format: Format
-  readonly timeoutMs: number
-  readonly retries: number
-  readonly retryMs: number
-  readonly watchMs: number | undefined
-  readonly output: string | undefined
-  /** Settings for the status itself. */
-  readonly status: Omit<Partial<StatusSettings>, 'address'>
-  /** Whether other sources are read, too. */
-  readonly isFull: boolean
-}
-
-/** Reads the settings given as flags. What the status alone tells does not need the modules of the other sources. */
-async function parseSettings({ settings }: Call, targets: readonly Target[]): Promise<Pick<Options, 'status' | 'isFull'>> {
-  if (Object.keys(settings).length === 0) return { status: {}, isFull: false }
+/** The settings of the status that are given as flags. What the status alone tells does not need the modules of the other sources. */
+async function parseSettings({ settings }: Call, targets: readonly Target[]): Promise<Omit<Partial<StatusSettings>, 'address'>> {
+  if (Object.keys(settings).length === 0) return {}
   const { settingsFor } = await import('./full-look.ts')
   const [server] = targets.map(({ addresses: [address] }) => settingsFor(address, settings))
   const { address: _, ...status } = server?.sources.status ?? {}
-  return { status, isFull: true }
+  return status
 }
 
 const maxRetries = 1_000_000
 
-async function parseOptions(call: Call): Promise<Options> {
-  const { args, flags } = call
+async function parseOptions(call: Call) {
+  const { args, flags, settings } = call
   const formats = (['json', 'players', 'prometheus', 'telegraf'] as const).filter((name) => flags[name])
   if (formats.length > 1) throw new UsageError(`--${formats.join(' and --')} exclude each other`)
   if (flags.interval !== undefined && !flags.watch) throw new UsageError('--interval has no effect without --watch')
@@ -59,13 +46,15 @@ async function parseOptions(call: Call): Promise<Options> {
   const { output } = flags
   return {
     targets,
-    format: formats[0] ?? 'card',
+    format: formats[0] ?? ('card' as const),
     timeoutMs: flagValue(call, 'timeout', duration('50ms', '10m')),
     retries: flagValue(call, 'retry', integer(0, maxRetries)),
     retryMs: flagValue(call, 'retry-interval', duration('10ms', '1d')),
     watchMs: flags.watch ? flagValue(call, 'interval', duration('100ms', '1d')) : undefined,
     output: typeof output === 'string' ? output : undefined,
-    ...(await parseSettings(call, targets)),
+    status: await parseSettings(call, targets),
+    /** Whether other sources are read, too. */
+    isFull: Object.keys(settings).length > 0,
   }
 }
 
@@ -89,14 +78,14 @@ async function attempt(target: Target, { timeoutMs, retries, retryMs, status, is
     const found = await look(target, { ...status, timeoutMs, signal: stop })
     const remainingMs = timeoutMs - (performance.now() - started)
     const result =
-      isFull && remainingMs >= 50 ? await (await import('./full-look.ts')).fullLook(found, settings, remainingMs) : found
+      isFull && remainingMs >= 50 ? await (await import('./full-look.ts')).fullLook(found, settings, remainingMs, stop) : found
     const wanted = flags.ready ? requireReady(result) : result
     if (wanted.failure === undefined || tried >= retries) return wanted
     await delay(retryMs, undefined, { signal: stop })
   }
 }
 
-async function format(kind: Format, results: readonly Look[], { stdout }: StatusIo): Promise<string> {
+async function format(kind: Options['format'], results: readonly Look[], style: CardStyle): Promise<string> {
   if (kind === 'prometheus') return (await import('./prometheus.ts')).prometheusText(results)
   const texts = results.map(async (result) => {
     const { snapshot, failure } = result
@@ -107,28 +96,28 @@ async function format(kind: Format, results: readonly Look[], { stdout }: Status
       const online = snapshot.fields.playersOnline?.value
       return online === undefined ? '' : `${online}\n`
     }
-    const colors = stdout.isTTY === true ? (stdout.getColorDepth?.() ?? 1) : 1
-    return await (await import('./card.ts')).card(result, { colors, columns: stdout.columns ?? 80 })
+    return await (await import('./card.ts')).card(result, style)
   })
   return (await Promise.all(texts)).join('')
 }
 
 /** Reads every server once, and prints each result as it arrives. @returns whether all are up */
-async function runOnce(options: Options, call: Call, io: StatusIo): Promise<boolean> {
+async function runOnce(options: Options, call: Call, { stdout, stderr }: StatusIo): Promise<boolean> {
   const isWhole = options.format === 'prometheus' || options.output !== undefined
+  const colors = stdout.isTTY === true && options.output === undefined ? (stdout.getColorDepth?.() ?? 1) : 1
+  const style = { colors, columns: stdout.columns ?? 80 }
   const results = await Promise.all(
     options.targets.map(async (target) => {
       const result = await attempt(target, options, call)
-      if (!isWhole) io.stdout.write(await format(options.format, [result], io))
+      if (!isWhole) stdout.write(await format(options.format, [result], style))
       // In the other formats the failure is part of the output.
-      if (result.failure !== undefined && !['json', 'telegraf'].includes(options.format))
-        io.stderr.write(`${failureLine(result)}\n`)
+      if (result.failure !== undefined && !['json', 'telegraf'].includes(options.format)) stderr.write(`${failureLine(result)}\n`)
       return result
     }),
   )
   if (isWhole) {
-    const text = await format(options.format, results, { ...io, stdout: { write: () => true } })
-    if (options.output === undefined) io.stdout.write(text)
+    const text = await format(options.format, results, style)
+    if (options.output === undefined) stdout.write(text)
     else {
       await writeAtomic(options.output, text).catch((error: NodeJS.ErrnoException) => {
         throw new Error(`--output: ${options.output} cannot be written (${error.code ?? error.message})`, { cause: error })

@@ -1,6 +1,6 @@
 import { fileOrUrl, type Kind, oneOf } from '../../settings/kinds/index.ts'
 import { TreeReader } from '../../settings/tree-reader.ts'
-import type { Tree } from '../../util/yaml.ts'
+import { isMap, type Tree } from '../../util/yaml.ts'
 import { fieldKinds } from '../store/fields.ts'
 
 /** The kinds of fields that a declared database may have. */
@@ -32,8 +32,6 @@ export interface DatabaseDeclaration {
   /** A boolean field that hides entries in which it is false. */
   readonly visible?: string
 }
-
-const isMap = (tree: Tree | undefined): tree is ReadonlyMap<string, Tree> => tree instanceof Map
 
 /** Of other routes and databases; as texts, because the databases load more than a configuration needs. */
 export const takenNames: readonly string[] = ['projects', 'kcomebacks', 'run', 'ping', 'status', 'help', 'version', 'debug']

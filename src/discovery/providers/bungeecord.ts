@@ -1,5 +1,4 @@
-import { isRecord } from '../../util/is-record.ts'
-import { parseTree, toPlain } from '../../util/yaml.ts'
+import { isMap, parseTree } from '../../util/yaml.ts'
 import { DiscoveryError, defineProvider } from '../provider.ts'
 import { type ProxiedServer, path, readProxyFile } from '../proxy-servers.ts'
 
@@ -8,10 +7,9 @@ function parseServers(text: string, name: string): readonly ProxiedServer[] {
   const problems: string[] = []
   const tree = parseTree(text, name, problems)
   if (tree === undefined) throw new DiscoveryError(problems.join('; '))
-  const settings = toPlain(tree)
-  const servers = isRecord(settings) ? settings.servers : undefined
-  if (!isRecord(servers)) throw new DiscoveryError('it has no mapping "servers"')
-  return Object.entries(servers).map(([name, server]) => ({ name, address: isRecord(server) ? server.address : undefined }))
+  const servers = isMap(tree) ? tree.get('servers') : undefined
+  if (!isMap(servers)) throw new DiscoveryError('it has no mapping "servers"')
+  return [...servers].map(([name, server]) => ({ name, address: isMap(server) ? server.get('address') : undefined }))
 }
 
 export const bungeecord = defineProvider({

@@ -4,13 +4,14 @@ import { DiscoveryError, defineProvider, type Provider, type ProviderContext, ty
 /** Without a config file no file is watched: the server of the environment is only read on request, with its secret files. */
 function readEnvironment({ readConfig, clock, changed }: ProviderContext): Provider {
   const name = 'environment'
-  let list: ServerList = { name, place: name, servers: readConfig(), refused: [], readAt: clock.wall() }
+  const read = (): ServerList => ({ name, place: name, servers: readConfig(), refused: [], readAt: clock.wall() })
+  let list = read()
   return {
     firstRead: Promise.resolve(),
     lists: () => [list],
     async reload() {
       try {
-        list = { name, place: name, servers: readConfig(), refused: [], readAt: clock.wall() }
+        list = read()
       } catch (error) {
         if (!(error instanceof DiscoveryError)) throw error
         list = { ...list, error: error.message }
@@ -28,13 +29,14 @@ export const configFile = defineProvider({
   settings: {},
   isFound: () => true,
   start(_settings, context) {
-    const { configFile: path, clock, changed, measure, readConfig } = context
+    const { configFile: path } = context
     if (path === undefined) return readEnvironment(context)
     let hasServers = false
     return createFileLists({
-      ...{ patterns: [path], clock, changed, measure },
+      ...context,
+      patterns: [path],
       parse(text) {
-        const servers = readConfig()
+        const servers = context.readConfig()
         // A file that is being written is empty for a moment.
         if (hasServers && text.trim() === '') throw new DiscoveryError('it is empty')
         hasServers = servers.length > 0

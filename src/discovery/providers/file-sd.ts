@@ -1,6 +1,5 @@
 import { type Kind, list } from '../../settings/kinds/index.ts'
-import { isRecord } from '../../util/is-record.ts'
-import { parseTree, toPlain } from '../../util/yaml.ts'
+import { isList, isMap, parseTree, type Tree } from '../../util/yaml.ts'
 import { createFileLists } from '../file-lists.ts'
 import { DiscoveryError, defineProvider } from '../provider.ts'
 import { createTargetGroupReader, parseList } from '../target-groups.ts'
@@ -18,21 +17,18 @@ function parseYaml(text: string, name: string): unknown {
   if (tree === undefined) throw new DiscoveryError(problems.join('; '))
   // A file that is being written is empty for a moment; a list without groups is written [].
   if (tree === null) throw new DiscoveryError('it is empty')
-  const groups = toPlain(tree)
-  return Array.isArray(groups) ? groups.map(withTexts) : groups
+  return isList(tree) ? tree.map(toGroup) : tree
 }
 
-const toText = (value: unknown): unknown =>
-  value === null ? '' : typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
+const orEmpty = (value: Tree): Tree => value ?? ''
 
-/** Prometheus takes numbers and booleans of YAML, such as `shard: 1`, as texts; those of JSON it refuses. */
-function withTexts(group: unknown): unknown {
-  if (!isRecord(group)) return group
-  const { targets, labels } = group
+/** Prometheus takes numbers and booleans of YAML, such as `shard: 1`, as texts, as they are here; those of JSON it refuses. */
+function toGroup(group: Tree): unknown {
+  if (!isMap(group)) return group
+  const [targets, labels] = [group.get('targets'), group.get('labels')]
   return {
-    ...group,
-    ...(Array.isArray(targets) && { targets: targets.map(toText) }),
-    ...(isRecord(labels) && { labels: Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, toText(value)])) }),
+    targets: isList(targets) ? targets.map(orEmpty) : targets,
+    labels: isMap(labels) ? Object.fromEntries([...labels].map(([name, value]) => [name, orEmpty(value)])) : labels,
   }
 }
 
@@ -48,15 +44,13 @@ export const fileSd = defineProvider({
       meaning: 'JSON or YAML files of target groups; the last segment of a path may contain *',
     },
   },
-  start({ discoveryFileSd: patterns = [] }, { clock, changed, measure, readServer }) {
+  start({ discoveryFileSd: patterns = [] }, context) {
     const readers = new Map<string, ReturnType<typeof createTargetGroupReader>>()
     return createFileLists({
+      ...context,
       patterns,
-      clock,
-      changed,
-      measure,
       parse(text, path, name) {
-        const read = readers.get(path) ?? createTargetGroupReader({ readServer })
+        const read = readers.get(path) ?? createTargetGroupReader(context)
         readers.set(path, read)
         return read(/\.json$/i.test(name) ? parseList(text) : parseYaml(text, name))
       },

@@ -23,14 +23,12 @@ export const folder = defineProvider({
     },
   },
   isFound: (configFile) => existsSync(defaultFolder(configFile)),
-  start({ discoveryFolder }, { configFile, clock, changed, measure, parseServers }) {
-    const path = discoveryFolder ?? defaultFolder(configFile)
+  start({ discoveryFolder }, context) {
+    const path = discoveryFolder ?? defaultFolder(context.configFile)
     return createFileLists({
+      ...context,
       patterns: [join(path, '*.yaml'), join(path, '*.yml')],
-      clock,
-      changed,
-      measure,
-      parse: (text, _path, name) => ({ servers: parseServers(text, name), refused: [] }),
+      parse: (text, _path, name) => ({ servers: context.parseServers(text, name), refused: [] }),
     })
   },
 })

@@ -37,23 +37,23 @@ export const httpSd = defineProvider({
     },
   },
   start({ discoveryHttpSd: urls = [], discoveryHttpSdInterval: interval, discoveryHttpSdToken: token }, context): Provider {
-    const { clock, changed, measure, readServer } = context
     const closing = new AbortController()
     const client = new HttpClient({ timeoutMs: maxDeadlineMs, maxBytes, maxRedirects })
 
     function follow(text: string) {
       const target = toTarget(text, token)
-      const parse = createTargetGroupReader({ readServer })
+      const parse = createTargetGroupReader(context)
       const place = `${target.url.origin}${target.url.pathname}`
       return createPolledList({
-        ...{ name: shortName(target.url), place, clock, changed, interval, signal: closing.signal },
+        ...context,
+        ...{ name: shortName(target.url), place, interval, signal: closing.signal },
         async read() {
           const body = await fetchJson(target, {
             client,
             timeoutMs: Math.min(interval, maxDeadlineMs),
             headers: { 'x-prometheus-refresh-interval-seconds': String(interval / 1000) },
           })
-          return parse(measure(place, () => parseList(body)))
+          return parse(context.measure(place, () => parseList(body)))
         },
       })
     }

@@ -30,24 +30,14 @@ const namespace: Kind<string> = {
   parse: (given) => (/^(\*|[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)$/.test(given) ? given : undefined),
 }
 
-interface Port {
-  readonly name: string | undefined
-  readonly port: number
-  readonly protocol: string
-}
-
-function toPort(value: unknown): Port | undefined {
-  if (!isRecord(value) || typeof value.port !== 'number') return undefined
-  const { name, port, protocol } = value
-  return { port, name: typeof name === 'string' ? name : undefined, protocol: protocol === 'UDP' ? 'UDP' : 'TCP' }
-}
-
-const isGame = ({ name = '', port, protocol }: Port): boolean =>
-  /^(minecraft|bedrock|game)\b/.test(name) || port === (protocol === 'UDP' ? 19132 : 25565)
-
 /** The port of the game: by its name or number, else the only one; undefined if it cannot be known. */
-function gamePort(values: unknown): Port | undefined {
-  const ports = Array.isArray(values) ? values.flatMap((value) => toPort(value) ?? []) : []
+function gamePort(values: unknown) {
+  const ports = (Array.isArray(values) ? values : []).filter(isRecord).flatMap(({ name, port, protocol }) => {
+    if (typeof port !== 'number') return []
+    return [{ name: typeof name === 'string' ? name : '', port, protocol: protocol === 'UDP' ? 'UDP' : 'TCP' }]
+  })
+  const isGame = ({ name, port, protocol }: (typeof ports)[number]) =>
+    /^(minecraft|bedrock|game)\b/.test(name) || port === (protocol === 'UDP' ? 19132 : 25565)
   return ports.find(isGame) ?? (ports.length === 1 ? ports[0] : undefined)
 }
 
@@ -96,7 +86,8 @@ interface ApiServer {
 async function listServices(
   { url, account, labels }: ApiServer,
   given: string,
-  { measure, signal }: Pick<ProviderContext, 'measure'> & { readonly signal: AbortSignal },
+  measure: ProviderContext['measure'],
+  signal: AbortSignal,
 ): Promise<readonly unknown[]> {
   const [token, ca] = await Promise.all([readAccountFile(account, 'token'), readAccountFile(account, 'ca.crt')])
   const name = given === '' ? await readAccountFile(account, 'namespace') : given
@@ -108,11 +99,8 @@ async function listServices(
   try {
     for (let [next, size]: [string | undefined, number] = ['', 0]; next !== undefined; ) {
       const query = new URLSearchParams({ labelSelector: labels, limit: String(pageSize), ...(next && { continue: next }) })
-      const body = await fetchJson(toTarget(`${url.replace(/\/$/, '')}${path}?${query}`, token), {
-        client,
-        timeoutMs,
-        headers: {},
-      })
+      const target = toTarget(`${url.replace(/\/$/, '')}${path}?${query}`, token)
+      const body = await fetchJson(target, { client, timeoutMs, headers: {} })
       size += body.length
       if (size > maxBytes) throw new DiscoveryError(`the list has more than ${maxBytes} bytes`)
       const page = measure(`${url}${path}`, () => parseList(body))
@@ -168,7 +156,7 @@ export const kubernetes = defineProvider({
       meaning: 'folder with token, ca.crt and namespace of the service account',
     },
   },
-  start(values, { clock, changed, measure, readServer }) {
+  start(values, context) {
     const { discoveryKubernetes: labels = '', discoveryKubernetesInterval: interval } = values
     const api = { url: values.discoveryKubernetesUrl, account: values.discoveryKubernetesAccount, labels }
     const { discoveryKubernetesNamespaces: namespaces = [''] } = values
@@ -176,11 +164,12 @@ export const kubernetes = defineProvider({
     const closing = new AbortController()
     const lists = namespaces.map((namespace) => {
       const name = ['services', namespace === '*' ? 'all namespaces' : namespace].filter((part) => part !== '').join(' in ')
-      const parse = createTargetGroupReader({ readServer })
+      const parse = createTargetGroupReader(context)
       return createPolledList({
-        ...{ name, place: `Kubernetes, ${name}`, clock, changed, interval, signal: closing.signal },
+        ...context,
+        ...{ name, place: `Kubernetes, ${name}`, interval, signal: closing.signal },
         async read() {
-          const services = await listServices(api, namespace, { measure, signal: closing.signal })
+          const services = await listServices(api, namespace, context.measure, closing.signal)
           return parse(services.map((service) => toGroup(service, isNamespaceInName)))
         },
       })
