@@ -75,8 +75,8 @@ function withRun(history: History, run: StartedRun | RunRecord): History {
   const isReplaced = (one: StartedRun | RunRecord) =>
     !isEnded(one) && one.script === run.script && (!isEnded(run) || one.started === run.started)
   const runs = [...history.filter((one) => !isReplaced(one)), run]
-  const lastSuccess = (name: string) => runs.findLast((one) => one.script === name && isSuccess(one))
-  return runs.filter((one, index) => index >= runs.length - maxRuns || one === lastSuccess(one.script))
+  const lastSuccess = new Map(runs.filter(isSuccess).map((one) => [one.script, one]))
+  return runs.filter((one, index) => index >= runs.length - maxRuns || one === lastSuccess.get(one.script))
 }
 
 /**

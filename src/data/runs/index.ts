@@ -65,10 +65,13 @@ export function createRuns(options: RunsOptions) {
   /** Calls during a refresh share it. */
   async function refresh(): Promise<void> {
     if (dataDir === undefined) return
-    reading ??= readStates(options, dataDir).then((states) => {
-      recorded = states
-      reading = undefined
-    })
+    reading ??= readStates(options, dataDir)
+      .then((states) => {
+        recorded = states
+      })
+      .finally(() => {
+        reading = undefined
+      })
     await reading
   }
   void refresh()
