@@ -106,6 +106,8 @@ export function createRuns(options: RunsOptions) {
     addEnd(await run.ended)
     await onEnd?.(script).catch((error: unknown) => log.error({ err: error }, `${name}: error after the run`))
     running.delete(name)
+    // One that began before the end of the run still finds its lock.
+    await reading
     await refresh()
   }
 
