@@ -6,7 +6,7 @@ import { createPauses } from '../util/pauses.ts'
 import { missedBacklog, snapshotBacklog } from './backlog.ts'
 import { createEventBatch, type SendEvents } from './batch.ts'
 import { createEventClient, type EventClient, type EventSink } from './client.ts'
-import { EncodedEvent, type LiveEvent } from './event.ts'
+import { LiveEvent } from './event.ts'
 import { createEventLog, firstEventId } from './event-log.ts'
 import { createPublishedStates } from './published-states.ts'
 import { difference, stateOf, type ToState } from './state.ts'
@@ -30,19 +30,6 @@ export interface ConnectOptions {
 export interface EventMetrics {
   readonly clients: number
   readonly dropped: number
-}
-
-export interface EventHub {
-  readonly isFull: boolean
-  /** Maximum number of clients. */
-  readonly maxClients: number
-  /** Sends the state of each server, or the events that the client missed, then every new event. */
-  connect(options: ConnectOptions): void
-  /** An id for `lastId` of a client that has been sent, in another way, the state that each server has after this resolves. */
-  resumeId(): Promise<number>
-  metrics(): EventMetrics
-  /** Ends all streams. */
-  close(): void
 }
 
 /** The sum of the metrics of several hubs. */
@@ -93,7 +80,7 @@ export function createEventHub(
     maxPlayerEvents,
     order,
   }: EventHubOptions = {},
-): EventHub {
+) {
   const log = createEventLog(maxRemembered, firstEventId(clock.wall()), order)
   const clients = new Set<EventClient>()
   const states = createPublishedStates(fleet, clock, toState, maxPlayerEvents === undefined)
@@ -110,7 +97,7 @@ export function createEventHub(
   let isClosed = false
 
   function publish(server: string, name: string, data: object, isShared = false): void {
-    const event = new EncodedEvent(log.nextId(isShared), server, name, data)
+    const event = new LiveEvent(log.nextId(isShared), server, name, data)
     log.add(event)
     if (clients.size > 0) batch.add(event)
   }
@@ -241,22 +228,26 @@ export function createEventHub(
   cancelHeartbeat = clock.after(heartbeatMs, beat)
 
   return {
+    /** Maximum number of clients. */
     maxClients,
-    get isFull() {
+    get isFull(): boolean {
       return clients.size >= maxClients
     },
-    connect(options) {
+    /** Sends the state of each server, or the events that the client missed, then every new event. */
+    connect(options: ConnectOptions): void {
       if (isClosed) options.sink.end()
       else connect(options)
     },
-    async resumeId() {
+    /** An id for `lastId` of a client that has been sent, in another way, the state that each server has after this resolves. */
+    async resumeId(): Promise<number> {
       wake()
       if (clients.size === 0) sleepLater()
       await readStates()
       return log.endId()
     },
-    metrics: () => ({ clients: clients.size, dropped }),
-    close() {
+    metrics: (): EventMetrics => ({ clients: clients.size, dropped }),
+    /** Ends all streams. */
+    close(): void {
       isClosed = true
       unsubscribe()
       unfollow()
@@ -267,3 +258,5 @@ export function createEventHub(
     },
   }
 }
+
+export type EventHub = ReturnType<typeof createEventHub>
