@@ -60,7 +60,7 @@ export async function renderFleet(page: FleetPage, assets: AssetNames, past: Fle
       viewControls(groups, context, servers),
       h('p', { id: 'empty', class: 'empty', hidden: servers.length > 0 }, context.texts.noServers),
       h('div', { id: 'cards' }, await viewSections(servers, density, past, context)),
-      h('noscript', {}, h('p', { class: 'note' }, `${noScript} (${format.dateTime(page.at)} UTC)`), viewTable(rows, context)),
+      h('noscript', {}, [h('p', { class: 'note' }, `${noScript} (${format.dateTime(page.at)} UTC)`), viewTable(rows, context)]),
     ],
     context,
   )
@@ -95,14 +95,12 @@ async function viewSections(
     const own = section.isCompact ? 'rows' : density
     const cards = section.servers.map((server) => {
       const history = histories.get(server.name)
-      return h(
-        'div',
-        { role: 'listitem' },
+      return h('div', { role: 'listitem' }, [
         viewCard(server, history && viewPast(server.name, history, context, own), context, own),
-      )
+      ])
     })
     const list = h('div', { role: 'list', class: section.isCompact && 'rows' }, h('div', { class: 'cards', role: 'none' }, cards))
-    return section.title === '' ? list : h('details', { open: true }, viewHeading(section.all, context), list)
+    return section.title === '' ? list : h('details', { open: true }, [viewHeading(section.all, context), list])
   })
 }
 
@@ -112,7 +110,7 @@ export function renderMissing(name: string, assets: AssetNames, context: ViewCon
   const body = bodyOf(
     [
       h('p', { class: 'crumb' }, h('a', { href: context.root || './' }, `← ${backToServers}`)),
-      h('section', { class: 'panel' }, h('h1', {}, missing.title), h('p', {}, h('bdi', {}, missing.text(cleanName(name))))),
+      h('section', { class: 'panel' }, [h('h1', {}, missing.title), h('p', {}, h('bdi', {}, missing.text(cleanName(name))))]),
     ],
     context,
   )
@@ -162,13 +160,11 @@ export function renderServer(
 
 /** What only administrators need, apart from the rest. */
 const viewAdmin = (details: ServerDetails, base: string | undefined, context: ViewContext): ViewElement =>
-  h(
-    'section',
-    { class: 'admin', 'aria-labelledby': 'admin' },
+  h('section', { class: 'admin', 'aria-labelledby': 'admin' }, [
     h('h2', { id: 'admin' }, context.texts.server.admin),
     h('div', { id: 'sources' }, viewServerSources(details, context)),
     h('div', { id: 'share' }, base !== undefined && viewShare(base, details, context)),
-  )
+  ])
 
 /** A link to a server with its state and, unless the page hides pictures, its banner. */
 function previewOf(server: PageServer, base: string | undefined, title: string, context: ViewContext): LinkPreview {

@@ -1,5 +1,6 @@
 import type uPlot from 'uplot'
 import { chartSeries } from '../view/charts.ts'
+import { unknownText } from '../view/format.ts'
 import type { ChartName } from '../view/types.ts'
 import { peakOf } from './chart-data.ts'
 import { contextNow } from './chrome.ts'
@@ -113,7 +114,7 @@ export function chartOptions(
       },
     ],
     series: [
-      { label: texts.server.time, value: (_, at) => (at === null ? '–' : format.dateTime(at * 1000)) },
+      { label: texts.server.time, value: (_, at) => (at === null ? unknownText : format.dateTime(at * 1000)) },
       ...chartSeries[chart].map((series, index) => ({
         label: texts.server.series[series as keyof typeof texts.server.series],
         stroke: colors[index] ?? axis.stroke,
@@ -122,7 +123,7 @@ export function chartOptions(
         spanGaps: false,
         // A value between two gaps is not part of a line.
         points: { show: true, size: 4, filter: isolatedPoints },
-        value: (_: uPlot, value: number | null) => (value === null ? '–' : format.decimal(value)),
+        value: (_: uPlot, value: number | null) => format.decimal(value),
       })),
     ],
     hooks: {

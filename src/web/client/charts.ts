@@ -1,7 +1,7 @@
 import uPlot from 'uplot'
 import { chartNames, chartSeries, type Range } from '../view/charts.ts'
 import { apiPath } from '../view/context.ts'
-import { viewDataTable, viewTableRow } from '../view/data-table.ts'
+import { viewDataTable, viewTableRow } from '../view/parts.ts'
 import type { ChartName } from '../view/types.ts'
 import { columns, finerQuery, type HistoryReply, loadHistory, peakOf, ranges } from './chart-data.ts'
 import { chartHeight, chartOptions } from './chart-options.ts'
@@ -55,7 +55,8 @@ export function createCharts({ place, server: name, first, budget }: ChartsOptio
           )
   }
 
-  const valueText = (chart: ChartName, value: number) => (chart === 'players' ? format.integer(value) : format.decimal(value))
+  const valueText = (chart: ChartName, value: number | null) =>
+    chart === 'players' ? format.integer(value) : format.decimal(value)
 
   /** Fills the table of a chart with the shown period, newest first, if it is open. */
   function showTable({ plot, chart }: { readonly plot: uPlot; readonly chart: ChartName }): void {
@@ -66,7 +67,7 @@ export function createCharts({ place, server: name, first, budget }: ChartsOptio
     const rows = [...times.entries()].flatMap(([index, at]) => {
       const values = series.map((of) => of[index] ?? null)
       if (at < min || at > max || values.every((value) => value === null)) return []
-      return [[format.dateTime(at * 1000), ...values.map((value) => (value === null ? '–' : valueText(chart, value)))]]
+      return [[format.dateTime(at * 1000), ...values.map((value) => valueText(chart, value))]]
     })
     const names = chartSeries[chart].map((of) => [server.series[of], server.units[chart]].filter(Boolean).join(', '))
     details

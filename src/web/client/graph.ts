@@ -1,9 +1,9 @@
 import uPlot from 'uplot'
 import type { PlayerCounts } from '../../history/values/overview.ts'
 import { cleanName } from '../view/clean-text.ts'
-import { viewDataTable, viewTableRow } from '../view/data-table.ts'
 import { middleOf, peakText } from '../view/graph.ts'
 import { h } from '../view/node.ts'
+import { viewDataTable, viewTableRow } from '../view/parts.ts'
 import type { Totals } from '../view/summary.ts'
 import type { PageServer } from '../view/types.ts'
 import { axisStyle, color, counts as countSteps, isolatedPoints, timeLabels } from './chart-options.ts'
@@ -84,23 +84,23 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
     const index = plot?.cursor.idx ?? null
     const isAnyShown = lines.some(isShown)
     drawList(
-      h(
-        'div',
-        { role: 'group', 'aria-label': texts.graph.toggles },
+      h('div', { role: 'group', 'aria-label': texts.graph.toggles }, [
         lines.map((line, position) => {
           const value =
             (index === null ? undefined : plot?.data[position + 1]?.[index]) ?? (index === null ? current.get(line.server) : null)
           return h(
             'button',
             { type: 'button', 'aria-pressed': String(isShown(line)), 'data-line': position, title: nameOf(line.server) },
-            h('i', { style: { background: colors[position] ?? '' } }),
-            h('span', {}, h('bdi', {}, nameOf(line.server))),
-            h('b', {}, typeof value === 'number' ? format.integer(value) : '–'),
+            [
+              h('i', { style: { background: colors[position] ?? '' } }),
+              h('span', {}, h('bdi', {}, nameOf(line.server))),
+              h('b', {}, format.integer(value ?? null)),
+            ],
           )
         }),
         lines.length > 2 &&
           h('button', { type: 'button', 'data-line': 'all' }, isAnyShown ? texts.graph.hideAll : texts.graph.showAll),
-      ),
+      ]),
     )
   }
 
@@ -158,7 +158,7 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
     const rows = total.flatMap((_, index) => {
       const values = lines.map(({ players }) => players[index] ?? null)
       if (values.every((value) => value === null)) return []
-      return [[format.dateTime(from + index * step), ...values.map((value) => (value === null ? '–' : format.integer(value)))]]
+      return [[format.dateTime(from + index * step), ...values.map(format.integer)]]
     })
     const columns = [texts.server.time, ...lines.map(({ server }) => nameOf(server))]
     table.replaceChildren(

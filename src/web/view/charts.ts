@@ -1,7 +1,7 @@
 import type { SeriesName } from '../../history/values/series.ts'
 import type { ViewContext } from './context.ts'
-import { viewAsTable } from './data-table.ts'
 import { h, type ViewElement } from './node.ts'
+import { viewAsTable } from './parts.ts'
 import type { Texts } from './texts/en.ts'
 import type { ChartName, ServerDetails } from './types.ts'
 
@@ -23,22 +23,16 @@ export const firstRange = ({ history }: Pick<ServerDetails, 'history'>): Range =
 /** The available periods, and a place of the final height for each chart, which the code in the browser draws. */
 export function viewCharts(details: ServerDetails, { texts: { server } }: ViewContext): ViewElement {
   const first = firstRange(details)
-  return h(
-    'section',
-    { class: 'panel charts' },
-    h(
-      'div',
-      { class: 'line' },
+  return h('section', { class: 'panel charts' }, [
+    h('div', { class: 'line' }, [
       h('h2', {}, server.charts),
-      h(
-        'div',
-        { class: 'chips', role: 'group', 'aria-label': server.range },
+      h('div', { class: 'chips', role: 'group', 'aria-label': server.range }, [
         Object.entries(server.ranges).map(([name, label]) =>
           h('button', { type: 'button', class: 'chip', 'data-range': name, 'aria-pressed': String(name === first) }, label),
         ),
         h('button', { type: 'button', class: 'chip reset', hidden: true }, server.reset),
-      ),
-    ),
+      ]),
+    ]),
     h('p', { class: 'hint' }, server.dragHint),
     h('p', { class: 'none failed', role: 'status', hidden: true }, server.chartFailed),
     h('p', { class: 'none empty', hidden: details.charts.length > 0 }, server.noValues),
@@ -46,14 +40,12 @@ export function viewCharts(details: ServerDetails, { texts: { server } }: ViewCo
       'div',
       { class: 'plots' },
       chartNames.map((chart) =>
-        h(
-          'figure',
-          { 'data-chart': chart, hidden: !details.charts.includes(chart) },
-          h('figcaption', { class: 'line' }, h('h3', {}, server.chart[chart]), h('span', { class: 'peak' })),
+        h('figure', { 'data-chart': chart, hidden: !details.charts.includes(chart) }, [
+          h('figcaption', { class: 'line' }, [h('h3', {}, server.chart[chart]), h('span', { class: 'peak' })]),
           h('div', { class: 'plot' }),
           viewAsTable(chart, server.chart[chart], server),
-        ),
+        ]),
       ),
     ),
-  )
+  ])
 }

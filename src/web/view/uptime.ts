@@ -1,9 +1,9 @@
 import { meanUptime } from '../../util/uptime.ts'
 import { cleanName } from './clean-text.ts'
 import type { ViewContext } from './context.ts'
-import { viewAsTable, viewDataTable, viewTableRow } from './data-table.ts'
 import { incidentsOfDay } from './incidents.ts'
 import { h, type ViewElement } from './node.ts'
+import { viewAsTable, viewDataTable, viewTableRow } from './parts.ts'
 import type { CardHistory, ServerDetails, ShownIncident } from './types.ts'
 
 /** The state in a part of the time, as the class of its cell. */
@@ -42,12 +42,10 @@ const mean = (values: readonly (number | null)[]): number | null => {
 }
 
 const row = (kind: string, title: string, total: string, bar: ViewElement): ViewElement =>
-  h(
-    'div',
-    { class: `uptime ${kind}` },
-    h('div', { class: 'line' }, h('span', {}, title), h('span', { class: 'strong' }, total)),
+  h('div', { class: `uptime ${kind}` }, [
+    h('div', { class: 'line' }, [h('span', {}, title), h('span', { class: 'strong' }, total)]),
     bar,
-  )
+  ])
 
 /** @param incidents are told with their days */
 export function viewDays(
@@ -114,15 +112,13 @@ export function viewUptime(
   const name = cleanName(given)
   const table = (of: keyof typeof server.uptimeOf, view: () => ViewElement) =>
     viewAsTable(of, server.uptimeOf[of], server, open.has(of) ? view() : undefined)
-  return h(
-    'section',
-    { class: 'panel past' },
+  return h('section', { class: 'panel past' }, [
     h('h2', {}, server.uptime),
     viewHours(name, history, context),
     table('hours', () => viewHoursTable(history, context)),
     viewDays(name, history, context, incidents),
     table('days', () => viewDaysTable(history, context)),
-  )
+  ])
 }
 
 /** Newest first, as the other table. */
@@ -156,10 +152,8 @@ export function viewStrip(name: string, { parts }: CardHistory, { texts, format 
     h('rect', { class: levels[start] ?? '', x: start, width: (starts[index + 1] ?? parts.length) - start, height: 1 }),
   )
   const box = { viewBox: `0 0 ${parts.length} 1`, preserveAspectRatio: 'none', class: 'cells strip', role: 'img' }
-  return h(
-    'div',
-    { class: 'uptime' },
+  return h('div', { class: 'uptime' }, [
     h('span', { class: 'strong' }, total === null ? '–' : format.percent(total)),
     h('svg', { ...box, 'aria-label': `${card.uptimeOfHours(name)}: ${text}` }, rects),
-  )
+  ])
 }

@@ -190,7 +190,6 @@ export const texts: Texts = {
       mean: 'Millisekunden pro Tick',
       latency: 'Latenz',
     },
-    unknown: '–',
   },
 
   server: {

@@ -193,7 +193,6 @@ export const texts = {
       mean: 'Milliseconds per tick',
       latency: 'Latency',
     },
-    unknown: '–',
   },
 
   server: {
