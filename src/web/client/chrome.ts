@@ -5,7 +5,7 @@ import type { Texts } from '../view/texts/en.ts'
 import { texts as ownTexts } from '../view/texts/en.ts'
 import type { PageData } from '../view/types.ts'
 import { required } from './dom.ts'
-import { themeKey } from './storage-keys.ts'
+import { storedChoice, storeChoice } from './storage.ts'
 import type { Connection } from './stream.ts'
 
 /** The data that the server has put into the page. */
@@ -33,18 +33,12 @@ export function setUpTheme(): void {
     else delete document.documentElement.dataset.theme
     dispatchEvent(new Event('themechange'))
   }
-  try {
-    select.value = localStorage.getItem(themeKey) ?? 'system'
-  } catch {
-    // Storage is disabled: the choice applies only to this page.
-  }
+  select.value = storedChoice('tickwarden-theme') ?? 'system'
   apply(select.value)
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => dispatchEvent(new Event('themechange')))
   select.addEventListener('change', () => {
     apply(select.value)
-    try {
-      localStorage.setItem(themeKey, select.value)
-    } catch {}
+    storeChoice('tickwarden-theme', select.value)
   })
 }
 

@@ -100,20 +100,20 @@ export function followEvents({ url, onEvent, poll, onConnection, ...options }: S
     }
   }
 
+  async function pollOnce(): Promise<void> {
+    onConnection((await poll()) ? 'polling' : 'reconnecting')
+  }
+
   async function waitUntilVisible(): Promise<void> {
     delay = firstDelay
-    for (;;) {
-      await wait(hiddenDelay)
-      if (!document.hidden) return
-      onConnection((await poll()) ? 'polling' : 'reconnecting')
-    }
+    for (await wait(hiddenDelay); document.hidden; await wait(hiddenDelay)) await pollOnce()
   }
 
   async function pollFor(ms: number): Promise<void> {
     delay = firstDelay
     const end = Date.now() + ms
     do {
-      onConnection((await poll()) ? 'polling' : 'reconnecting')
+      await pollOnce()
       await wait(pollDelay)
     } while (Date.now() < end)
   }
