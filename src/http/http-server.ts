@@ -1,4 +1,11 @@
-import { createServer, type IncomingMessage, maxHeaderSize, type RequestListener, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  maxHeaderSize,
+  type OutgoingHttpHeaders,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http'
 import type { Socket } from 'node:net'
 import type { ConnectionError, FastifyReply, FastifyRequest } from 'fastify'
 import { RequestError } from '../util/errors.ts'
@@ -92,11 +99,8 @@ export function createServerFactory(
         // No route reads a body, so a client is never invited to send one.
         .on('checkContinue', listener)
         .on('checkExpectation', (request, response) => {
-          refuse(
-            request,
-            response,
-            new RequestError(417, 'EXPECTATION_FAILED', 'The only supported expectation is 100-continue.'),
-          )
+          const detail = 'The only supported expectation is 100-continue.'
+          refuse(request, response, new RequestError(417, 'EXPECTATION_FAILED', detail))
         })
     )
   }
@@ -142,10 +146,13 @@ function requestError(request: IncomingMessage): RequestError | undefined {
   return validHost.test(host) ? undefined : malformed('its Host header is not a host name or address')
 }
 
-function refuse({ url = '/' }: IncomingMessage, response: ServerResponse, error: RequestError): void {
+function writeProblem(response: ServerResponse, error: RequestError, url: string, headers: OutgoingHttpHeaders = {}): void {
   const body = problemBody(error, pathOf(url))
-  response.writeHead(error.status, { ...problemHeaders(error), 'content-length': body.length, connection: 'close' }).end(body)
+  response.writeHead(error.status, { ...problemHeaders(error), 'content-length': body.length, ...headers }).end(body)
 }
+
+const refuse = ({ url = '/' }: IncomingMessage, response: ServerResponse, error: RequestError): void =>
+  writeProblem(response, error, url, { connection: 'close' })
 
 /** Why a connection failed before a request could be read from it. */
 function connectionError({ code, message }: ConnectionError): RequestError {
@@ -162,8 +169,6 @@ function connectionError({ code, message }: ConnectionError): RequestError {
 /** Answers a request whose path is not valid. It has no route, and no hook runs. */
 export function invalidPath(_: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const detail = 'The path is not valid: each "%" must begin the code of a byte, and all bytes must be valid UTF-8.'
-  const error = new RequestError(400, 'INVALID_PATH', detail)
-  const body = problemBody(error, pathOf(request.originalUrl))
   reply.hijack()
-  reply.raw.writeHead(error.status, { ...problemHeaders(error), 'content-length': body.length }).end(body)
+  writeProblem(reply.raw, new RequestError(400, 'INVALID_PATH', detail), request.originalUrl)
 }

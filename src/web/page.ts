@@ -4,32 +4,32 @@ import type { Watcher } from '../game/watcher/index.ts'
 import type { History } from '../history/history.ts'
 import { perBasePath } from '../http/base-path.ts'
 import { publicUrlOf } from '../http/public-url.ts'
-import { negotiate } from '../http/replies/accept.ts'
+import { acceptedCoding, type Coding, negotiate } from '../http/replies/accept.ts'
 import { pathOf } from '../http/replies/problem.ts'
 import { jsonType, prepareJson, sendPrepared } from '../http/replies/reply.ts'
 import { requireServer } from '../http/server-place.ts'
 import type { EventHub } from '../live/hub.ts'
 import { registerLive } from '../live/register.ts'
 import type { HostPort } from '../util/address.ts'
+import { cachedPerKey } from '../util/cached.ts'
 import type { Clock } from '../util/clock.ts'
 import { notFound } from '../util/errors.ts'
 import { decodePart } from '../util/parse-url.ts'
 import type { MaintenanceOf } from '../util/part-metrics.ts'
 import { mapInSlices } from '../util/pauses.ts'
-import { readNames, registerAssets } from './assets.ts'
+import { hidden, readNames, registerAssets } from './assets.ts'
 import { type Brand, registerBrand, shownBrand } from './brand.ts'
 import { securityHeaders } from './document.ts'
-import { acceptsEncoding, type Coding, compress } from './encoding.ts'
-import { languageOf, perLanguage } from './language.ts'
+import { languageOf } from './language.ts'
 import { registerManifest } from './manifest.ts'
-import { createPageCache } from './page-cache.ts'
+import { compress, createPageCache } from './page-cache.ts'
 import { createPageHistory, type PageHistory } from './page-history.ts'
 import { settingsOf, toPageServer } from './page-server.ts'
 import { fleetJson, renderFleet, renderMissing, renderServer } from './render-page.ts'
 import { collectDetails, collectWeek, findPlayers } from './server-details.ts'
 import type { ViewContext } from './view/context.ts'
 import { createFormat } from './view/format.ts'
-import { type Language, textsOf } from './view/texts.ts'
+import { type Language, languageNames, textsOf } from './view/texts.ts'
 import type { FleetPage } from './view/types.ts'
 
 export interface PageOptions {
@@ -56,8 +56,6 @@ export interface PageOptions {
   readonly metricsListen?: HostPort
 }
 
-const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as const
-
 /** `/` and `/servers/{name}`: the status page, complete without JavaScript. Its data is at `/page/`. */
 export function registerPage(app: FastifyInstance, options: PageOptions): void {
   const { fleet, clock, title, history, isPublic, isDemo, metricsListen, maintenanceOf } = options
@@ -69,10 +67,13 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   const brand = shownBrand(options.brand)
   const requestedLanguage = (request: FastifyRequest) => languageOf(request.headers, options.language)
   /** What the pages of a language share. */
-  const localeOf = perLanguage((language) => ({
-    ...{ assets: readNames(language), format: createFormat(language, 'UTC') },
-    cache: createPageCache<Fleet['servers']>(clock),
-  }))
+  const localeOf = cachedPerKey(
+    (language: Language) => ({
+      ...{ assets: readNames(language), format: createFormat(language, 'UTC') },
+      cache: createPageCache<Fleet['servers']>(clock),
+    }),
+    languageNames.length,
+  )
 
   /** @param root relative path from the page to that of all servers */
   const contextOf = (language: Language, root: string): ViewContext => ({
@@ -197,7 +198,7 @@ async function send(
   headers: Readonly<Record<string, string>>,
   encode: (coding: Coding) => Promise<Buffer>,
 ): Promise<FastifyReply> {
-  const coding = acceptsEncoding(request.headers['accept-encoding'])
+  const coding = acceptedCoding(request.headers['accept-encoding'])
   const body = await encode(coding)
   reply.headers(headers)
   if (coding !== 'identity') reply.header('content-encoding', coding)

@@ -18,6 +18,16 @@ export const jsonType = 'application/json; charset=utf-8'
 export const textType = 'text/plain; charset=utf-8'
 export const eventStreamType = 'text/event-stream; charset=utf-8'
 
+/**
+ * Headers of every HTML reply besides its content security policy: it needs no permissions of the browser, and is not loaded by
+ * other sites.
+ */
+export const htmlHeaders = {
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'same-origin',
+} as const
+
 /** Minimum size of a compressed reply, in bytes. */
 const minCompressed = 1024
 

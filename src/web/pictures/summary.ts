@@ -1,7 +1,8 @@
 import { currentFields } from '../../game/current-fields.ts'
 import type { SourceErrorCode } from '../../game/errors.ts'
-import { isAsleep, ongoingWorldUpgrade, type ServerSnapshot } from '../../game/snapshot.ts'
-import { downReason, type LiveState, stateOf } from '../../live/state.ts'
+import type { ServerSnapshot } from '../../game/snapshot.ts'
+import { stateNameOf } from '../../game/state-name.ts'
+import { downReason, stateOf } from '../../live/state.ts'
 
 /** Why a server is down, in plain words. */
 const reasons: Readonly<Partial<Record<SourceErrorCode, string>>> = {
@@ -42,7 +43,7 @@ export function summarise(snapshot: ServerSnapshot): Summary {
   return {
     server: snapshot.server,
     up,
-    ...describeStatus(snapshot, state),
+    ...describeStatus(snapshot),
     players: online === null ? null : max === null ? String(online) : `${online}/${max}`,
     tickRate: state.tickRate,
     tickRateTarget: tickRateTarget?.value || 20,
@@ -54,22 +55,26 @@ export function summarise(snapshot: ServerSnapshot): Summary {
   }
 }
 
-function describeStatus(
-  snapshot: ServerSnapshot,
-  { up, responsive }: Pick<LiveState, 'up' | 'responsive'>,
-): Pick<Summary, 'status' | 'shortStatus'> {
-  if (responsive === false) return { status: 'Hung: its main thread does not answer', shortStatus: 'hung' }
-  if (up === true) return { status: 'Online', shortStatus: 'online' }
-  const upgrade = ongoingWorldUpgrade(snapshot)
-  if (upgrade?.state === 'failed') return { status: 'Offline: the upgrade of the world has failed', shortStatus: 'offline' }
-  if (upgrade !== undefined) {
-    const { progress } = upgrade
-    const percent = progress === undefined ? '' : `, ${Math.floor(progress * 100)} %`
-    return { status: `Upgrading the world${percent}`, shortStatus: 'upgrading' }
+function describeStatus(snapshot: ServerSnapshot): Pick<Summary, 'status' | 'shortStatus'> {
+  const { progress } = snapshot.fields.worldUpgrade?.value ?? {}
+  switch (stateNameOf(snapshot)) {
+    case 'up':
+      return { status: 'Online', shortStatus: 'online' }
+    case 'hung':
+      return { status: 'Hung: its main thread does not answer', shortStatus: 'hung' }
+    case 'asleep':
+      return { status: 'Asleep', shortStatus: 'asleep' }
+    case 'upgrading': {
+      const percent = progress === undefined ? '' : `, ${Math.floor(progress * 100)} %`
+      return { status: `Upgrading the world${percent}`, shortStatus: 'upgrading' }
+    }
+    case 'upgrade failed':
+      return { status: 'Offline: the upgrade of the world has failed', shortStatus: 'offline' }
+    case 'unknown':
+      return { status: 'Unknown', shortStatus: 'unknown' }
+    case 'down':
+      return { status: `Offline: ${reasons[downReason(snapshot)] ?? 'cannot be reached'}`, shortStatus: 'offline' }
   }
-  if (isAsleep(snapshot)) return { status: 'Asleep', shortStatus: 'asleep' }
-  if (up === null) return { status: 'Unknown', shortStatus: 'unknown' }
-  return { status: `Offline: ${reasons[downReason(snapshot)] ?? 'cannot be reached'}`, shortStatus: 'offline' }
 }
 
 /** Parts of the target tick rate below which a server lags or lags badly. */
