@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { prepare } from '../http/replies/reply.ts'
 import { type Kind, list, url } from '../settings/kinds/index.ts'
 import { readFileUpToSync } from '../util/files.ts'
+import { pictureType } from '../util/picture-type.ts'
 import { addReply } from './assets.ts'
 import { cleanName, cleanText } from './view/clean-text.ts'
 import type { ShownBrand } from './view/context.ts'
@@ -27,11 +28,12 @@ const [maxFooter, maxLabel, maxLinks] = [500, 40, 12]
 
 /** By the content of the file: its name may be wrong, and it may be cut off. */
 function logoType(bytes: Buffer): Logo['type'] | undefined {
-  const at = (from: number, to: number) => bytes.toString('latin1', from, to)
-  if (at(0, 8) === '\x89PNG\r\n\x1a\n') return at(12, 16) === 'IHDR' && bytes.includes('IEND') ? 'image/png' : undefined
-  if (at(0, 4) === 'RIFF') {
+  const type = pictureType(bytes)
+  const kind = bytes.toString('latin1', 12, 16)
+  if (type === 'png') return kind === 'IHDR' && bytes.includes('IEND') ? 'image/png' : undefined
+  if (type === 'webp') {
     const isWhole = bytes.length > 20 && bytes.length >= bytes.readUInt32LE(4) + 8
-    return isWhole && /^WEBPVP8[ LX]$/.test(at(8, 16)) ? 'image/webp' : undefined
+    return isWhole && /^VP8[ LX]$/.test(kind) ? 'image/webp' : undefined
   }
   const [start = '', ...rest] = bytes.toString().split('<!--')
   const text = [start, ...rest.map((part) => part.split('-->')[1] ?? '')].join('')

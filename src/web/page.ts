@@ -7,7 +7,7 @@ import { publicUrlOf } from '../http/public-url.ts'
 import { acceptedCoding, type Coding, negotiate } from '../http/replies/accept.ts'
 import { pathOf } from '../http/replies/problem.ts'
 import { jsonType, prepareJson, sendPrepared } from '../http/replies/reply.ts'
-import { requireServer } from '../http/server-place.ts'
+import { requestedServer } from '../http/server-place.ts'
 import type { EventHub } from '../live/hub.ts'
 import { registerLive } from '../live/register.ts'
 import type { HostPort } from '../util/address.ts'
@@ -94,11 +94,6 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   const detailsOf = (watcher: Watcher, request: FastifyRequest) =>
     collectDetails(parts, watcher, textsOf(requestedLanguage(request)).fields)
 
-  function requireWatcher(request: FastifyRequest): Watcher {
-    const { name } = request.params as { readonly name: string }
-    return requireServer(fleet, name, request)
-  }
-
   const entryPointsOf = perBasePath((basePath) => prepareJson(entryPoints(options, basePath), { vary: 'Accept' }))
 
   app.get('/', hidden, async (request, reply) => {
@@ -126,7 +121,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     if (isMissing) reply.status(404)
     const html = isMissing
       ? await renderMissing(name, assets, context)
-      : await renderServer(await detailsOf(requireWatcher(request), request), publicUrlOf(request), assets, context)
+      : await renderServer(await detailsOf(requestedServer(fleet, request), request), publicUrlOf(request), assets, context)
     return send(request, reply, pageHeaders(language), (coding) => compress(html, coding))
   })
 
@@ -144,10 +139,10 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     })
   addData('/page/graph', () => past.graph())
   addData('/page/cards', (request) => readCards(request, fleet, past))
-  addData('/page/servers/:name', (request) => detailsOf(requireWatcher(request), request))
-  addData('/page/servers/:name/week', (request) => collectWeek(history, requireWatcher(request).server))
+  addData('/page/servers/:name', (request) => detailsOf(requestedServer(fleet, request), request))
+  addData('/page/servers/:name/week', (request) => collectWeek(history, requestedServer(fleet, request).server))
   addData('/page/servers/:name/players', async (request) => {
-    const watcher = requireWatcher(request)
+    const watcher = requestedServer(fleet, request)
     const { search } = request.query as { readonly search?: unknown }
     const found = isPublic ? findPlayers(watcher, typeof search === 'string' ? search.slice(0, maxSearch) : '') : undefined
     if (found === undefined) throw notFound('There is no full list of players, or the page hides names.')

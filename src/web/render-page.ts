@@ -7,13 +7,14 @@ import { type Density, playersText, softwareText, viewCard, viewPast } from './v
 import { viewCharts } from './view/charts.ts'
 import { cleanName } from './view/clean-text.ts'
 import { serverPath, type ViewContext } from './view/context.ts'
+import { unknownText } from './view/format.ts'
 import { fewServers, viewGraph } from './view/graph.ts'
 import { healthOf } from './view/health.ts'
 import { viewControls, viewFooter, viewHeader, viewHeading, viewNotices } from './view/layout.ts'
 import { h, type ViewElement } from './view/node.ts'
+import { viewBadge, viewDataTable, viewTableRow } from './view/parts.ts'
 import { viewServerBody, viewServerHead, viewServerSources, viewServerVisits, viewShare } from './view/server.ts'
 import { pageTitle, totalsOf, viewSummary } from './view/summary.ts'
-import { viewRow, viewTable } from './view/table.ts'
 import type { CardHistory, FleetPage, PageData, PageServer, ServerDetails } from './view/types.ts'
 import { unknownWeek, viewWeek } from './view/week.ts'
 
@@ -75,6 +76,25 @@ export async function renderFleet(page: FleetPage, assets: AssetNames, past: Fle
     { title, down, body, data, assets, entry: 'page', density, canonical: './', preview, feed: 'incidents.atom' },
     context,
   )
+}
+
+/** @param rows one for each server; for readers without JavaScript */
+const viewTable = (rows: readonly ViewElement[], { texts: { table } }: ViewContext): ViewElement =>
+  viewDataTable(table.caption, Object.values(table.columns), rows, { caption: table.caption })
+
+function viewRow(server: PageServer, context: ViewContext): ViewElement {
+  const { format, root } = context
+  const { online, max, tickRate, tickTimeMean, latency } = server.state
+  const health = healthOf(server, context)
+  return viewTableRow([
+    h('a', { href: serverPath(root, server.name) }, h('bdi', {}, cleanName(server.name))),
+    [viewBadge(health.name, context), health.name === 'up' ? '' : ` ${health.reason}`],
+    online === null ? unknownText : `${format.integer(online)}${max === null ? '' : ` / ${format.integer(max)}`}`,
+    softwareText(server) || unknownText,
+    format.decimal(tickRate),
+    format.decimal(tickTimeMean),
+    latency === null ? unknownText : `${format.latency(latency)} ms`,
+  ])
 }
 
 /** The servers on the first screen. */

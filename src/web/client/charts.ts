@@ -1,12 +1,13 @@
 import uPlot from 'uplot'
 import { chartNames, chartSeries, type Range } from '../view/charts.ts'
 import { apiPath } from '../view/context.ts'
-import { viewDataTable, viewTableRow } from '../view/parts.ts'
+import { viewDataTable } from '../view/parts.ts'
 import type { ChartName } from '../view/types.ts'
 import { columns, finerQuery, type HistoryReply, loadHistory, peakOf, ranges } from './chart-data.ts'
 import { chartHeight, chartOptions } from './chart-options.ts'
 import { contextNow } from './chrome.ts'
 import { create } from './dom.ts'
+import { loadEvery } from './request.ts'
 
 /** Time after which charts are loaded again, ms, unless they are zoomed. */
 const reloadAfter = 30_000
@@ -72,7 +73,7 @@ export function createCharts({ place, server: name, first, budget }: ChartsOptio
     const names = chartSeries[chart].map((of) => [server.series[of], server.units[chart]].filter(Boolean).join(', '))
     details
       .querySelector(':scope > div')
-      ?.replaceChildren(create(viewDataTable(server.chart[chart], [server.time, ...names], rows.toReversed().map(viewTableRow))))
+      ?.replaceChildren(create(viewDataTable(server.chart[chart], [server.time, ...names], rows.toReversed())))
   }
 
   /** All charts show the same period. */
@@ -175,8 +176,5 @@ export function createCharts({ place, server: name, first, budget }: ChartsOptio
     }
   }).observe(place)
   addEventListener('themechange', reset)
-  setInterval(() => {
-    if (zoom === undefined && !document.hidden) load()
-  }, reloadAfter)
-  load()
+  loadEvery(reloadAfter, () => zoom === undefined && load())
 }

@@ -5,8 +5,9 @@ import type { Texts } from '../view/texts/en.ts'
 import { texts as ownTexts } from '../view/texts/en.ts'
 import type { PageData } from '../view/types.ts'
 import { required } from './dom.ts'
-import { storedChoice, storeChoice } from './storage.ts'
+import { storeChoice, storedChoice } from './storage.ts'
 import type { Connection } from './stream.ts'
+import { setUpTips } from './tips.ts'
 
 /** The data that the server has put into the page. */
 export const readData = (): PageData => JSON.parse(required('data').textContent ?? '') as PageData
@@ -67,7 +68,7 @@ export function showTab(text: string, down: number): void {
 }
 
 /** Updates texts such as `3 minutes ago`. */
-export function tickTimes(): void {
+function tickTimes(): void {
   setInterval(() => {
     const now = Date.now()
     for (const element of document.querySelectorAll<HTMLElement>('time[data-relative]')) {
@@ -75,4 +76,11 @@ export function tickTimes(): void {
       if (element.firstChild !== null && element.firstChild.nodeValue !== text) element.firstChild.nodeValue = text
     }
   }, 1_000)
+}
+
+/** What all pages but `/docs` do. */
+export function startPage(): void {
+  setUpTheme()
+  setUpTips()
+  tickTimes()
 }

@@ -3,13 +3,13 @@ import type { PlayerCounts } from '../../history/values/overview.ts'
 import { cleanName } from '../view/clean-text.ts'
 import { middleOf, peakText } from '../view/graph.ts'
 import { h } from '../view/node.ts'
-import { viewDataTable, viewTableRow } from '../view/parts.ts'
+import { viewDataTable } from '../view/parts.ts'
 import type { Totals } from '../view/summary.ts'
 import type { PageServer } from '../view/types.ts'
-import { axisStyle, color, counts as countSteps, isolatedPoints, timeLabels } from './chart-options.ts'
+import { axesOf, color, points } from './chart-options.ts'
 import { contextNow } from './chrome.ts'
 import { create, createSlot } from './dom.ts'
-import { loadJson } from './request.ts'
+import { loadEvery, loadJson } from './request.ts'
 
 export interface Graph {
   /** Shows the current values after the recorded ones. */
@@ -92,9 +92,11 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
             'button',
             { type: 'button', 'aria-pressed': String(isShown(line)), 'data-line': position, title: nameOf(line.server) },
             [
-              h('i', { style: { background: colors[position] ?? '' } }),
-              h('span', {}, h('bdi', {}, nameOf(line.server))),
-              h('b', {}, format.integer(value ?? null)),
+              [
+                h('i', { style: { background: colors[position] ?? '' } }),
+                h('span', {}, h('bdi', {}, nameOf(line.server))),
+                h('b', {}, format.integer(value ?? null)),
+              ],
             ],
           )
         }),
@@ -105,8 +107,7 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
   }
 
   function optionsOf({ from, step, total }: PlayerCounts): uPlot.Options {
-    const { format } = contextNow()
-    const axis = axisStyle()
+    const [time, values] = axesOf(true, 2)
     const first = total.findIndex((count) => count !== null)
     return {
       ...sizeOf(target),
@@ -118,23 +119,15 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
         x: { range: (_, __, end) => [Math.min(first < 0 ? end : (from + first * step) / 1000, end - hour / 1000), end] },
         y: { range: (_, __, max) => [0, Math.max(1, (max ?? 0) * 1.1)] },
       },
-      axes: [
-        { ...axis, space: 70, size: 30, values: timeLabels },
-        {
-          ...axis,
-          incrs: countSteps,
-          size: (_, values) => 16 + 7 * Math.max(2, ...(values ?? []).map(({ length }) => length)),
-          values: (_, values) => values.map((value) => format.integer(value)),
-        },
-      ],
+      axes: [{ ...time, size: 30 }, values],
       series: [
         {},
         ...lines.map((line, index) => ({
-          stroke: colors[index] ?? axis.stroke,
+          stroke: colors[index] ?? time.stroke,
           ...(line.server === null && { fill: color('--accent-soft') }),
           width: line.server === null ? 2 : 1.5,
           show: isShown(line),
-          points: { show: true, size: 4, filter: isolatedPoints },
+          points,
         })),
       ],
       hooks: {
@@ -161,9 +154,7 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
       return [[format.dateTime(from + index * step), ...values.map(format.integer)]]
     })
     const columns = [texts.server.time, ...lines.map(({ server }) => nameOf(server))]
-    table.replaceChildren(
-      create(viewDataTable(`${texts.graph.title}: ${texts.graph.all}`, columns, rows.toReversed().map(viewTableRow))),
-    )
+    table.replaceChildren(create(viewDataTable(`${texts.graph.title}: ${texts.graph.all}`, columns, rows.toReversed())))
   }
 
   function draw(): void {
@@ -221,10 +212,7 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
   }).observe(target)
   place.addEventListener('toggle', showTable, true)
   addEventListener('themechange', draw)
-  setInterval(() => {
-    if (!document.hidden) void load()
-  }, reloadAfter)
-  void load()
+  loadEvery(reloadAfter, load)
 
   return {
     update(servers, { players }) {

@@ -52,14 +52,17 @@ function openFont(file: string): Font {
 let fonts: { readonly regular: Font; readonly bold: Font } | undefined
 
 /** The fonts in the package, opened when the first picture is drawn, so that pictures are the same on a machine without fonts. */
-export function openFonts() {
+function openFonts() {
   fonts ??= { regular: openFont('DejaVuSans.ttf'), bold: openFont('DejaVuSans-Bold.ttf') }
   return fonts
 }
+
+/** The font of a style. */
+export const fontOf = ({ bold = false }: { readonly bold?: boolean }): Font => openFonts()[bold ? 'bold' : 'regular']
 
 /** Scripts from right to left, whose letters have to be put in order and joined. */
 const isFromRight = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
 
 /** Whether the fonts in the package can draw the character by itself. */
-export const isBundled = (character: string, { bold = false }: { readonly bold?: boolean }): boolean =>
-  !isFromRight.test(character) && (bold ? openFonts().bold : openFonts().regular).glyph(character) !== missing
+export const isBundled = (character: string, style: { readonly bold?: boolean }): boolean =>
+  !isFromRight.test(character) && fontOf(style).glyph(character) !== missing

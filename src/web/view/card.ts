@@ -107,11 +107,9 @@ export function viewCard(
       viewIcon(server, context),
       h('div', { class: 'title' }, [
         cardTitle(server, context),
-        h(
-          'p',
-          { class: 'software' },
+        h('p', { class: 'software' }, [
           software || (server.state.address === null ? ' ' : h('bdi', {}, cleanText(server.state.address))),
-        ),
+        ]),
       ]),
       viewBadge(health.name, context),
     ]),

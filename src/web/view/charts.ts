@@ -36,9 +36,7 @@ export function viewCharts(details: ServerDetails, { texts: { server } }: ViewCo
     h('p', { class: 'hint' }, server.dragHint),
     h('p', { class: 'none failed', role: 'status', hidden: true }, server.chartFailed),
     h('p', { class: 'none empty', hidden: details.charts.length > 0 }, server.noValues),
-    h(
-      'div',
-      { class: 'plots' },
+    h('div', { class: 'plots' }, [
       chartNames.map((chart) =>
         h('figure', { 'data-chart': chart, hidden: !details.charts.includes(chart) }, [
           h('figcaption', { class: 'line' }, [h('h3', {}, server.chart[chart]), h('span', { class: 'peak' })]),
@@ -46,6 +44,6 @@ export function viewCharts(details: ServerDetails, { texts: { server } }: ViewCo
           viewAsTable(chart, server.chart[chart], server),
         ]),
       ),
-    ),
+    ]),
   ])
 }

@@ -50,12 +50,10 @@ export function viewIncidents({ server, incidents }: ServerDetails, context: Vie
           type: 'application/atom+xml',
           'aria-label': `${texts.server.incidents} – ${cleanName(server.name)}: ${texts.server.incidentFeed}`,
         },
-        texts.server.incidentFeed,
+        [texts.server.incidentFeed],
       ),
     ]),
-    h(
-      'ol',
-      {},
+    h('ol', {}, [
       incidents.map((incident) =>
         h('li', {}, [
           viewBadge(states[incident.kind], context),
@@ -66,6 +64,6 @@ export function viewIncidents({ server, incidents }: ServerDetails, context: Vie
           ),
         ]),
       ),
-    ),
+    ]),
   ])
 }

@@ -20,11 +20,7 @@ export function viewHeader({ texts, root, title, brand }: ViewContext): ViewElem
       h('a', { href: `${root}docs` }, texts.docs),
       h('label', { class: 'theme' }, [
         h('span', { class: 'hidden' }, theme),
-        h(
-          'select',
-          { id: 'theme' },
-          Object.entries(themes).map(([value, name]) => h('option', { value }, name)),
-        ),
+        h('select', { id: 'theme' }, [Object.entries(themes).map(([value, name]) => h('option', { value }, name))]),
       ]),
     ]),
   ])
@@ -57,7 +53,7 @@ export function viewChips(servers: readonly PageServer[], selected: Filter, cont
         ...{ type: 'button', class: `chip ${name}`, 'data-filter': name, 'aria-pressed': String(name === selected) },
         hidden: count === 0 && name !== selected && name !== 'all',
       },
-      `${name === 'all' ? texts.all : texts.states[name]} ${format.integer(count)}`,
+      [`${name === 'all' ? texts.all : texts.states[name]} ${format.integer(count)}`],
     ),
   )
   return h('div', { class: 'chips', role: 'group', 'aria-label': texts.controls.state }, chips)
@@ -71,11 +67,9 @@ export function viewControls(groups: readonly string[], context: ViewContext, se
       h('span', { class: 'hidden' }, controls.search),
       h('input', { type: 'search', id: 'search', placeholder: controls.searchHint, autocomplete: 'off', spellcheck: 'false' }),
     ]),
-    h(
-      'div',
-      { class: 'switch', id: 'density', role: 'group', 'aria-label': controls.density },
+    h('div', { class: 'switch', id: 'density', role: 'group', 'aria-label': controls.density }, [
       Object.entries(controls.densities).map(([value, name]) => h('button', { type: 'button', 'data-density': value }, name)),
-    ),
+    ]),
     h('div', { id: 'chips' }, viewChips(servers, defaultChoice.state, context)),
     h('label', { class: 'pick', hidden: groups.length === 0 }, [
       h('span', {}, controls.group),
@@ -86,11 +80,7 @@ export function viewControls(groups: readonly string[], context: ViewContext, se
     ]),
     h('label', { class: 'pick' }, [
       h('span', {}, controls.sort),
-      h(
-        'select',
-        { id: 'sort' },
-        Object.entries(controls.sorts).map(([value, name]) => h('option', { value }, name)),
-      ),
+      h('select', { id: 'sort' }, [Object.entries(controls.sorts).map(([value, name]) => h('option', { value }, name))]),
     ]),
     h('output', { id: 'count', class: 'count' }),
     h('button', { type: 'button', id: 'clear', class: 'chip', hidden: true }, controls.clear),
@@ -103,11 +93,9 @@ export const viewHeading = ({ title, servers, all, worst }: Section, context: Vi
   const count = format.count(all)
   return h('summary', {}, [
     h('h2', {}, title),
-    h(
-      'span',
-      {},
+    h('span', {}, [
       servers.length === all ? texts.controls.servers(count) : texts.controls.shown(format.integer(servers.length), count),
-    ),
+    ]),
     viewBadge(worst.name, context),
   ])
 }

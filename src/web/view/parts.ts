@@ -31,24 +31,18 @@ export const viewTableRow = ([head, ...cells]: readonly Child[]): ViewElement =>
 /**
  * A table in a place that scrolls.
  * @param columns their names; the first one has the headings of the rows
- * @param rows from viewTableRow()
+ * @param rows their cells, or rows from viewTableRow()
  */
 export const viewDataTable = (
   title: string,
   columns: readonly string[],
-  rows: readonly ViewElement[],
+  rows: readonly (ViewElement | readonly Child[])[],
   { style, caption }: { readonly style?: string; readonly caption?: string } = {},
 ): ViewElement =>
   h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title }, [
     h('table', { class: style }, [
       caption !== undefined && h('caption', {}, caption),
-      h('thead', {}, [
-        h(
-          'tr',
-          {},
-          columns.map((name) => h('th', { scope: 'col' }, name)),
-        ),
-      ]),
-      h('tbody', {}, rows),
+      h('thead', {}, [h('tr', {}, [columns.map((name) => h('th', { scope: 'col' }, name))])]),
+      h('tbody', {}, [rows.map((row) => ('tag' in row ? row : viewTableRow(row)))]),
     ]),
   ])

@@ -1,8 +1,8 @@
 import { cleanName } from './clean-text.ts'
 import type { ViewContext } from './context.ts'
 import { unknownText } from './format.ts'
-import { h, type ViewElement } from './node.ts'
-import { viewDataTable, viewRelative, viewTableRow } from './parts.ts'
+import { type Child, h, type ViewElement } from './node.ts'
+import { viewDataTable, viewRelative } from './parts.ts'
 import type { FoundPlayers, ListedPlayer, Regular, ServerDetails, Session } from './types.ts'
 
 /** Maximum number of players listed: thousands of names and heads would take seconds to load. */
@@ -51,16 +51,12 @@ export function viewPlayers(
         }),
       ]),
     ]),
-    h(
-      'p',
-      { class: 'hint', role: 'status', hidden: found === undefined },
+    h('p', { class: 'hint', role: 'status', hidden: found === undefined }, [
       found && texts.server.foundPlayers(format.count(found.total)),
-    ),
+    ]),
     shown.length === 0
       ? h('p', { class: 'none' }, found === undefined ? whyNone : texts.server.noPlayerFound)
-      : h(
-          'ul',
-          { class: 'faces', tabindex: 0, 'aria-label': texts.server.playersOnline },
+      : h('ul', { class: 'faces', tabindex: 0, 'aria-label': texts.server.playersOnline }, [
           shown.map((player) => {
             const from = since.get(player.NAME)
             return h('li', { key: player.NAME }, [
@@ -69,7 +65,7 @@ export function viewPlayers(
               from !== undefined && viewRelative(from, context),
             ])
           }),
-        ),
+        ]),
     others > 0 && h('p', { class: 'others' }, texts.server.otherPlayers(format.count(others))),
   ])
 }
@@ -84,11 +80,9 @@ export function viewRecent({ sessions }: ServerDetails, context: ViewContext): V
   if (ended.length === 0) return undefined
   return h('section', { class: 'panel' }, [
     h('h2', {}, texts.server.recent),
-    h(
-      'ul',
-      { class: 'faces', tabindex: 0, 'aria-label': texts.server.recent },
+    h('ul', { class: 'faces', tabindex: 0, 'aria-label': texts.server.recent }, [
       ended.map((session) => viewVisit(session, context)),
-    ),
+    ]),
   ])
 }
 
@@ -114,13 +108,16 @@ export function viewRegulars({ regulars }: ServerDetails, context: ViewContext):
   ])
 }
 
-function viewRegular({ player, seconds, sessions, firstSeen, lastSeen, online }: Regular, context: ViewContext): ViewElement {
+function viewRegular(
+  { player, seconds, sessions, firstSeen, lastSeen, online }: Regular,
+  context: ViewContext,
+): readonly Child[] {
   const { texts, format } = context
-  return viewTableRow([
+  return [
     viewName(player),
     seconds === 0 ? unknownText : format.duration(seconds * 1000),
     format.integer(sessions),
     firstSeen === null ? unknownText : viewRelative(firstSeen, context),
     online ? texts.server.online : viewRelative(lastSeen, context),
-  ])
+  ]
 }

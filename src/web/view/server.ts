@@ -6,7 +6,7 @@ import { healthOf, textOfCode, tickLight } from './health.ts'
 import { viewIncidents } from './incidents.ts'
 import { viewMotd } from './motd.ts'
 import { type Child, h, type ViewElement } from './node.ts'
-import { viewBadge, viewDataTable, viewRelative, viewTableRow } from './parts.ts'
+import { viewBadge, viewDataTable, viewRelative } from './parts.ts'
 import { viewPlayers, viewRecent, viewRegulars } from './players.ts'
 import { snippetsOf } from './snippets.ts'
 import type { Texts } from './texts/en.ts'
@@ -110,28 +110,26 @@ export function viewServerSources({ sources, hints }: ServerDetails, context: Vi
       hints.length > 0 &&
       h('section', { class: 'panel' }, [
         h('h3', {}, texts.server.hints),
-        h(
-          'ul',
-          { class: 'hints' },
+        h('ul', { class: 'hints' }, [
           hints.map(({ source, set, gives }) =>
             h('li', {}, [h('b', {}, source), ' ', texts.server.hint(format.list(set.split(/, | and /)), format.list(gives))]),
           ),
-        ),
+        ]),
       ]),
   ])
 }
 
-function viewSource({ source, state, target, lastError }: SourceRow, context: ViewContext): ViewElement {
+function viewSource({ source, state, target, lastError }: SourceRow, context: ViewContext): readonly Child[] {
   const { texts } = context
   const told = (code: string, message: string) => cleanText(texts.server.sourceError(textOfCode(code, texts.reasons), message))
   const error =
     lastError === null ? unknownText : [told(lastError.code, lastError.message), ' ', viewRelative(lastError.at, context)]
-  return viewTableRow([
+  return [
     source,
     h('span', { class: `source-${state}` }, textOfCode(state, texts.server.sourceStates)),
     h('bdi', {}, target === null ? unknownText : cleanText(target)),
     error,
-  ])
+  ]
 }
 
 /** @param base URL of the service, with a trailing slash */

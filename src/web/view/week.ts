@@ -1,6 +1,6 @@
 import type { ViewContext } from './context.ts'
 import { h, type ViewElement } from './node.ts'
-import { viewAsTable, viewDataTable, viewTableRow } from './parts.ts'
+import { viewAsTable, viewDataTable } from './parts.ts'
 import type { WeekOfPlayers } from './types.ts'
 
 const [days, hours] = [7, 24]
@@ -88,5 +88,5 @@ export function viewWeekTable(week: WeekHours, context: ViewContext): ViewElemen
     hourTexts(0, hour, context)[1],
     ...week.map((day) => (day[hour] === null ? server.weekScale.unknown : countOf(day[hour] ?? 0, context).text)),
   ])
-  return viewDataTable(server.week, [server.hour, ...columns], rows.map(viewTableRow))
+  return viewDataTable(server.week, [server.hour, ...columns], rows)
 }
