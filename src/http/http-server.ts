@@ -17,27 +17,19 @@ import { noSniff, pathOf, problemBody, problemHeaders, problemMessage } from './
 import { normaliseTarget } from './request-target.ts'
 
 /** Time limits of a listener, in milliseconds. */
-export interface TimeLimits {
+export const timeLimits = {
   /** Until the request line and the headers have arrived. */
-  readonly headersMs: number
-  /** Until the whole request, including its body, has arrived. */
-  readonly requestMs: number
-  /** Until an idle connection is closed. */
-  readonly keepAliveMs: number
-  /** Until a connection is closed whose client does not read the reply. Longer than any route takes to reply. */
-  readonly stalledMs: number
-  /** Between two checks of the first two. */
-  readonly checkMs: number
-}
-
-/** Idle connections outlast the usual minute between two scrapes and the 60 s of the usual reverse proxies. */
-export const timeLimits: TimeLimits = {
   headersMs: 10_000,
+  /** Until the whole request, including its body, has arrived. */
   requestMs: 30_000,
+  /** Until an idle connection is closed: longer than the usual minute between two scrapes, and the 60 s of the usual reverse proxies. */
   keepAliveMs: 75_000,
+  /** Until a connection is closed whose client does not read the reply. Longer than any route takes to reply. */
   stalledMs: 60_000,
+  /** Between two checks of the first two. */
   checkMs: 5_000,
 }
+export type TimeLimits = Readonly<typeof timeLimits>
 
 interface ServerOptions extends BasePathOptions, ConnectionLimitOptions {
   readonly isDemo?: boolean

@@ -26,19 +26,14 @@ export interface ConnectOptions {
   readonly lastId?: number
 }
 
-/** Metrics of the event clients. */
-export interface EventMetrics {
-  readonly clients: number
-  readonly dropped: number
-}
-
-/** The sum of the metrics of several hubs. */
-export function sumEventMetrics(hubs: readonly Pick<EventHub, 'metrics'>[]): EventMetrics {
-  const all = hubs.map((hub) => hub.metrics())
-  return {
-    clients: all.reduce((sum, { clients }) => sum + clients, 0),
-    dropped: all.reduce((sum, { dropped }) => sum + dropped, 0),
+/** Number of clients of several hubs, and of those that were dropped. */
+export function sumEventMetrics(hubs: readonly EventHub[]) {
+  const sum = { clients: 0, dropped: 0 }
+  for (const { clients, dropped } of hubs.map((hub) => hub.metrics())) {
+    sum.clients += clients
+    sum.dropped += dropped
   }
+  return sum
 }
 
 const positionsOf = (servers: Iterable<string>): ReadonlyMap<string, number> =>
@@ -183,20 +178,18 @@ export function createEventHub(
       const names = (servers === undefined ? allPositions() : positions).keys()
       return JSON.stringify({ at: Math.round(clock.wall()), servers: [...names] })
     }
-    return snapshotBacklog({ servers: positions, log, states, ...(listsServers && { list }) })
+    return snapshotBacklog(positions, log, states, listsServers ? list : undefined)
   }
 
   function connect({ sink, servers, lastId }: ConnectOptions): void {
     wake()
-    const isWanted = ({ server }: LiveEvent) => servers === undefined || servers.has(server)
     const createSnapshots = () => allSnapshots(servers)
     const client = createEventClient({
       sink,
       turns,
       pending: batch.pending,
       ...(servers && { servers }),
-      backlog:
-        lastId !== undefined && log.has(lastId) ? missedBacklog({ log, lastId, isWanted, createSnapshots }) : createSnapshots(),
+      backlog: lastId !== undefined && log.has(lastId) ? missedBacklog(log, lastId, servers, createSnapshots) : createSnapshots(),
       onLeave(reason) {
         if (reason === 'dropped') dropped++
         clients.delete(client)
@@ -245,7 +238,7 @@ export function createEventHub(
       await readStates()
       return log.endId()
     },
-    metrics: (): EventMetrics => ({ clients: clients.size, dropped }),
+    metrics: () => ({ clients: clients.size, dropped }),
     /** Ends all streams. */
     close(): void {
       isClosed = true

@@ -12,18 +12,13 @@ import { loadEvery } from './request.ts'
 /** Time after which charts are loaded again, ms, unless they are zoomed. */
 const reloadAfter = 30_000
 
-export interface ChartsOptions {
-  /** The element of `viewCharts`, as the server has sent it. */
-  readonly place: HTMLElement
-  readonly server: string
-  /** The period at the start. */
-  readonly first: Range
-  /** Returns the available milliseconds per tick. */
-  readonly budget: () => number
-}
-
-/** Draws the charts of a server, and loads their periods. */
-export function createCharts({ place, server: name, first, budget }: ChartsOptions): void {
+/**
+ * Draws the charts of a server, and loads their periods.
+ * @param place the element of `viewCharts`, as the server has sent it
+ * @param first the period at the start
+ * @param budget returns the available milliseconds per tick
+ */
+export function createCharts(place: HTMLElement, name: string, first: Range, budget: () => number): void {
   const { texts, format, root } = contextNow()
   const { server } = texts
   const path = apiPath(root, name)

@@ -11,11 +11,6 @@ import { contextNow } from './chrome.ts'
 import { create, createSlot } from './dom.ts'
 import { loadEvery, loadJson } from './request.ts'
 
-export interface Graph {
-  /** Shows the current values after the recorded ones. */
-  update(servers: readonly PageServer[], totals: Totals): void
-}
-
 /** A line of the graph. */
 interface Line {
   /** Null: all servers together. */
@@ -35,7 +30,7 @@ const strokeOf = (index: number, isDark: boolean): string =>
  * The players of all servers, each a line that can be hidden. Loaded after the rest of the page.
  * @param hasAll true if every server has a line: the total, which would flatten these, is then hidden at first
  */
-export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
+export function createGraph(place: HTMLElement, hasAll: boolean) {
   const find = (selector: string) => place.querySelector<HTMLElement>(selector) ?? place
   const [target, readout, list] = [find('.plot'), find('.readout'), find('.lines')]
   const drawList = createSlot(list)
@@ -75,7 +70,7 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
     if (line !== undefined && typeof value === 'number') {
       const at = (plot?.data[0][index ?? 0] ?? 0) * 1000
       readout.textContent = graph.point(nameOf(line.server), format.integer(value), format.time(at))
-    } else readout.textContent = loaded === undefined ? graph.none : peakText(loaded, context)
+    } else readout.textContent = loaded === undefined ? texts.summary.noPeak : peakText(loaded, context)
   }
 
   /** The names of the lines with their values, at the pointer or now. */
@@ -215,7 +210,8 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
   loadEvery(reloadAfter, load)
 
   return {
-    update(servers, { players }) {
+    /** Shows the current values after the recorded ones. */
+    update(servers: readonly PageServer[], { players }: Totals): void {
       current = new Map([
         [null, players],
         ...servers.map(({ name, state }) => [name, state.up === true ? state.online : null] as const),
@@ -229,3 +225,5 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
 }
 
 const sizeOf = ({ clientWidth, clientHeight }: Element) => ({ width: clientWidth, height: clientHeight })
+
+export type Graph = ReturnType<typeof createGraph>

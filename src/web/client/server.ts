@@ -144,8 +144,7 @@ function start(first: ServerDetails, at: number): void {
     required('share').replaceChildren()
     createSlot(required('share'))(viewShare(baseUrl(), first, contextNow()))
     setUpCopying()
-    const budget = () => tickBudget(details.server).budget
-    createCharts({ place: required('charts'), server: name, first: firstRange(first), budget })
+    createCharts(required('charts'), name, firstRange(first), () => tickBudget(details.server).budget)
   }
   createWeek(required('week'), `${path}/week`)
   draw()

@@ -106,7 +106,11 @@ export function followEvents({ url, onEvent, poll, onConnection, ...options }: S
 
   async function waitUntilVisible(): Promise<void> {
     delay = firstDelay
-    for (await wait(hiddenDelay); document.hidden; await wait(hiddenDelay)) await pollOnce()
+    await wait(hiddenDelay)
+    while (document.hidden) {
+      await pollOnce()
+      await wait(hiddenDelay)
+    }
   }
 
   async function pollFor(ms: number): Promise<void> {

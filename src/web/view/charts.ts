@@ -21,7 +21,7 @@ export const firstRange = ({ history }: Pick<ServerDetails, 'history'>): Range =
   (history?.parts ?? []).filter((part) => part !== null).length > 4 ? '24h' : '1h'
 
 /** The available periods, and a place of the final height for each chart, which the code in the browser draws. */
-export function viewCharts(details: ServerDetails, { texts: { server } }: ViewContext): ViewElement {
+export function viewCharts(details: ServerDetails, { texts: { server, graph } }: ViewContext): ViewElement {
   const first = firstRange(details)
   return h('section', { class: 'panel charts' }, [
     h('div', { class: 'line' }, [
@@ -34,7 +34,7 @@ export function viewCharts(details: ServerDetails, { texts: { server } }: ViewCo
       ]),
     ]),
     h('p', { class: 'hint' }, server.dragHint),
-    h('p', { class: 'none failed', role: 'status', hidden: true }, server.chartFailed),
+    h('p', { class: 'none failed', role: 'status', hidden: true }, graph.failed),
     h('p', { class: 'none empty', hidden: details.charts.length > 0 }, server.noValues),
     h('div', { class: 'plots' }, [
       chartNames.map((chart) =>

@@ -20,7 +20,7 @@ export function peakText(counts: PlayerCounts, { texts, format, now }: ViewConte
   const { total } = counts
   const peak = Math.max(...total.map((players) => players ?? -1))
   return peak < 0
-    ? texts.graph.none
+    ? texts.summary.noPeak
     : texts.graph.peak(format.integer(peak), format.dateTime(middleOf(counts, total.indexOf(peak), now)))
 }
 

@@ -41,7 +41,7 @@ export function viewServerHead({ server, record, join, charts }: ServerDetails, 
         fact(texts.table.columns.rate, h('b', {}, format.decimal(tickRate))),
         fact(texts.table.columns.mean, h('b', {}, format.decimal(tickTimeMean))),
       ],
-      fact(texts.server.latency, h('b', {}, latency === null ? unknownText : `${format.latency(latency)} ms`)),
+      fact(texts.table.columns.latency, h('b', {}, latency === null ? unknownText : `${format.latency(latency)} ms`)),
       fact(
         texts.server.lastContact,
         server.lastContact === null ? texts.server.never : viewRelative(server.lastContact, context),

@@ -10,23 +10,6 @@ const maxListed = 4
 /** More slots mean "unlimited", such as 2147483647. */
 const maxSlots = 1_000_000
 
-export interface Totals {
-  readonly all: number
-  readonly up: number
-  /** Servers that are down, for the title and the icon. */
-  readonly down: number
-  /** Null if no server has a known count. */
-  readonly players: number | null
-  /** 0 if that of a server that is up is unknown or unlimited. */
-  readonly slots: number
-  /** Number of servers in each state that a verdict counts; none has 0. */
-  readonly counts: ReadonlyMap<VerdictState, number>
-  /** Unix milliseconds of the last contact of the servers that are down, the earliest and the latest; null if one has none. */
-  readonly downSince: readonly [number, number] | null
-  /** Worst first. */
-  readonly attention: readonly { readonly server: PageServer; readonly health: Health }[]
-}
-
 /** The states in which a server is not just fine, worst first. */
 export const verdictStates = [
   'down',
@@ -41,7 +24,7 @@ export type VerdictState = (typeof verdictStates)[number]
 
 const isVerdictState = (name: HealthName): name is VerdictState => (verdictStates as readonly HealthName[]).includes(name)
 
-export function totalsOf(servers: readonly PageServer[], context: ViewContext): Totals {
+export function totalsOf(servers: readonly PageServer[], context: ViewContext) {
   let [up, slots] = [0, 0]
   let isLimited = true
   let players: number | null = null
@@ -65,8 +48,25 @@ export function totalsOf(servers: readonly PageServer[], context: ViewContext): 
   const contacts = attention.slice(0, down).map(({ server }) => server.lastContact)
   const known = contacts.filter((at) => at !== null)
   const downSince = down > 0 && known.length === down ? ([Math.min(...known), Math.max(...known)] as const) : null
-  return { all: servers.length, up, down, players, slots: isLimited ? slots : 0, counts, downSince, attention }
+  return {
+    all: servers.length,
+    up,
+    /** Servers that are down, for the title and the icon. */
+    down,
+    /** Null if no server has a known count. */
+    players,
+    /** 0 if that of a server that is up is unknown or unlimited. */
+    slots: isLimited ? slots : 0,
+    /** Number of servers in each state that a verdict counts; none has 0. */
+    counts,
+    /** Unix milliseconds of the last contact of the servers that are down, the earliest and the latest; null if one has none. */
+    downSince,
+    /** Worst first. */
+    attention,
+  }
 }
+
+export type Totals = ReturnType<typeof totalsOf>
 
 /** The state of all servers in a sentence. A server whose state is unknown is never fine. */
 function verdictText({ all, counts, downSince }: Totals, { texts, format, now }: ViewContext): string {
