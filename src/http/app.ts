@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../util/clock.ts'
 import { invalidParameter, notFound } from '../util/errors.ts'
 import { type BasePathOptions, registerBasePath } from './base-path.ts'
 import { registerClient } from './clients/client.ts'
-import { type ClientSettings, registerClientLimits } from './clients/client-limits.ts'
+import { ClientLimits, type ClientSettings } from './clients/client-limits.ts'
 import { registerClose } from './close.ts'
 import { crossOriginHeaders, registerCors } from './cors.ts'
 import { DirectReplies } from './direct.ts'
@@ -70,7 +70,7 @@ export function createHttpApp({
   app.decorate('direct', direct)
   registerBasePath(app as unknown as FastifyInstance, basePaths)
   registerClient(app as unknown as FastifyInstance)
-  registerClientLimits(app as unknown as FastifyInstance, clients, clock)
+  app.decorate('clientLimits', new ClientLimits(clients, clock, logger))
   app.setErrorHandler((error: Error, request, reply) => sendProblem(request, reply, error as never))
   registerClose(app)
   registerOtherMethods(app)

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { basePath as basePathKind } from '../settings/kinds/index.ts'
+import { cachedPerKey } from '../util/cached.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {
@@ -66,19 +67,5 @@ export function registerBasePath(app: FastifyInstance, { basePath = '', isTruste
   })
 }
 
-/** Maximum number of cached values per use of perBasePath(): a proxy may forward a header sent by its clients. */
-const maxBasePaths = 8
-
-/** Caches the values of the base paths that were used last. */
-export function perBasePath<T>(make: (basePath: string) => T): (basePath: string) => T {
-  const made = new Map<string, T>()
-  return (basePath) => {
-    const before = made.get(basePath)
-    if (before !== undefined) return before
-    const value = make(basePath)
-    const [oldest] = made.keys()
-    if (oldest !== undefined && made.size >= maxBasePaths) made.delete(oldest)
-    made.set(basePath, value)
-    return value
-  }
-}
+/** Caches the values of the base paths that were used last. They are few: a proxy may forward a header sent by its clients. */
+export const perBasePath = <T>(make: (basePath: string) => T): ((basePath: string) => T) => cachedPerKey(make, 8)

@@ -1,4 +1,11 @@
-import { createServer, type IncomingMessage, maxHeaderSize, type RequestListener, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  maxHeaderSize,
+  type OutgoingHttpHeaders,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http'
 import type { Socket } from 'node:net'
 import type { ConnectionError, FastifyReply, FastifyRequest } from 'fastify'
 import { RequestError } from '../util/errors.ts'
@@ -10,27 +17,19 @@ import { noSniff, pathOf, problemBody, problemHeaders, problemMessage } from './
 import { normaliseTarget } from './request-target.ts'
 
 /** Time limits of a listener, in milliseconds. */
-export interface TimeLimits {
+export const timeLimits = {
   /** Until the request line and the headers have arrived. */
-  readonly headersMs: number
-  /** Until the whole request, including its body, has arrived. */
-  readonly requestMs: number
-  /** Until an idle connection is closed. */
-  readonly keepAliveMs: number
-  /** Until a connection is closed whose client does not read the reply. Longer than any route takes to reply. */
-  readonly stalledMs: number
-  /** Between two checks of the first two. */
-  readonly checkMs: number
-}
-
-/** Idle connections outlast the usual minute between two scrapes and the 60 s of the usual reverse proxies. */
-export const timeLimits: TimeLimits = {
   headersMs: 10_000,
+  /** Until the whole request, including its body, has arrived. */
   requestMs: 30_000,
+  /** Until an idle connection is closed: longer than the usual minute between two scrapes, and the 60 s of the usual reverse proxies. */
   keepAliveMs: 75_000,
+  /** Until a connection is closed whose client does not read the reply. Longer than any route takes to reply. */
   stalledMs: 60_000,
+  /** Between two checks of the first two. */
   checkMs: 5_000,
 }
+export type TimeLimits = Readonly<typeof timeLimits>
 
 interface ServerOptions extends BasePathOptions, ConnectionLimitOptions {
   readonly isDemo?: boolean
@@ -92,11 +91,8 @@ export function createServerFactory(
         // No route reads a body, so a client is never invited to send one.
         .on('checkContinue', listener)
         .on('checkExpectation', (request, response) => {
-          refuse(
-            request,
-            response,
-            new RequestError(417, 'EXPECTATION_FAILED', 'The only supported expectation is 100-continue.'),
-          )
+          const detail = 'The only supported expectation is 100-continue.'
+          refuse(request, response, new RequestError(417, 'EXPECTATION_FAILED', detail))
         })
     )
   }
@@ -142,10 +138,13 @@ function requestError(request: IncomingMessage): RequestError | undefined {
   return validHost.test(host) ? undefined : malformed('its Host header is not a host name or address')
 }
 
-function refuse({ url = '/' }: IncomingMessage, response: ServerResponse, error: RequestError): void {
+function writeProblem(response: ServerResponse, error: RequestError, url: string, headers: OutgoingHttpHeaders = {}): void {
   const body = problemBody(error, pathOf(url))
-  response.writeHead(error.status, { ...problemHeaders(error), 'content-length': body.length, connection: 'close' }).end(body)
+  response.writeHead(error.status, { ...problemHeaders(error), 'content-length': body.length, ...headers }).end(body)
 }
+
+const refuse = ({ url = '/' }: IncomingMessage, response: ServerResponse, error: RequestError): void =>
+  writeProblem(response, error, url, { connection: 'close' })
 
 /** Why a connection failed before a request could be read from it. */
 function connectionError({ code, message }: ConnectionError): RequestError {
@@ -162,8 +161,6 @@ function connectionError({ code, message }: ConnectionError): RequestError {
 /** Answers a request whose path is not valid. It has no route, and no hook runs. */
 export function invalidPath(_: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const detail = 'The path is not valid: each "%" must begin the code of a byte, and all bytes must be valid UTF-8.'
-  const error = new RequestError(400, 'INVALID_PATH', detail)
-  const body = problemBody(error, pathOf(request.originalUrl))
   reply.hijack()
-  reply.raw.writeHead(error.status, { ...problemHeaders(error), 'content-length': body.length }).end(body)
+  writeProblem(reply.raw, new RequestError(400, 'INVALID_PATH', detail), request.originalUrl)
 }

@@ -1,3 +1,4 @@
+import { parse } from 'node:querystring'
 import type { FastifySchema, FastifySchemaCompiler } from 'fastify'
 import { integer as integerKind, type Kind, oneOf } from '../settings/kinds/index.ts'
 import { invalidParameter, type RequestError } from '../util/errors.ts'
@@ -140,27 +141,20 @@ const malformed: RawQuery = Object.freeze({})
 /** Whether parseQuery() could not decode the query. */
 export const isMalformed = (given: unknown): boolean => given === malformed
 
-const decode = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '))
-
 /**
  * Parses a query; a parameter that is given more than once becomes a list. The router calls this where it must not throw: for a
  * query that cannot be decoded, isMalformed() is true.
  */
 export function parseQuery(text: string): Record<string, unknown> {
-  const values: Record<string, string | string[]> = Object.create(null)
-  try {
-    for (const pair of text.split('&')) {
-      if (pair === '') continue
-      const end = pair.indexOf('=')
-      const name = decode(end === -1 ? pair : pair.slice(0, end))
-      const value = end === -1 ? '' : decode(pair.slice(end + 1))
-      const before = values[name]
-      if (before === undefined) values[name] = value
-      else if (typeof before === 'string') values[name] = [before, value]
-      else before.push(value)
+  let isValid = true
+  const decode = (part: string): string => {
+    try {
+      return decodeURIComponent(part)
+    } catch {
+      isValid = false
+      return ''
     }
-  } catch {
-    return malformed
   }
-  return values
+  const values = parse(text, '&', '=', { decodeURIComponent: decode, maxKeys: 0 })
+  return isValid ? values : malformed
 }

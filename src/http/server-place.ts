@@ -29,6 +29,10 @@ export function requireServer(fleet: Fleet, name: string, { basePath }: Pick<Fas
   return watcher
 }
 
+/** The server whose name is in the path. @throws RequestError NOT_FOUND */
+export const requestedServer = (fleet: Fleet, request: FastifyRequest): Watcher =>
+  requireServer(fleet, (request.params as { readonly name: string }).name, request)
+
 /** `/api/v1` for the primary server and `/api/v1/servers/{name}` for each. */
 export const serverPlaces = (fleet: Fleet): readonly ServerPlace[] => [
   {
@@ -44,6 +48,6 @@ export const serverPlaces = (fleet: Fleet): readonly ServerPlace[] => [
     path: `${apiRoot}/servers/:name`,
     tag: 'servers',
     params: ServerParams,
-    watcher: (request) => requireServer(fleet, (request.params as { name: string }).name, request),
+    watcher: (request) => requestedServer(fleet, request),
   },
 ]

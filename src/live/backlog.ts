@@ -21,17 +21,17 @@ function snapshotJson(server: string, { state, at }: PublishedState): string {
   return json
 }
 
-export interface SnapshotBacklogOptions {
-  /** The servers and their positions, in order. */
-  readonly servers: ReadonlyMap<string, number>
-  readonly log: EventLog
-  readonly states: PublishedStates
-  /** Returns the JSON of a message `servers` that is sent first. */
-  readonly list?: () => string
-}
-
-/** The state of each server. A client may resume from the last message, not from those before. */
-export function snapshotBacklog({ servers, log, states, list }: SnapshotBacklogOptions): Backlog {
+/**
+ * The state of each server. A client may resume from the last message, not from those before.
+ * @param servers and their positions, in order
+ * @param list returns the JSON of a message `servers` that is sent first
+ */
+export function snapshotBacklog(
+  servers: ReadonlyMap<string, number>,
+  log: EventLog,
+  states: PublishedStates,
+  list?: () => string,
+): Backlog {
   /** Number of servers whose states have been sent. */
   let done = 0
 
@@ -54,18 +54,18 @@ export function snapshotBacklog({ servers, log, states, list }: SnapshotBacklogO
   }
 }
 
-export interface MissedBacklogOptions {
-  readonly log: EventLog
-  /** The last event that the client received, which `log` must have. */
-  readonly lastId: number
-  /** Whether the client is sent this event. */
-  readonly isWanted: (event: LiveEvent) => boolean
-  /** Sent instead if the client reads so slowly that `log` drops events before they have been sent. */
-  readonly createSnapshots: () => Backlog
-}
-
-/** The events after `lastId`. New events are among them. */
-export function missedBacklog({ log, lastId, isWanted, createSnapshots }: MissedBacklogOptions): Backlog {
+/**
+ * The events that a client has missed. New events are among them.
+ * @param lastId the last event that the client received, which `log` must have
+ * @param servers whose events it is sent; undefined: all
+ * @param createSnapshots sent instead if it reads so slowly that `log` drops events before they have been sent
+ */
+export function missedBacklog(
+  log: EventLog,
+  lastId: number,
+  servers: ReadonlySet<string> | undefined,
+  createSnapshots: () => Backlog,
+): Backlog {
   let snapshots: Backlog | undefined
 
   function* messages(): Generator<string> {
@@ -77,7 +77,7 @@ export function missedBacklog({ log, lastId, isWanted, createSnapshots }: Missed
         return
       }
       id = event.id
-      if (isWanted(event)) yield event.bytes.toString()
+      if (servers === undefined || servers.has(event.server)) yield event.bytes.toString()
     }
   }
 

@@ -15,17 +15,11 @@ const maxBytes = 64 * 1024
 /** @param joined returns the bytes of all events */
 export type SendEvents = (events: readonly LiveEvent[], joined: () => Buffer) => void
 
-/** Sends a few events at once and collects many: a write to each of 1,000 clients takes milliseconds. */
-export interface EventBatch {
-  /** The collected events, which no flush has sent yet. */
-  pending(): readonly LiveEvent[]
-  add(event: LiveEvent): void
-  /** Sends the collected events now. */
-  flush(): void
-}
-
-/** @param countClients returns the number of clients */
-export function createEventBatch(clock: Clock, send: SendEvents, countClients: () => number = () => 1): EventBatch {
+/**
+ * Sends a few events at once and collects many: a write to each of 1,000 clients takes milliseconds.
+ * @param countClients returns the number of clients
+ */
+export function createEventBatch(clock: Clock, send: SendEvents, countClients: () => number = () => 1) {
   let events: LiveEvent[] = []
   let bytes = 0
   let cancelFlush = () => {}
@@ -39,6 +33,7 @@ export function createEventBatch(clock: Clock, send: SendEvents, countClients: (
     inWindow = count
   }
 
+  /** Sends the collected events now. */
   function flush(): void {
     if (events.length === 0) return
     const collected = events
@@ -55,8 +50,9 @@ export function createEventBatch(clock: Clock, send: SendEvents, countClients: (
 
   return {
     flush,
-    pending: () => events,
-    add(event) {
+    /** The collected events, which no flush has sent yet. */
+    pending: (): readonly LiveEvent[] => events,
+    add(event: LiveEvent): void {
       const now = clock.now()
       if (now >= windowEnd) openWindow(now, 0)
       if (events.length === 0 && ++inWindow <= Math.min(maxSingle, Math.max(1, maxSingleWrites / countClients()))) {

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http'
 import type { Backlog } from './backlog.ts'
-import type { SendEvents } from './batch.ts'
 import type { LiveEvent } from './event.ts'
 import type { Turns } from './turns.ts'
 
@@ -15,17 +14,7 @@ const heartbeat = Buffer.from(':\n\n')
 /** The part of `ServerResponse` that is used to write events. */
 export type EventSink = Pick<ServerResponse, 'write' | 'end' | 'destroy' | 'writableLength' | 'once' | 'socket'>
 
-/** A client that receives events: first its backlog, as fast as it reads, then every new event. */
-export interface EventClient {
-  /** Starts to send the backlog. */
-  start(): void
-  readonly send: SendEvents
-  /** Sends a comment. Drops the client if it has read nothing since the last one. */
-  beat(): void
-  end(): void
-}
-
-export interface EventClientOptions {
+interface EventClientOptions {
   readonly sink: EventSink
   readonly backlog: Backlog
   /** Names of the servers whose events are sent; default: all. */
@@ -37,7 +26,8 @@ export interface EventClientOptions {
   onLeave(reason: 'closed' | 'dropped'): void
 }
 
-export function createEventClient({ sink, servers, turns, pending, onLeave, ...options }: EventClientOptions): EventClient {
+/** A client that receives events: first its backlog, as fast as it reads, then every new event. */
+export function createEventClient({ sink, servers, turns, pending, onLeave, ...options }: EventClientOptions) {
   let isConnected = true
   /** Undefined once it has been sent. */
   let backlog: Backlog | undefined = options.backlog
@@ -97,12 +87,13 @@ export function createEventClient({ sink, servers, turns, pending, onLeave, ...o
   }
 
   return {
-    start() {
+    /** Starts to send the backlog. */
+    start(): void {
       sink.once('close', onClose)
       sink.once('error', onClose)
       turns.add(sendPiece)
     },
-    send(events, joined) {
+    send(events: readonly LiveEvent[], joined: () => Buffer): void {
       const from = skipped
       skipped = 0
       if (from === 0 && servers === undefined && backlog === undefined) {
@@ -112,16 +103,19 @@ export function createEventClient({ sink, servers, turns, pending, onLeave, ...o
       const own = encodeAccepted(events.slice(from))
       if (own.length > 0) write(Buffer.concat(own))
     },
-    beat() {
+    /** Sends a comment. Drops the client if it has read nothing since the last one. */
+    beat(): void {
       // `bytesWritten` includes what is still in the buffer.
       const passed = (sink.socket?.bytesWritten ?? 0) - sink.writableLength
-      if (sink.writableLength > 0 && passed === passedAtBeat) return drop()
+      if (sink.writableLength > 0 && passed === passedAtBeat) drop()
+      else write(heartbeat)
       passedAtBeat = passed
-      write(heartbeat)
     },
-    end() {
+    end(): void {
       leave('closed')
       sink.end()
     },
   }
 }
+
+export type EventClient = ReturnType<typeof createEventClient>

@@ -2,28 +2,6 @@ import { randomInt } from 'node:crypto'
 import type { SnapshotOrder } from '../util/part-metrics.ts'
 import type { LiveEvent } from './event.ts'
 
-/** The newest events, for clients that reconnect. */
-export interface EventLog {
-  /**
-   * Returns a new id, higher than all before.
-   * @param isShared whether the event is the same on all replicas, which then give it the same id
-   */
-  nextId(isShared?: boolean): number
-  /** Returns the id of a message of a list of all states, from which no client can resume: it would miss the others. */
-  listId(): number
-  /** Returns the id of the last message of a list of all states, from which a client may resume. */
-  endId(): number
-  add(event: LiveEvent): void
-  /** Whether a client that was sent `id` last can continue here: the log has all events after it. */
-  has(id: number): boolean
-  /** Whether no event after `id`, which the log has had, has been dropped. */
-  isComplete(id: number): boolean
-  /** The first event after `id`; undefined if there is none. */
-  next(id: number): LiveEvent | undefined
-  /** Removes all events and marks, so that no client can resume. */
-  clear(): void
-}
-
 /** Number of events by which the log may exceed its capacity before it is trimmed. */
 const slack = 100
 
@@ -44,11 +22,12 @@ const idsPerPosition = 4_096
 export const firstEventId = (wall: number): number => Math.floor((wall * 1_000) / idStep) * idStep + 2 * randomInt(idStep / 2)
 
 /**
+ * The newest events, for clients that reconnect.
  * @param capacity number of events that are kept
  * @param firstId ids increase from here
  * @param order set if several replicas share the servers
  */
-export function createEventLog(capacity: number, firstId: number, order?: SnapshotOrder): EventLog {
+export function createEventLog(capacity: number, firstId: number, order?: SnapshotOrder) {
   const events: LiveEvent[] = []
   const marks = new Set<number>()
   let last = firstId
@@ -60,9 +39,13 @@ export function createEventLog(capacity: number, firstId: number, order?: Snapsh
   let forgotten = firstId
   const firstOf = (position: number) => position * idsPerPosition
 
-  function nextId(isShared = false): number {
+  /**
+   * Returns a new id, higher than all before.
+   * @param isSharedEvent whether the event is the same on all replicas, which then give it the same id
+   */
+  function nextId(isSharedEvent = false): number {
     if (order === undefined) return listId()
-    const position = isShared ? order.position() : undefined
+    const position = isSharedEvent ? order.position() : undefined
     const first = position === undefined ? 0 : firstOf(position)
     const shared = Math.max(first, last + 4 - (last % 4))
     // An id of this process that is higher than the first one of the position moves the others: they differ from those of other replicas.
@@ -74,6 +57,7 @@ export function createEventLog(capacity: number, firstId: number, order?: Snapsh
     return lastOwn
   }
 
+  /** Returns the id of a message of a list of all states, from which no client can resume: it would miss the others. */
   function listId(): number {
     last += order === undefined ? idStep : 4 - ((last + 2) % 4)
     lastUnshared = last
@@ -93,6 +77,7 @@ export function createEventLog(capacity: number, firstId: number, order?: Snapsh
   const isShared = (id: number): boolean =>
     order !== undefined && id % 4 === 0 && id > lastOwn && id >= firstOf(order.completeFrom()) && id < firstOf(order.last() + 1)
 
+  /** Whether no event after `id`, which the log has had, has been dropped. */
   const isComplete = (id: number): boolean => id >= forgotten
 
   /** Index of the first event after `id`. */
@@ -109,22 +94,27 @@ export function createEventLog(capacity: number, firstId: number, order?: Snapsh
   return {
     nextId,
     listId,
-    endId() {
+    /** Returns the id of the last message of a list of all states, from which a client may resume. */
+    endId(): number {
       const shared = order === undefined ? 0 : firstOf(order.last() + 1) - 4
       if (!isShared(shared) || shared < last) return mark(listId())
       last = shared
       return last
     },
-    add(event) {
+    add(event: LiveEvent): void {
       events.push(event)
       forgotten = events[events.length - capacity - 1]?.id ?? forgotten
       // Removed in batches: removing the first element of an array costs as much as removing many.
       if (events.length >= capacity + slack) events.splice(0, events.length - capacity)
     },
-    has: (id) => isComplete(id) && (order === undefined ? marks.has(id) || events[after(id) - 1]?.id === id : isShared(id)),
+    /** Whether a client that was sent `id` last can continue here: the log has all events after it. */
+    has: (id: number): boolean =>
+      isComplete(id) && (order === undefined ? marks.has(id) || events[after(id) - 1]?.id === id : isShared(id)),
     isComplete,
-    next: (id) => events[after(id)],
-    clear() {
+    /** The first event after `id`; undefined if there is none. */
+    next: (id: number): LiveEvent | undefined => events[after(id)],
+    /** Removes all events and marks, so that no client can resume. */
+    clear(): void {
       events.length = 0
       marks.clear()
       // Also events that would have been recorded until now.
@@ -133,3 +123,5 @@ export function createEventLog(capacity: number, firstId: number, order?: Snapsh
     },
   }
 }
+
+export type EventLog = ReturnType<typeof createEventLog>

@@ -1,20 +1,8 @@
-/** One event, encoded once for all clients. */
-export interface LiveEvent {
-  readonly id: number
-  readonly server: string
-  readonly bytes: Buffer
-  /**
-   * The same event with an id from which no client can resume, for clients that have not been sent the state of every server yet:
-   * one that is cut off then must receive all states again.
-   */
-  readonly earlyBytes: Buffer
-}
-
 /** @param json the data of the event */
 export const formatMessage = (id: number, event: string, json: string): string => `id: ${id}\nevent: ${event}\ndata: ${json}\n\n`
 
-/** Encoded when it is first sent, which is rare while there are no clients. */
-export class EncodedEvent implements LiveEvent {
+/** One event, encoded once for all clients, when it is first sent: that is rare while there are no clients. */
+export class LiveEvent {
   readonly id: number
   readonly server: string
   readonly #name: string
@@ -35,6 +23,10 @@ export class EncodedEvent implements LiveEvent {
     return this.#bytes
   }
 
+  /**
+   * The same event with an id from which no client can resume, for clients that have not been sent the state of every server yet:
+   * one that is cut off then must receive all states again.
+   */
   get earlyBytes(): Buffer {
     // Odd: no log has it.
     this.#earlyBytes ??= this.#encode(this.id + 1)

@@ -6,7 +6,7 @@ import { createPauses } from '../util/pauses.ts'
 import { missedBacklog, snapshotBacklog } from './backlog.ts'
 import { createEventBatch, type SendEvents } from './batch.ts'
 import { createEventClient, type EventClient, type EventSink } from './client.ts'
-import { EncodedEvent, type LiveEvent } from './event.ts'
+import { LiveEvent } from './event.ts'
 import { createEventLog, firstEventId } from './event-log.ts'
 import { createPublishedStates } from './published-states.ts'
 import { difference, stateOf, type ToState } from './state.ts'
@@ -26,32 +26,14 @@ export interface ConnectOptions {
   readonly lastId?: number
 }
 
-/** Metrics of the event clients. */
-export interface EventMetrics {
-  readonly clients: number
-  readonly dropped: number
-}
-
-export interface EventHub {
-  readonly isFull: boolean
-  /** Maximum number of clients. */
-  readonly maxClients: number
-  /** Sends the state of each server, or the events that the client missed, then every new event. */
-  connect(options: ConnectOptions): void
-  /** An id for `lastId` of a client that has been sent, in another way, the state that each server has after this resolves. */
-  resumeId(): Promise<number>
-  metrics(): EventMetrics
-  /** Ends all streams. */
-  close(): void
-}
-
-/** The sum of the metrics of several hubs. */
-export function sumEventMetrics(hubs: readonly Pick<EventHub, 'metrics'>[]): EventMetrics {
-  const all = hubs.map((hub) => hub.metrics())
-  return {
-    clients: all.reduce((sum, { clients }) => sum + clients, 0),
-    dropped: all.reduce((sum, { dropped }) => sum + dropped, 0),
+/** Number of clients of several hubs, and of those that were dropped. */
+export function sumEventMetrics(hubs: readonly EventHub[]) {
+  const sum = { clients: 0, dropped: 0 }
+  for (const { clients, dropped } of hubs.map((hub) => hub.metrics())) {
+    sum.clients += clients
+    sum.dropped += dropped
   }
+  return sum
 }
 
 const positionsOf = (servers: Iterable<string>): ReadonlyMap<string, number> =>
@@ -93,7 +75,7 @@ export function createEventHub(
     maxPlayerEvents,
     order,
   }: EventHubOptions = {},
-): EventHub {
+) {
   const log = createEventLog(maxRemembered, firstEventId(clock.wall()), order)
   const clients = new Set<EventClient>()
   const states = createPublishedStates(fleet, clock, toState, maxPlayerEvents === undefined)
@@ -110,7 +92,7 @@ export function createEventHub(
   let isClosed = false
 
   function publish(server: string, name: string, data: object, isShared = false): void {
-    const event = new EncodedEvent(log.nextId(isShared), server, name, data)
+    const event = new LiveEvent(log.nextId(isShared), server, name, data)
     log.add(event)
     if (clients.size > 0) batch.add(event)
   }
@@ -196,20 +178,18 @@ export function createEventHub(
       const names = (servers === undefined ? allPositions() : positions).keys()
       return JSON.stringify({ at: Math.round(clock.wall()), servers: [...names] })
     }
-    return snapshotBacklog({ servers: positions, log, states, ...(listsServers && { list }) })
+    return snapshotBacklog(positions, log, states, listsServers ? list : undefined)
   }
 
   function connect({ sink, servers, lastId }: ConnectOptions): void {
     wake()
-    const isWanted = ({ server }: LiveEvent) => servers === undefined || servers.has(server)
     const createSnapshots = () => allSnapshots(servers)
     const client = createEventClient({
       sink,
       turns,
       pending: batch.pending,
       ...(servers && { servers }),
-      backlog:
-        lastId !== undefined && log.has(lastId) ? missedBacklog({ log, lastId, isWanted, createSnapshots }) : createSnapshots(),
+      backlog: lastId !== undefined && log.has(lastId) ? missedBacklog(log, lastId, servers, createSnapshots) : createSnapshots(),
       onLeave(reason) {
         if (reason === 'dropped') dropped++
         clients.delete(client)
@@ -241,22 +221,26 @@ export function createEventHub(
   cancelHeartbeat = clock.after(heartbeatMs, beat)
 
   return {
+    /** Maximum number of clients. */
     maxClients,
-    get isFull() {
+    get isFull(): boolean {
       return clients.size >= maxClients
     },
-    connect(options) {
+    /** Sends the state of each server, or the events that the client missed, then every new event. */
+    connect(options: ConnectOptions): void {
       if (isClosed) options.sink.end()
       else connect(options)
     },
-    async resumeId() {
+    /** An id for `lastId` of a client that has been sent, in another way, the state that each server has after this resolves. */
+    async resumeId(): Promise<number> {
       wake()
       if (clients.size === 0) sleepLater()
       await readStates()
       return log.endId()
     },
     metrics: () => ({ clients: clients.size, dropped }),
-    close() {
+    /** Ends all streams. */
+    close(): void {
       isClosed = true
       unsubscribe()
       unfollow()
@@ -267,3 +251,5 @@ export function createEventHub(
     },
   }
 }
+
+export type EventHub = ReturnType<typeof createEventHub>

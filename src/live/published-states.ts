@@ -13,24 +13,14 @@ export interface PublishedState {
   readonly lastKnownUp: LiveState['up']
 }
 
-/** The last state of each server that clients have been sent, or would have been sent. */
-export interface PublishedStates {
-  has(server: string): boolean
-  get(server: string): PublishedState | undefined
-  /** Like `get`, but reads the state of a server that has none yet; undefined if it is not watched. */
-  read(server: string): PublishedState | undefined
-  /** Replaces the state of a server, and returns the new one. */
-  update(snapshot: ServerSnapshot): PublishedState
-  /** Forgets what events compare with: the server was replaced by another one. */
-  replace(server: string): void
-  delete(server: string): void
-  clear(): void
-}
-
-/** @param sendsPlayers false: states are without the list of players */
-export function createPublishedStates(fleet: Fleet, clock: Clock, toState: ToState, sendsPlayers = true): PublishedStates {
+/**
+ * The last state of each server that clients have been sent, or would have been sent.
+ * @param sendsPlayers false: states are without the list of players
+ */
+export function createPublishedStates(fleet: Fleet, clock: Clock, toState: ToState, sendsPlayers = true) {
   const states = new Map<string, PublishedState>()
 
+  /** Replaces the state of a server, and returns the new one. */
   function update(snapshot: ServerSnapshot): PublishedState {
     const { server } = snapshot
     const full = toState(snapshot)
@@ -45,19 +35,23 @@ export function createPublishedStates(fleet: Fleet, clock: Clock, toState: ToSta
   }
 
   return {
-    has: (server) => states.has(server),
-    get: (server) => states.get(server),
-    read(server) {
+    has: (server: string): boolean => states.has(server),
+    get: (server: string): PublishedState | undefined => states.get(server),
+    /** Like `get`, but reads the state of a server that has none yet; undefined if it is not watched. */
+    read(server: string): PublishedState | undefined {
       const state = states.get(server)
       const watcher = state === undefined ? fleet.get(server) : undefined
       return watcher === undefined ? state : update(watcher.snapshot())
     },
     update,
-    replace(server) {
+    /** Forgets what events compare with: the server was replaced by another one. */
+    replace(server: string): void {
       const before = states.get(server)
       if (before !== undefined) states.set(server, { ...before, players: null, lastKnownUp: null })
     },
-    delete: (server) => void states.delete(server),
-    clear: () => states.clear(),
+    delete: (server: string): void => void states.delete(server),
+    clear: (): void => states.clear(),
   }
 }
+
+export type PublishedStates = ReturnType<typeof createPublishedStates>

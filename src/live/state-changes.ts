@@ -1,7 +1,22 @@
 import type { ServerSnapshot } from '../game/snapshot.ts'
-import { playerChanges } from './player-changes.ts'
+import type { Player } from '../http/players.ts'
+import type { Static } from '../util/schema.ts'
 import type { PublishedState } from './published-states.ts'
 import { difference, downReason } from './state.ts'
+
+type PlayerList = readonly Static<typeof Player>[]
+
+/**
+ * The players who joined and left between two full lists. They are compared by name, because not every source has the ids and
+ * another source may take over at any time.
+ */
+export function playerChanges(before: PlayerList, now: PlayerList) {
+  const [old, current] = [new Set(before.map(({ NAME }) => NAME)), new Set(now.map(({ NAME }) => NAME))]
+  return {
+    joined: now.filter(({ NAME }) => !old.has(NAME)),
+    left: before.filter(({ NAME }) => !current.has(NAME)),
+  }
+}
 
 /** The name of an event, and the members of its data after `server`. */
 export type StateChange = readonly [name: string, data: object]

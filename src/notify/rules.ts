@@ -1,5 +1,5 @@
-import { playerChanges } from '../live/player-changes.ts'
 import type { LiveState } from '../live/state.ts'
+import { playerChanges } from '../live/state-changes.ts'
 import type { EventName, NotifiedEvent, TemplateValues } from './notification.ts'
 import type { ChannelSettings, NotifySettings } from './settings.ts'
 

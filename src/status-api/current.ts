@@ -1,6 +1,7 @@
 import type { FieldName } from '../game/fields.ts'
-import { isAsleep, ongoingWorldUpgrade, type ServerSnapshot } from '../game/snapshot.ts'
+import type { ServerSnapshot } from '../game/snapshot.ts'
 import { sources } from '../game/sources/index.ts'
+import { stateNameOf } from '../game/state-name.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import type { Clock } from '../util/clock.ts'
 import { unavailable } from '../util/errors.ts'
@@ -11,14 +12,10 @@ export const ageOf = ({ lastContact }: ServerSnapshot, clock: Clock): number | u
 
 /** Describes the current state of the server. */
 export function describeState(snapshot: ServerSnapshot): string {
-  const { up, mainThread } = snapshot
-  if (isAsleep(snapshot)) return 'asleep'
-  const upgrade = ongoingWorldUpgrade(snapshot)
-  if (upgrade?.state === 'running') return `upgrading the world, ${Math.floor((upgrade.progress ?? 0) * 100)} %`
-  if (upgrade?.state === 'failed') return 'the upgrade of the world has failed'
-  if (up === undefined) return 'unknown'
-  if (up === false) return 'down'
-  return mainThread?.responsive === false ? 'hung' : 'up'
+  const state = stateNameOf(snapshot)
+  if (state === 'upgrade failed') return 'the upgrade of the world has failed'
+  const { progress = 0 } = snapshot.fields.worldUpgrade?.value ?? {}
+  return state === 'upgrading' ? `upgrading the world, ${Math.floor(progress * 100)} %` : state
 }
 
 /**
@@ -63,16 +60,4 @@ export function sourcesOf({ fields }: ServerSnapshot, names: readonly FieldName[
       .filter((name) => used.has(name))
       .join(', ') || 'none'
   )
-}
-
-/** Caches what was made from a snapshot until the snapshot is garbage-collected. */
-export function perSnapshot<T>(make: (snapshot: ServerSnapshot) => T): (snapshot: ServerSnapshot) => T {
-  const made = new WeakMap<ServerSnapshot, T>()
-  return (snapshot) => {
-    const before = made.get(snapshot)
-    if (before !== undefined) return before
-    const value = make(snapshot)
-    made.set(snapshot, value)
-    return value
-  }
 }

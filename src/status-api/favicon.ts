@@ -3,7 +3,8 @@ import type { ServerSnapshot } from '../game/snapshot.ts'
 import { integerParameter, withDefault } from '../http/parameters.ts'
 import { negotiate, prefersImages } from '../http/replies/accept.ts'
 import { type PreparedReply, prepare, prepareJson, textType } from '../http/replies/reply.ts'
-import { perSnapshot, sourcesOf } from './current.ts'
+import { cachedPerObject } from '../util/cached.ts'
+import { sourcesOf } from './current.ts'
 import { type Icon, type Icons, iconSide, scale } from './icon.ts'
 
 export const faviconParameters = {
@@ -23,37 +24,28 @@ const maxScaled = 128
 
 const constant = ({ isDefault }: Icon) => ({ vary: 'Accept', ...(isDefault && { 'x-favicon': 'default' }) })
 
-/** The three forms of an icon, and scaled PNGs. */
-function createForms() {
+const textForms = cachedPerObject((icon: Icon) => {
+  const base64 = icon.png.toString('base64')
+  return { text: prepare(base64, textType, constant(icon)), json: prepareJson(base64, constant(icon)) }
+})
+
+/** Scales icons; the pictures that were requested last are cached. */
+function createScaler() {
   const scaled = new LRUCache<string, Promise<PreparedReply>>({ max: maxScaled })
-  const forms = new WeakMap<Icon, { readonly id: string; readonly text: PreparedReply; readonly json: PreparedReply }>()
-  const of = (icon: Icon) => {
-    const before = forms.get(icon)
+  return (icon: Icon, size: number, count: () => void): Promise<PreparedReply> => {
+    const key = `${size} ${textForms(icon).text.headers.etag}`
+    const before = scaled.get(key)
     if (before !== undefined) return before
-    const base64 = icon.png.toString('base64')
-    const text = prepare(base64, textType, constant(icon))
-    const made = { id: text.headers.etag ?? '', text, json: prepareJson(base64, constant(icon)) }
-    forms.set(icon, made)
-    return made
-  }
-  return {
-    text: (icon: Icon) => of(icon).text,
-    json: (icon: Icon) => of(icon).json,
-    png(icon: Icon, size: number, count: () => void): Promise<PreparedReply> {
-      const key = `${size} ${of(icon).id}`
-      const before = scaled.get(key)
-      if (before !== undefined) return before
-      if (size !== iconSide) count()
-      const reply = scale(icon, size).then(
-        (png) => prepare(png, 'image/png', constant(icon)),
-        (error: unknown) => {
-          scaled.delete(key)
-          throw error
-        },
-      )
-      scaled.set(key, reply)
-      return reply
-    },
+    if (size !== iconSide) count()
+    const reply = scale(icon, size).then(
+      (png) => prepare(png, 'image/png', constant(icon)),
+      (error: unknown) => {
+        scaled.delete(key)
+        throw error
+      },
+    )
+    scaled.set(key, reply)
+    return reply
   }
 }
 
@@ -62,8 +54,8 @@ const imageFirst = ['image/png', 'text/plain', 'application/json'] as const
 
 /** Sends the icon of a server in the requested form. */
 export function createFavicon(icons: Icons) {
-  const forms = createForms()
-  const iconOf = perSnapshot(({ server, fields }) => icons.get(server, fields.favicon?.value))
+  const picture = createScaler()
+  const iconOf = cachedPerObject(({ server, fields }: ServerSnapshot) => icons.get(server, fields.favicon?.value))
   /**
    * @param size width and height in pixels of the picture
    * @param count called before a picture is scaled; may throw
@@ -72,7 +64,8 @@ export function createFavicon(icons: Icons) {
     const type = negotiate(accept, prefersImages(accept) ? imageFirst : textFirst)
     const icon = await iconOf(snapshot)
     const source = icon.isDefault ? 'none' : sourcesOf(snapshot, ['favicon'])
-    if (type === 'image/png') return { reply: await forms.png(icon, size, count), source }
-    return { reply: type === 'application/json' ? forms.json(icon) : forms.text(icon), source }
+    if (type === 'image/png') return { reply: await picture(icon, size, count), source }
+    const { text, json } = textForms(icon)
+    return { reply: type === 'application/json' ? json : text, source }
   }
 }

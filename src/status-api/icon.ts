@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { pictureType } from '../util/picture-type.ts'
 import { loadSharp } from '../util/sharp.ts'
 
 export const iconSide = 64
@@ -18,17 +19,8 @@ export interface Icon {
 const read = async (bytes: Buffer) =>
   (await loadSharp())(bytes, { limitInputPixels: maxPixels, failOn: 'error' }).timeout({ seconds: maxSeconds })
 
-const startsWith = (bytes: Buffer, magic: string): boolean => bytes.subarray(0, magic.length).equals(Buffer.from(magic, 'latin1'))
-
-/** Only raster images are decoded: an SVG may refer to other files. */
-const isPicture = (bytes: Buffer): boolean =>
-  startsWith(bytes, '\x89PNG\r\n\x1a\n') ||
-  startsWith(bytes, '\xff\xd8\xff') ||
-  startsWith(bytes, 'GIF8') ||
-  (startsWith(bytes, 'RIFF') && startsWith(bytes.subarray(8), 'WEBP'))
-
 async function normalise(bytes: Buffer): Promise<Buffer> {
-  if (!isPicture(bytes)) throw new Error('not a PNG, JPEG, GIF or WebP picture')
+  if (pictureType(bytes) === undefined) throw new Error('not a PNG, JPEG, GIF or WebP picture')
   const picture = await read(bytes)
   const { format, width, height } = await picture.metadata()
   if (format === 'png' && width === iconSide && height === iconSide && bytes.length <= maxBytes) {

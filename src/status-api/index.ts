@@ -13,9 +13,10 @@ import { problem, problems } from '../http/replies/problem.ts'
 import { type PreparedReply, prepareJson, sendPrepared } from '../http/replies/reply.ts'
 import { type HeaderDocs, json, preparedReplies, type ReplyDocs } from '../http/replies/responses.ts'
 import { apiRoot, type ServerPlace, serverPlaces } from '../http/server-place.ts'
+import { cachedPerObject } from '../util/cached.ts'
 import type { Clock } from '../util/clock.ts'
 import { Type } from '../util/schema.ts'
-import { ageOf, ageText, current, perSnapshot, sourcesOf } from './current.ts'
+import { ageOf, ageText, current, sourcesOf } from './current.ts'
 import { sourcesExample } from './examples.ts'
 import { createFavicon, faviconParameters } from './favicon.ts'
 import type { Icons } from './icon.ts'
@@ -60,7 +61,7 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons, d
       const base = basePath + (place.params ? `${apiRoot}/servers/${encodeURIComponent(snapshot.server)}` : apiRoot)
       return prepareJson(value(snapshot, base), { 'x-snapshot-source': sourcesOf(snapshot, fields) })
     }
-    const replyOf = perSnapshot((snapshot) => perBasePath((basePath) => preparedFor(snapshot, basePath)))
+    const replyOf = cachedPerObject((snapshot: ServerSnapshot) => perBasePath((basePath) => preparedFor(snapshot, basePath)))
     const answer = (watcher: Watcher, basePath: string): DirectReply => {
       const { snapshot, age } = current(watcher, clock, basePath)
       return { prepared: replyOf(snapshot)(basePath), volatile: { 'x-snapshot-age': ageText(age) } }
@@ -123,7 +124,7 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons, d
    * contact it has no age.
    */
   function addSources(place: ServerPlace): void {
-    const replyOf = perSnapshot((snapshot) => {
+    const replyOf = cachedPerObject((snapshot: ServerSnapshot) => {
       const headers = { 'x-snapshot-source': sourcesOf(snapshot, fieldNames) }
       const settings = fleet.settingsOf(snapshot.server)
       const edition = (settings && addressOf(settings)?.edition) ?? 'java'

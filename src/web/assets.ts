@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import { acceptedCoding, type Coding } from '../http/replies/accept.ts'
+import { type PreparedReply, sendPrepared } from '../http/replies/reply.ts'
 import { notFound } from '../util/errors.ts'
 import { packageRoot } from '../util/package.ts'
-import { acceptsEncoding } from './encoding.ts'
 import type { Language } from './view/texts.ts'
 
 /** The output folder of `npm run build`. */
@@ -14,10 +15,17 @@ const types: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
 }
 
+/** Options of a route that is only for the page. */
+export const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as const
+
+/** Serves a reply of the page that never changes. */
+export const addReply = (app: FastifyInstance, path: string, reply: PreparedReply): void =>
+  void app.get(path, hidden, (request, own) => sendPrepared(request, own, reply))
+
 interface Asset {
   readonly type: string
   /** By content coding. */
-  readonly bodies: Readonly<Record<'br' | 'gzip' | 'identity', Buffer>>
+  readonly bodies: Readonly<Record<Coding, Buffer>>
 }
 
 /** Names of the files of one language with their hash: `page.js` to `page-4F2A.js`. */
@@ -52,11 +60,11 @@ function readAssets(): ReadonlyMap<string, Asset> {
  */
 export function registerAssets(app: FastifyInstance): void {
   const assets = readAssets()
-  app.get('/page/assets/:name', { schema: { hide: true }, config: { crossOrigin: false } }, (request, reply) => {
+  app.get('/page/assets/:name', hidden, (request, reply) => {
     const { name } = request.params as { readonly name: string }
     const asset = assets.get(name)
     if (asset === undefined) throw notFound(`There is no file ${JSON.stringify(name)} of the page; reload it.`)
-    const coding = acceptsEncoding(request.headers['accept-encoding'])
+    const coding = acceptedCoding(request.headers['accept-encoding'])
     reply.headers({
       'content-type': asset.type,
       'cache-control': 'public, max-age=31536000, immutable',

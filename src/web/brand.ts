@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
-import { prepare, sendPrepared } from '../http/replies/reply.ts'
+import { prepare } from '../http/replies/reply.ts'
 import { type Kind, list, url } from '../settings/kinds/index.ts'
 import { readFileUpToSync } from '../util/files.ts'
+import { pictureType } from '../util/picture-type.ts'
+import { addReply } from './assets.ts'
 import { cleanName, cleanText } from './view/clean-text.ts'
 import type { ShownBrand } from './view/context.ts'
 import { readable } from './view/contrast.ts'
@@ -26,11 +28,12 @@ const [maxFooter, maxLabel, maxLinks] = [500, 40, 12]
 
 /** By the content of the file: its name may be wrong, and it may be cut off. */
 function logoType(bytes: Buffer): Logo['type'] | undefined {
-  const at = (from: number, to: number) => bytes.toString('latin1', from, to)
-  if (at(0, 8) === '\x89PNG\r\n\x1a\n') return at(12, 16) === 'IHDR' && bytes.includes('IEND') ? 'image/png' : undefined
-  if (at(0, 4) === 'RIFF') {
+  const type = pictureType(bytes)
+  const kind = bytes.toString('latin1', 12, 16)
+  if (type === 'png') return kind === 'IHDR' && bytes.includes('IEND') ? 'image/png' : undefined
+  if (type === 'webp') {
     const isWhole = bytes.length > 20 && bytes.length >= bytes.readUInt32LE(4) + 8
-    return isWhole && /^WEBPVP8[ LX]$/.test(at(8, 16)) ? 'image/webp' : undefined
+    return isWhole && /^VP8[ LX]$/.test(kind) ? 'image/webp' : undefined
   }
   const [start = '', ...rest] = bytes.toString().split('<!--')
   const text = [start, ...rest.map((part) => part.split('-->')[1] ?? '')].join('')
@@ -109,7 +112,6 @@ function stylesOf({ accent }: Brand): string {
   return `:root{--accent:${light};--accent-soft:${light}1f}@supports (color:light-dark(red,red)){:root{${both}}}${footerStyles}`
 }
 
-const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as const
 const cached = { 'cache-control': 'public, max-age=31536000, immutable' }
 /** Opened as a page of its own, an SVG could run scripts and load other files. */
 const safely = { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox" }
@@ -117,11 +119,8 @@ const safely = { 'content-security-policy': "default-src 'none'; style-src 'unsa
 /** Serves the logo and the style sheet of a brand, whose addresses change with their content. */
 export function registerBrand(app: FastifyInstance, brand: Brand): void {
   const { logo } = brand
-  const styles = prepare(stylesOf(brand), 'text/css; charset=utf-8', cached)
-  app.get('/page/brand.css', hidden, (request, reply) => sendPrepared(request, reply, styles))
-  if (logo === undefined) return
-  const picture = prepare(logo.bytes, logo.type, { ...cached, ...safely })
-  app.get('/page/logo', hidden, (request, reply) => sendPrepared(request, reply, picture))
+  addReply(app, '/page/brand.css', prepare(stylesOf(brand), 'text/css; charset=utf-8', cached))
+  if (logo !== undefined) addReply(app, '/page/logo', prepare(logo.bytes, logo.type, { ...cached, ...safely }))
 }
 
 const hashOf = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex').slice(0, 10)

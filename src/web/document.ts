@@ -1,4 +1,4 @@
-import { htmlHeaders } from '../http/replies/html-headers.ts'
+import { htmlHeaders } from '../http/replies/reply.ts'
 import { createPauses } from '../util/pauses.ts'
 import type { AssetNames } from './assets.ts'
 import type { Density } from './view/card.ts'

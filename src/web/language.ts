@@ -8,13 +8,3 @@ export function languageOf(headers: IncomingHttpHeaders, given: Language | undef
   const best = given ?? new Negotiator({ headers }).language([...languageNames])
   return languageNames.find((name) => name === best) ?? fallback
 }
-
-/** One value for each language, made when it is first needed. */
-export function perLanguage<T>(make: (language: Language) => T): (language: Language) => T {
-  const made = new Map<Language, T>()
-  return (language) => {
-    const value = made.get(language) ?? make(language)
-    made.set(language, value)
-    return value
-  }
-}

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { type PreparedReply, prepare, sendPrepared } from '../http/replies/reply.ts'
 import { loadSharp } from '../util/sharp.ts'
+import { addReply, hidden } from './assets.ts'
 import type { Brand } from './brand.ts'
 import { cleanName } from './view/clean-text.ts'
 import { faviconSvg } from './view/icons.ts'
 
-const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as const
 const sizes = [192, 512] as const
 const type = 'image/svg+xml'
 
@@ -51,10 +51,9 @@ export function registerManifest(app: FastifyInstance, title: string, { logo, ac
     }),
     'application/manifest+json; charset=utf-8',
   )
-  app.get('/page/manifest.webmanifest', hidden, (request, reply) => sendPrepared(request, reply, manifest))
-  const [icon, alert] = [prepare(faviconSvg(0, picture), type), prepare(faviconSvg(1, picture), type)]
-  app.get('/page/icon.svg', hidden, (request, reply) => sendPrepared(request, reply, icon))
-  app.get('/page/icon-alert.svg', hidden, (request, reply) => sendPrepared(request, reply, alert))
+  addReply(app, '/page/manifest.webmanifest', manifest)
+  addReply(app, '/page/icon.svg', prepare(faviconSvg(0, picture), type))
+  addReply(app, '/page/icon-alert.svg', prepare(faviconSvg(1, picture), type))
   for (const size of sizes) {
     let drawn: PreparedReply | undefined
     app.get(`/page/icon-${size}.png`, hidden, async (request, reply) => {

@@ -1,5 +1,17 @@
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { Coding } from '../http/replies/accept.ts'
 import type { Clock } from '../util/clock.ts'
-import { type Coding, compress } from './encoding.ts'
+
+const brotli = promisify(brotliCompress)
+const zip = promisify(gzip)
+
+/** Compressed in a thread pool, at a level for pages that are rendered for each request. */
+export async function compress(text: string, coding: Coding): Promise<Buffer> {
+  const bytes = Buffer.from(text)
+  if (coding === 'br') return brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })
+  return coding === 'gzip' ? zip(bytes, { level: 6 }) : bytes
+}
 
 /** Milliseconds for which a page is reused, counted from the start of its rendering. */
 const [minReuseMs, maxReuseMs] = [500, 10_000]

@@ -4,32 +4,32 @@ import type { Watcher } from '../game/watcher/index.ts'
 import type { History } from '../history/history.ts'
 import { perBasePath } from '../http/base-path.ts'
 import { publicUrlOf } from '../http/public-url.ts'
-import { negotiate } from '../http/replies/accept.ts'
+import { acceptedCoding, type Coding, negotiate } from '../http/replies/accept.ts'
 import { pathOf } from '../http/replies/problem.ts'
 import { jsonType, prepareJson, sendPrepared } from '../http/replies/reply.ts'
-import { requireServer } from '../http/server-place.ts'
+import { requestedServer } from '../http/server-place.ts'
 import type { EventHub } from '../live/hub.ts'
 import { registerLive } from '../live/register.ts'
 import type { HostPort } from '../util/address.ts'
+import { cachedPerKey } from '../util/cached.ts'
 import type { Clock } from '../util/clock.ts'
 import { notFound } from '../util/errors.ts'
 import { decodePart } from '../util/parse-url.ts'
 import type { MaintenanceOf } from '../util/part-metrics.ts'
 import { mapInSlices } from '../util/pauses.ts'
-import { readNames, registerAssets } from './assets.ts'
+import { hidden, readNames, registerAssets } from './assets.ts'
 import { type Brand, registerBrand, shownBrand } from './brand.ts'
 import { securityHeaders } from './document.ts'
-import { acceptsEncoding, type Coding, compress } from './encoding.ts'
-import { languageOf, perLanguage } from './language.ts'
+import { languageOf } from './language.ts'
 import { registerManifest } from './manifest.ts'
-import { createPageCache } from './page-cache.ts'
+import { compress, createPageCache } from './page-cache.ts'
 import { createPageHistory, type PageHistory } from './page-history.ts'
 import { settingsOf, toPageServer } from './page-server.ts'
 import { fleetJson, renderFleet, renderMissing, renderServer } from './render-page.ts'
 import { collectDetails, collectWeek, findPlayers } from './server-details.ts'
 import type { ViewContext } from './view/context.ts'
 import { createFormat } from './view/format.ts'
-import { type Language, textsOf } from './view/texts.ts'
+import { type Language, languageNames, textsOf } from './view/texts.ts'
 import type { FleetPage } from './view/types.ts'
 
 export interface PageOptions {
@@ -56,8 +56,6 @@ export interface PageOptions {
   readonly metricsListen?: HostPort
 }
 
-const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as const
-
 /** `/` and `/servers/{name}`: the status page, complete without JavaScript. Its data is at `/page/`. */
 export function registerPage(app: FastifyInstance, options: PageOptions): void {
   const { fleet, clock, title, history, isPublic, isDemo, metricsListen, maintenanceOf } = options
@@ -69,10 +67,13 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   const brand = shownBrand(options.brand)
   const requestedLanguage = (request: FastifyRequest) => languageOf(request.headers, options.language)
   /** What the pages of a language share. */
-  const localeOf = perLanguage((language) => ({
-    ...{ assets: readNames(language), format: createFormat(language, 'UTC') },
-    cache: createPageCache<Fleet['servers']>(clock),
-  }))
+  const localeOf = cachedPerKey(
+    (language: Language) => ({
+      ...{ assets: readNames(language), format: createFormat(language, 'UTC') },
+      cache: createPageCache<Fleet['servers']>(clock),
+    }),
+    languageNames.length,
+  )
 
   /** @param root relative path from the page to that of all servers */
   const contextOf = (language: Language, root: string): ViewContext => ({
@@ -92,11 +93,6 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   const parts = { fleet, history, past, clock, isPublic, metricsListen, maintenanceOf }
   const detailsOf = (watcher: Watcher, request: FastifyRequest) =>
     collectDetails(parts, watcher, textsOf(requestedLanguage(request)).fields)
-
-  function requireWatcher(request: FastifyRequest): Watcher {
-    const { name } = request.params as { readonly name: string }
-    return requireServer(fleet, name, request)
-  }
 
   const entryPointsOf = perBasePath((basePath) => prepareJson(entryPoints(options, basePath), { vary: 'Accept' }))
 
@@ -125,7 +121,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     if (isMissing) reply.status(404)
     const html = isMissing
       ? await renderMissing(name, assets, context)
-      : await renderServer(await detailsOf(requireWatcher(request), request), publicUrlOf(request), assets, context)
+      : await renderServer(await detailsOf(requestedServer(fleet, request), request), publicUrlOf(request), assets, context)
     return send(request, reply, pageHeaders(language), (coding) => compress(html, coding))
   })
 
@@ -143,10 +139,10 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     })
   addData('/page/graph', () => past.graph())
   addData('/page/cards', (request) => readCards(request, fleet, past))
-  addData('/page/servers/:name', (request) => detailsOf(requireWatcher(request), request))
-  addData('/page/servers/:name/week', (request) => collectWeek(history, requireWatcher(request).server))
+  addData('/page/servers/:name', (request) => detailsOf(requestedServer(fleet, request), request))
+  addData('/page/servers/:name/week', (request) => collectWeek(history, requestedServer(fleet, request).server))
   addData('/page/servers/:name/players', async (request) => {
-    const watcher = requireWatcher(request)
+    const watcher = requestedServer(fleet, request)
     const { search } = request.query as { readonly search?: unknown }
     const found = isPublic ? findPlayers(watcher, typeof search === 'string' ? search.slice(0, maxSearch) : '') : undefined
     if (found === undefined) throw notFound('There is no full list of players, or the page hides names.')
@@ -197,7 +193,7 @@ async function send(
   headers: Readonly<Record<string, string>>,
   encode: (coding: Coding) => Promise<Buffer>,
 ): Promise<FastifyReply> {
-  const coding = acceptsEncoding(request.headers['accept-encoding'])
+  const coding = acceptedCoding(request.headers['accept-encoding'])
   const body = await encode(coding)
   reply.headers(headers)
   if (coding !== 'identity') reply.header('content-encoding', coding)

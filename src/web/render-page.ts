@@ -7,13 +7,14 @@ import { type Density, playersText, softwareText, viewCard, viewPast } from './v
 import { viewCharts } from './view/charts.ts'
 import { cleanName } from './view/clean-text.ts'
 import { serverPath, type ViewContext } from './view/context.ts'
+import { unknownText } from './view/format.ts'
 import { fewServers, viewGraph } from './view/graph.ts'
 import { healthOf } from './view/health.ts'
 import { viewControls, viewFooter, viewHeader, viewHeading, viewNotices } from './view/layout.ts'
 import { h, type ViewElement } from './view/node.ts'
+import { viewBadge, viewDataTable, viewTableRow } from './view/parts.ts'
 import { viewServerBody, viewServerHead, viewServerSources, viewServerVisits, viewShare } from './view/server.ts'
 import { pageTitle, totalsOf, viewSummary } from './view/summary.ts'
-import { viewRow, viewTable } from './view/table.ts'
 import type { CardHistory, FleetPage, PageData, PageServer, ServerDetails } from './view/types.ts'
 import { unknownWeek, viewWeek } from './view/week.ts'
 
@@ -60,7 +61,7 @@ export async function renderFleet(page: FleetPage, assets: AssetNames, past: Fle
       viewControls(groups, context, servers),
       h('p', { id: 'empty', class: 'empty', hidden: servers.length > 0 }, context.texts.noServers),
       h('div', { id: 'cards' }, await viewSections(servers, density, past, context)),
-      h('noscript', {}, h('p', { class: 'note' }, `${noScript} (${format.dateTime(page.at)} UTC)`), viewTable(rows, context)),
+      h('noscript', {}, [h('p', { class: 'note' }, `${noScript} (${format.dateTime(page.at)} UTC)`), viewTable(rows, context)]),
     ],
     context,
   )
@@ -75,6 +76,25 @@ export async function renderFleet(page: FleetPage, assets: AssetNames, past: Fle
     { title, down, body, data, assets, entry: 'page', density, canonical: './', preview, feed: 'incidents.atom' },
     context,
   )
+}
+
+/** @param rows one for each server; for readers without JavaScript */
+const viewTable = (rows: readonly ViewElement[], { texts: { table } }: ViewContext): ViewElement =>
+  viewDataTable(table.caption, Object.values(table.columns), rows, { caption: table.caption })
+
+function viewRow(server: PageServer, context: ViewContext): ViewElement {
+  const { format, root } = context
+  const { online, max, tickRate, tickTimeMean, latency } = server.state
+  const health = healthOf(server, context)
+  return viewTableRow([
+    h('a', { href: serverPath(root, server.name) }, h('bdi', {}, cleanName(server.name))),
+    [viewBadge(health.name, context), health.name === 'up' ? '' : ` ${health.reason}`],
+    online === null ? unknownText : `${format.integer(online)}${max === null ? '' : ` / ${format.integer(max)}`}`,
+    softwareText(server) || unknownText,
+    format.decimal(tickRate),
+    format.decimal(tickTimeMean),
+    latency === null ? unknownText : `${format.latency(latency)} ms`,
+  ])
 }
 
 /** The servers on the first screen. */
@@ -95,14 +115,12 @@ async function viewSections(
     const own = section.isCompact ? 'rows' : density
     const cards = section.servers.map((server) => {
       const history = histories.get(server.name)
-      return h(
-        'div',
-        { role: 'listitem' },
+      return h('div', { role: 'listitem' }, [
         viewCard(server, history && viewPast(server.name, history, context, own), context, own),
-      )
+      ])
     })
     const list = h('div', { role: 'list', class: section.isCompact && 'rows' }, h('div', { class: 'cards', role: 'none' }, cards))
-    return section.title === '' ? list : h('details', { open: true }, viewHeading(section.all, context), list)
+    return section.title === '' ? list : h('details', { open: true }, [viewHeading(section.all, context), list])
   })
 }
 
@@ -112,7 +130,7 @@ export function renderMissing(name: string, assets: AssetNames, context: ViewCon
   const body = bodyOf(
     [
       h('p', { class: 'crumb' }, h('a', { href: context.root || './' }, `← ${backToServers}`)),
-      h('section', { class: 'panel' }, h('h1', {}, missing.title), h('p', {}, h('bdi', {}, missing.text(cleanName(name))))),
+      h('section', { class: 'panel' }, [h('h1', {}, missing.title), h('p', {}, h('bdi', {}, missing.text(cleanName(name))))]),
     ],
     context,
   )
@@ -162,13 +180,11 @@ export function renderServer(
 
 /** What only administrators need, apart from the rest. */
 const viewAdmin = (details: ServerDetails, base: string | undefined, context: ViewContext): ViewElement =>
-  h(
-    'section',
-    { class: 'admin', 'aria-labelledby': 'admin' },
+  h('section', { class: 'admin', 'aria-labelledby': 'admin' }, [
     h('h2', { id: 'admin' }, context.texts.server.admin),
     h('div', { id: 'sources' }, viewServerSources(details, context)),
     h('div', { id: 'share' }, base !== undefined && viewShare(base, details, context)),
-  )
+  ])
 
 /** A link to a server with its state and, unless the page hides pictures, its banner. */
 function previewOf(server: PageServer, base: string | undefined, title: string, context: ViewContext): LinkPreview {

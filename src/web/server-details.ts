@@ -1,7 +1,11 @@
 import { currentFields } from '../game/current-fields.ts'
+import { type FieldName, fieldDescriptions } from '../game/fields.ts'
 import type { Fleet } from '../game/fleet.ts'
 import { addressOf, type ServerSettings } from '../game/server-settings.ts'
+import { nameSettings } from '../game/setting-names.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
+import { sources } from '../game/sources/index.ts'
+import type { SourceDescriptor } from '../game/sources/source.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import type { History } from '../history/history.ts'
 import { isOngoing } from '../history/incidents.ts'
@@ -14,12 +18,20 @@ import type { Clock } from '../util/clock.ts'
 import type { MaintenanceOf } from '../util/part-metrics.ts'
 import type { PageHistory } from './page-history.ts'
 import { settingsOf, toPageServer } from './page-server.ts'
-import { sourceHints, sourceRows } from './page-sources.ts'
 import { chartNames, chartSeries } from './view/charts.ts'
 import { maxIncidents } from './view/incidents.ts'
 import { maxListed } from './view/players.ts'
 import type { FieldTexts } from './view/texts/en.ts'
-import type { ChartName, FoundPlayers, ListedPlayer, ServerDetails, Session, WeekOfPlayers } from './view/types.ts'
+import type {
+  ChartName,
+  FoundPlayers,
+  ListedPlayer,
+  ServerDetails,
+  Session,
+  SourceHint,
+  SourceRow,
+  WeekOfPlayers,
+} from './view/types.ts'
 
 const tenMinutes = 600_000
 /** Maximum number of past visits sent, and of the players of the last seven days. */
@@ -126,4 +138,39 @@ export function joinOf(settings: ServerSettings | undefined): ServerDetails['joi
   const { edition, port } = address
   const text = formatHostPort(address)
   return { edition, address: edition === 'java' && port === defaultPorts.java ? text.slice(0, -`:${port}`.length) : text }
+}
+
+/** The state of each source of a server; disabled sources have no target. */
+function sourceRows(snapshot: ServerSnapshot): readonly SourceRow[] {
+  const states = new Map(snapshot.sources.map((state) => [state.source, state]))
+  return sources.map(({ name, title }) => {
+    const state = states.get(name)
+    return {
+      source: title,
+      state: state?.state ?? 'off',
+      target: state?.target ?? null,
+      lastError: state?.lastError ?? null,
+    }
+  })
+}
+
+/**
+ * For each source that is off and would provide unknown values of a server, what to set. What to check of one that fails is in its row.
+ * @param texts of the fields; default: their labels
+ */
+export function sourceHints(
+  { fields, sources: states }: ServerSnapshot,
+  server: ServerSettings,
+  texts?: FieldTexts,
+): readonly SourceHint[] {
+  const edition = addressOf(server)?.edition ?? 'java'
+  const isOn = new Set<string>(states.map(({ source }) => source))
+  return sources.flatMap(({ name, title, editions, hints, fields: given }: SourceDescriptor) => {
+    if (isOn.has(name) || !editions.includes(edition)) return []
+    const missing = (Object.keys(given) as FieldName[]).filter(
+      (field) => fields[field] === undefined && field !== 'formattedMotd',
+    )
+    const gives = [...new Set(missing.map((field) => texts?.[field] ?? fieldDescriptions[field].label))]
+    return gives.length === 0 ? [] : [{ source: title, set: nameSettings(hints.notConfigured, server.settingNames), gives }]
+  })
 }

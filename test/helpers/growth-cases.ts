@@ -54,7 +54,7 @@ import { decodeOldFile } from '../../src/history/store/old-files.ts'
 import { createBearerCheck } from '../../src/http/bearer.ts'
 import { createProxyCheck } from '../../src/http/clients/trusted-proxies.ts'
 import { parseQuery } from '../../src/http/parameters.ts'
-import { acceptsGzip, negotiate, prefersImages } from '../../src/http/replies/accept.ts'
+import { acceptedCoding, acceptsGzip, negotiate, prefersImages } from '../../src/http/replies/accept.ts'
 import { normaliseTarget } from '../../src/http/request-target.ts'
 import { MetricDataReader } from '../../src/otlp/metric-data.ts'
 import { createMask } from '../../src/secrets/mask.ts'
@@ -65,7 +65,6 @@ import { parseJson } from '../../src/util/json.ts'
 import { readBody } from '../../src/util/read-body.ts'
 import { parseTree } from '../../src/util/yaml.ts'
 import { createEventParser } from '../../src/web/client/event-parser.ts'
-import { acceptsEncoding } from '../../src/web/encoding.ts'
 import { type Growth, type Maker, texts } from './growth.ts'
 
 /** Characters of a reply by RCON, and of a file of medium size. */
@@ -664,7 +663,7 @@ export const cases: Readonly<Record<string, Growth>> = {
     ':',
     'a',
   ]),
-  'src/web/encoding.ts acceptsEncoding': text(acceptsEncoding, headerSize, ['br', ',', ';', 'q=0', '.', ' ']),
+  'src/http/replies/accept.ts acceptedCoding': text(acceptedCoding, headerSize, ['br', ',', ';', 'q=0', '.', ' ']),
   'src/util/read-body.ts readBody': made(
     async (chunks: readonly Buffer[]) =>
       readBody(

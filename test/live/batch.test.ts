@@ -1,12 +1,10 @@
 import { expect, it } from 'vitest'
 import { createEventBatch, type SendEvents } from '../../src/live/batch.ts'
-import type { LiveEvent } from '../../src/live/event.ts'
+import { LiveEvent } from '../../src/live/event.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 
-const eventOf = (id: number, length = 1): LiveEvent => {
-  const bytes = Buffer.alloc(length, 'x')
-  return { id, server: 'a', bytes, earlyBytes: bytes }
-}
+/** An event of at least `length` bytes. */
+const eventOf = (id: number, length = 1) => new LiveEvent(id, 'a', 'x'.repeat(length), {})
 
 function start(clients = 1) {
   const clock = manualClock()

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { LiveEvent } from '../../src/live/event.ts'
+import { LiveEvent } from '../../src/live/event.ts'
 import { createEventLog, firstEventId } from '../../src/live/event-log.ts'
 
-const eventOf = (id: number): LiveEvent => ({ id, server: 'a', bytes: Buffer.from(''), earlyBytes: Buffer.from('') })
+const eventOf = (id: number) => new LiveEvent(id, 'a', 'change', {})
 
 function logOf(capacity: number, events: number) {
   const log = createEventLog(capacity, 10_000)

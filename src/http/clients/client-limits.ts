@@ -1,4 +1,4 @@
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { SliceOf } from '../../settings/setting.ts'
 import type { Clock } from '../../util/clock.ts'
@@ -119,9 +119,4 @@ export class ClientLimits {
       },
     }
   }
-}
-
-/** Makes the limits available to the routes. */
-export function registerClientLimits(app: FastifyInstance, values: ClientSettings | undefined, clock: Clock): void {
-  app.decorate('clientLimits', new ClientLimits(values, clock, app.log))
 }

@@ -3,9 +3,8 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, 
 import { notFound } from '../../util/errors.ts'
 import { version } from '../../util/package.ts'
 import { perBasePath } from '../base-path.ts'
-import { htmlHeaders } from '../replies/html-headers.ts'
 import { pathOf } from '../replies/problem.ts'
-import { prepareJson, sendPrepared } from '../replies/reply.ts'
+import { htmlHeaders, prepareJson, sendPrepared } from '../replies/reply.ts'
 import { nameSchemas, operationId } from './openapi.ts'
 
 /** Names of the security schemes, for the `security` of a route; `{}` means that the token may be unset. */

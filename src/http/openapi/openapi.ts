@@ -38,13 +38,15 @@ export function nameSchemas<Document extends object>(document: Document): Docume
     return { $ref: `#/components/schemas/${name}` }
   }
 
-  function visit(value: unknown, key: string): unknown {
-    if (Array.isArray(value)) return value.map((item) => visit(item, key))
-    if (!isRecord(value)) return value
+  /** @param parent key of the object that has it */
+  function visit(given: unknown, key: string, parent = ''): unknown {
+    if (Array.isArray(given)) return given.map((item) => visit(item, key))
+    if (!isRecord(given)) return given
+    const value = parent === 'content' ? withExample(given) : given
     // Examples are data, whatever their keys are.
     const entries = Object.entries(value).map(([name, part]) => {
       const isData = name === 'example' || name === 'examples' || name === 'default' || name === 'enum'
-      return [name, isData ? part : visit(part, name)] as const
+      return [name, isData ? part : visit(part, name, key)] as const
     })
     const part: Part = Object.fromEntries(entries)
     const { title } = part
@@ -52,21 +54,13 @@ export function nameSchemas<Document extends object>(document: Document): Docume
     return typeof title === 'string' && key !== 'info' ? register(part, title) : part
   }
 
-  const named = visit(withExamples(document), '') as Part
+  const named = visit(document, '') as Part
   return { ...named, components: { ...(isRecord(named.components) ? named.components : {}), schemas } } as unknown as Document
 }
 
-function withExample(media: unknown): unknown {
-  if (!isRecord(media) || 'example' in media || !isRecord(media.schema)) return media
+/** A media type with an example, if its schema has one. */
+function withExample(media: Part): Part {
+  if ('example' in media || !isRecord(media.schema)) return media
   const { examples } = media.schema
   return Array.isArray(examples) ? { ...media, example: examples[0] } : media
-}
-
-/** The document with an example for each media type whose schema has one. */
-function withExamples(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withExamples)
-  if (!isRecord(value)) return value
-  const part: Part = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withExamples(inner)]))
-  if (!isRecord(part.content)) return part
-  return { ...part, content: Object.fromEntries(Object.entries(part.content).map(([type, media]) => [type, withExample(media)])) }
 }

@@ -9,6 +9,15 @@ export function acceptsGzip(acceptEncoding: string | undefined): boolean {
   return best === 'gzip' || best === 'x-gzip'
 }
 
+const codings = ['br', 'gzip', 'identity'] as const
+export type Coding = (typeof codings)[number]
+
+/** The smallest form that the client accepts. */
+export function acceptedCoding(acceptEncoding = ''): Coding {
+  const accepted = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings([...codings])
+  return codings.find((coding) => accepted.includes(coding)) ?? 'identity'
+}
+
 /** Parameters of media ranges besides `version` and `q`: they do not apply to the types offered here. */
 const otherParameters = /;\s*(?!(?:version|q)\s*=)[\w-]+\s*=\s*(?:"[^"]*"|[^;,]*)/gi
 

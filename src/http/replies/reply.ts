@@ -18,6 +18,16 @@ export const jsonType = 'application/json; charset=utf-8'
 export const textType = 'text/plain; charset=utf-8'
 export const eventStreamType = 'text/event-stream; charset=utf-8'
 
+/**
+ * Headers of every HTML reply besides its content security policy: it needs no permissions of the browser, and is not loaded by
+ * other sites.
+ */
+export const htmlHeaders = {
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'same-origin',
+} as const
+
 /** Minimum size of a compressed reply, in bytes. */
 const minCompressed = 1024
 
@@ -54,15 +64,10 @@ const compress = promisify(gzip)
 const compressed = new WeakMap<PreparedReply, PreparedReply | Promise<PreparedReply>>()
 
 async function compressReply(prepared: PreparedReply): Promise<PreparedReply> {
-  try {
-    const body = await compress(prepared.body)
-    const form = { ...prepared, body, headers: Object.freeze({ ...prepared.headers, 'content-encoding': 'gzip' }) }
-    compressed.set(prepared, form)
-    return form
-  } catch (error) {
-    compressed.delete(prepared)
-    throw error
-  }
+  const body = await compress(prepared.body)
+  const form = { ...prepared, body, headers: Object.freeze({ ...prepared.headers, 'content-encoding': 'gzip' }) }
+  compressed.set(prepared, form)
+  return form
 }
 
 /** The form of the reply that the client accepts; a promise while it is being compressed. */
@@ -70,7 +75,10 @@ export function formFor(request: IncomingMessage, prepared: PreparedReply): Prep
   if (!prepared.isCompressible || !acceptsGzip(request.headers['accept-encoding'])) return prepared
   const known = compressed.get(prepared)
   if (known !== undefined) return known
-  const form = compressReply(prepared)
+  const form = compressReply(prepared).catch((error: unknown) => {
+    compressed.delete(prepared)
+    throw error
+  })
   compressed.set(prepared, form)
   return form
 }

@@ -1,5 +1,6 @@
 import type uPlot from 'uplot'
 import { chartSeries } from '../view/charts.ts'
+import { unknownText } from '../view/format.ts'
 import type { ChartName } from '../view/types.ts'
 import { peakOf } from './chart-data.ts'
 import { contextNow } from './chrome.ts'
@@ -18,26 +19,44 @@ export function color(name: string): string {
 }
 
 /** Steps of an axis of whole numbers. */
-export const counts = [
+const counts = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000,
 ]
 
-/** Colours and font of an axis. */
-export function axisStyle() {
+/**
+ * The axes of time and of values.
+ * @param isCount whether the values are whole numbers
+ * @param minLength characters for which the second one has room; it is as wide as its longest label
+ */
+export function axesOf(isCount: boolean, minLength: number) {
+  const { format } = contextNow()
   const line = { stroke: color('--line'), width: 1 }
-  return { stroke: color('--muted'), font: '11px system-ui, sans-serif', grid: line, ticks: line }
+  const axis = { stroke: color('--muted'), font: '11px system-ui, sans-serif', grid: line, ticks: line }
+  return [
+    { ...axis, space: 70, values: timeLabels },
+    {
+      ...axis,
+      size: (_: uPlot, values: string[] | null) => 16 + 7 * Math.max(minLength, ...(values ?? []).map(({ length }) => length)),
+      ...(isCount && { incrs: counts }),
+      values: (_: uPlot, values: number[]) =>
+        values.map((value) => (Number.isInteger(value) ? format.integer(value) : format.decimal(value))),
+    },
+  ] as const
 }
 
 /** Positions of values without a neighbour. */
-export function isolatedPoints(plot: uPlot, series: number): number[] {
+function isolatedPoints(plot: uPlot, series: number): number[] {
   const values = plot.data[series] ?? []
   return [...values].flatMap((value, index) =>
     value !== null && (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null ? [index] : [],
   )
 }
 
+/** A value between two gaps is not part of a line. */
+export const points = { show: true, size: 4, filter: isolatedPoints }
+
 /** Formats times in the reader's locale: the date at the start of a day and for daily steps. */
-export function timeLabels(_: uPlot, splits: number[], __: number, ___: number, step: number): string[] {
+function timeLabels(_: uPlot, splits: number[], __: number, ___: number, step: number): string[] {
   const { format } = contextNow()
   return splits.map((at) => {
     const date = new Date(at * 1000)
@@ -93,40 +112,29 @@ export function chartOptions(
   onZoom: (plot: uPlot) => void,
 ): uPlot.Options {
   const { texts, format } = contextNow()
-  const axis = axisStyle()
+  const [time, values] = axesOf(chart === 'players', 4)
   const colors = [color('--accent'), color('--accent-2')]
-  const isCount = chart === 'players'
   return {
     width,
     height: chartHeight,
     legend: { show: true, live: true },
     cursor: { sync: { key: 'charts', setSeries: false }, drag: { x: true, y: false }, points: { size: 6 } },
     scales: { y: { range: (_, __, max) => [0, Math.max(1, Math.max(max ?? 0, limit ?? 0) * 1.1)] } },
-    axes: [
-      { ...axis, space: 70, values: timeLabels },
-      {
-        ...axis,
-        // As wide as its longest label.
-        size: (_, values) => 16 + 7 * Math.max(4, ...(values ?? []).map(({ length }) => length)),
-        ...(isCount && { incrs: counts }),
-        values: (_, values) => values.map((value) => (Number.isInteger(value) ? format.integer(value) : format.decimal(value))),
-      },
-    ],
+    axes: [time, values],
     series: [
-      { label: texts.server.time, value: (_, at) => (at === null ? '–' : format.dateTime(at * 1000)) },
+      { label: texts.server.time, value: (_, at) => (at === null ? unknownText : format.dateTime(at * 1000)) },
       ...chartSeries[chart].map((series, index) => ({
         label: texts.server.series[series as keyof typeof texts.server.series],
-        stroke: colors[index] ?? axis.stroke,
+        stroke: colors[index] ?? time.stroke,
         width: 1.6,
         ...(index === 0 && { fill: color('--accent-soft') }),
         spanGaps: false,
-        // A value between two gaps is not part of a line.
-        points: { show: true, size: 4, filter: isolatedPoints },
-        value: (_: uPlot, value: number | null) => (value === null ? '–' : format.decimal(value)),
+        points,
+        value: (_: uPlot, value: number | null) => format.decimal(value),
       })),
     ],
     hooks: {
-      draw: [(plot) => markPeak(chart, plot), (plot) => limit !== undefined && drawLimit(plot, limit, axis.font)],
+      draw: [(plot) => markPeak(chart, plot), (plot) => limit !== undefined && drawLimit(plot, limit, time.font)],
       setScale: [(plot, scale) => scale === 'x' && onZoom(plot)],
     },
   }

@@ -1,28 +1,24 @@
 import uPlot from 'uplot'
 import { chartNames, chartSeries, type Range } from '../view/charts.ts'
 import { apiPath } from '../view/context.ts'
-import { viewDataTable, viewTableRow } from '../view/data-table.ts'
+import { viewDataTable } from '../view/parts.ts'
 import type { ChartName } from '../view/types.ts'
 import { columns, finerQuery, type HistoryReply, loadHistory, peakOf, ranges } from './chart-data.ts'
 import { chartHeight, chartOptions } from './chart-options.ts'
 import { contextNow } from './chrome.ts'
 import { create } from './dom.ts'
+import { loadEvery } from './request.ts'
 
 /** Time after which charts are loaded again, ms, unless they are zoomed. */
 const reloadAfter = 30_000
 
-export interface ChartsOptions {
-  /** The element of `viewCharts`, as the server has sent it. */
-  readonly place: HTMLElement
-  readonly server: string
-  /** The period at the start. */
-  readonly first: Range
-  /** Returns the available milliseconds per tick. */
-  readonly budget: () => number
-}
-
-/** Draws the charts of a server, and loads their periods. */
-export function createCharts({ place, server: name, first, budget }: ChartsOptions): void {
+/**
+ * Draws the charts of a server, and loads their periods.
+ * @param place the element of `viewCharts`, as the server has sent it
+ * @param first the period at the start
+ * @param budget returns the available milliseconds per tick
+ */
+export function createCharts(place: HTMLElement, name: string, first: Range, budget: () => number): void {
   const { texts, format, root } = contextNow()
   const { server } = texts
   const path = apiPath(root, name)
@@ -55,7 +51,8 @@ export function createCharts({ place, server: name, first, budget }: ChartsOptio
           )
   }
 
-  const valueText = (chart: ChartName, value: number) => (chart === 'players' ? format.integer(value) : format.decimal(value))
+  const valueText = (chart: ChartName, value: number | null) =>
+    chart === 'players' ? format.integer(value) : format.decimal(value)
 
   /** Fills the table of a chart with the shown period, newest first, if it is open. */
   function showTable({ plot, chart }: { readonly plot: uPlot; readonly chart: ChartName }): void {
@@ -66,12 +63,12 @@ export function createCharts({ place, server: name, first, budget }: ChartsOptio
     const rows = [...times.entries()].flatMap(([index, at]) => {
       const values = series.map((of) => of[index] ?? null)
       if (at < min || at > max || values.every((value) => value === null)) return []
-      return [[format.dateTime(at * 1000), ...values.map((value) => (value === null ? '–' : valueText(chart, value)))]]
+      return [[format.dateTime(at * 1000), ...values.map((value) => valueText(chart, value))]]
     })
     const names = chartSeries[chart].map((of) => [server.series[of], server.units[chart]].filter(Boolean).join(', '))
     details
       .querySelector(':scope > div')
-      ?.replaceChildren(create(viewDataTable(server.chart[chart], [server.time, ...names], rows.toReversed().map(viewTableRow))))
+      ?.replaceChildren(create(viewDataTable(server.chart[chart], [server.time, ...names], rows.toReversed())))
   }
 
   /** All charts show the same period. */
@@ -174,8 +171,5 @@ export function createCharts({ place, server: name, first, budget }: ChartsOptio
     }
   }).observe(place)
   addEventListener('themechange', reset)
-  setInterval(() => {
-    if (zoom === undefined && !document.hidden) load()
-  }, reloadAfter)
-  load()
+  loadEvery(reloadAfter, () => zoom === undefined && load())
 }

@@ -5,8 +5,9 @@ import type { Texts } from '../view/texts/en.ts'
 import { texts as ownTexts } from '../view/texts/en.ts'
 import type { PageData } from '../view/types.ts'
 import { required } from './dom.ts'
-import { themeKey } from './storage-keys.ts'
+import { storeChoice, storedChoice } from './storage.ts'
 import type { Connection } from './stream.ts'
+import { setUpTips } from './tips.ts'
 
 /** The data that the server has put into the page. */
 export const readData = (): PageData => JSON.parse(required('data').textContent ?? '') as PageData
@@ -33,18 +34,12 @@ export function setUpTheme(): void {
     else delete document.documentElement.dataset.theme
     dispatchEvent(new Event('themechange'))
   }
-  try {
-    select.value = localStorage.getItem(themeKey) ?? 'system'
-  } catch {
-    // Storage is disabled: the choice applies only to this page.
-  }
+  select.value = storedChoice('tickwarden-theme') ?? 'system'
   apply(select.value)
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => dispatchEvent(new Event('themechange')))
   select.addEventListener('change', () => {
     apply(select.value)
-    try {
-      localStorage.setItem(themeKey, select.value)
-    } catch {}
+    storeChoice('tickwarden-theme', select.value)
   })
 }
 
@@ -73,7 +68,7 @@ export function showTab(text: string, down: number): void {
 }
 
 /** Updates texts such as `3 minutes ago`. */
-export function tickTimes(): void {
+function tickTimes(): void {
   setInterval(() => {
     const now = Date.now()
     for (const element of document.querySelectorAll<HTMLElement>('time[data-relative]')) {
@@ -81,4 +76,11 @@ export function tickTimes(): void {
       if (element.firstChild !== null && element.firstChild.nodeValue !== text) element.firstChild.nodeValue = text
     }
   }, 1_000)
+}
+
+/** What all pages but `/docs` do. */
+export function startPage(): void {
+  setUpTheme()
+  setUpTips()
+  tickTimes()
 }

@@ -6,28 +6,24 @@ import { viewChips } from '../view/layout.ts'
 import type { PageServer } from '../view/types.ts'
 import { contextNow } from './chrome.ts'
 import { createSlot, required } from './dom.ts'
-import { densityKey } from './storage-keys.ts'
+import { storeChoice } from './storage.ts'
 
 /** Search, filters, order and density of the servers. They are kept in the address, which can be shared. */
 export function createControls(onChange: () => void) {
-  const [search, sort, group] = [
-    required<HTMLInputElement>('search'),
-    required<HTMLSelectElement>('sort'),
-    required<HTMLSelectElement>('group'),
-  ]
+  const search = required<HTMLInputElement>('search')
+  const [sort, group] = [required<HTMLSelectElement>('sort'), required<HTMLSelectElement>('group')]
   const [chips, switches] = [required('chips'), required('density')]
   const [count, clear] = [required('count'), required<HTMLButtonElement>('clear')]
   const drawChips = createSlot(chips)
   const root = document.documentElement.dataset
-  let state: Filter = defaultChoice.state
   const parameters = new URLSearchParams(location.search)
+  let state: Filter = healthNames.find((name) => name === parameters.get('state')) ?? defaultChoice.state
   search.value = parameters.get('q') ?? ''
-  if (parameters.has('sort')) sort.value = parameters.get('sort') ?? ''
+  sort.value = parameters.get('sort') ?? defaultChoice.sort
   if (sort.selectedIndex < 0) sort.selectedIndex = 0
   // A group that no longer exists would hide every server.
   group.value = parameters.get('group') ?? ''
   if (group.selectedIndex < 0) group.selectedIndex = 0
-  state = healthNames.find((name) => name === parameters.get('state')) ?? state
 
   const choice = (): Choice => ({ search: search.value, state, group: group.value, sort: sort.value as Sort })
   const density = (): Density => (root.density === 'rows' ? 'rows' : 'cards')
@@ -57,11 +53,7 @@ export function createControls(onChange: () => void) {
     const chosen = (target as Element).closest('button')?.dataset.density
     if (chosen === undefined) return
     root.density = chosen
-    try {
-      localStorage.setItem(densityKey, chosen)
-    } catch {
-      // Storage is disabled: the choice is kept in the address.
-    }
+    storeChoice('tickwarden-density', chosen)
     showDensity()
     changed()
   })

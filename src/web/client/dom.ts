@@ -2,6 +2,9 @@ import { attributesOf, type ViewElement, type ViewNode } from '../view/node.ts'
 
 const svg = 'http://www.w3.org/2000/svg'
 
+/** That of the children of an element; undefined: HTML. */
+const namespaceOf = (element: Element | null) => (element?.namespaceURI === svg ? svg : undefined)
+
 /** The elements of a view. */
 export function create(node: ViewNode, namespace?: string): Node {
   if (typeof node === 'string') return document.createTextNode(node)
@@ -32,57 +35,45 @@ function patchAttributes(element: Element, before: ViewElement, next: ViewElemen
   }
 }
 
-const keyOf = (node: ViewNode | undefined) => (typeof node === 'object' ? node.attributes.key : undefined)
-
-/** Keeps the elements of children with the same key, so that a picture in them is not loaded again when they move. */
-function patchKeyed(element: Element, before: ViewElement, next: ViewElement): Node {
-  const nodes = [...element.childNodes]
-  const shown = new Map(before.children.map((view, index) => [keyOf(view) ?? index, { view, node: nodes[index] }]))
-  for (const [index, view] of next.children.entries()) {
-    const key = keyOf(view) ?? index
-    const old = shown.get(key)
-    shown.delete(key)
-    const child = old?.node === undefined ? create(view) : patch(old.node, old.view, view)
-    if (element.childNodes[index] !== child) element.insertBefore(child, element.childNodes[index] ?? null)
-  }
-  while (element.childNodes.length > next.children.length) element.lastChild?.remove()
-  return element
-}
-
-/** Updates the elements of `before` to those of `next`; children are compared by position unless they have keys. */
+/** Updates the elements of `before` to those of `next`. Children are compared by their keys, and without keys by position. */
 export function patch(node: Node, before: ViewNode, next: ViewNode): Node {
   if (before === next) return node
+  if (typeof before === 'string' && typeof next === 'string') {
+    node.nodeValue = next
+    return node
+  }
   if (typeof before === 'string' || typeof next === 'string' || before.tag !== next.tag) {
-    if (typeof before === 'string' && typeof next === 'string') {
-      node.nodeValue = next
-      return node
-    }
-    const made = create(next, node.parentElement?.namespaceURI === svg ? svg : undefined)
+    const made = create(next, namespaceOf(node.parentElement))
     node.parentNode?.replaceChild(made, node)
     return made
   }
   patchAttributes(node as Element, before, next)
-  if (keyOf(next.children[0]) !== undefined) return patchKeyed(node as Element, before, next)
-  const shared = Math.min(before.children.length, next.children.length)
-  for (let index = 0; index < shared; index++) {
-    const [child, old, wanted] = [node.childNodes[index], before.children[index], next.children[index]]
-    if (child !== undefined && old !== undefined && wanted !== undefined) patch(child, old, wanted)
-  }
-  while (node.childNodes.length > shared && node.lastChild !== null) node.removeChild(node.lastChild)
-  const namespace = (node as Element).namespaceURI === svg ? svg : undefined
-  for (const child of next.children.slice(shared)) node.appendChild(create(child, namespace))
+  patchChildren(node as Element, before.children, next.children)
   return node
+}
+
+/** A child that moves keeps its element, so that a picture in it is not loaded again. */
+function patchChildren(element: Element, before: readonly ViewNode[], next: readonly ViewNode[]): void {
+  const keyOf = (node: ViewNode, index: number) => (typeof node === 'object' ? node.attributes.key : undefined) ?? index
+  const nodes = [...element.childNodes]
+  const shown = new Map(before.map((view, index) => [keyOf(view, index), { view, node: nodes[index] }]))
+  for (const [index, view] of next.entries()) {
+    const key = keyOf(view, index)
+    const old = shown.get(key)
+    shown.delete(key)
+    const child = old?.node === undefined ? create(view, namespaceOf(element)) : patch(old.node, old.view, view)
+    if (element.childNodes[index] !== child) element.insertBefore(child, element.childNodes[index] ?? null)
+  }
+  while (element.childNodes.length > next.length) element.lastChild?.remove()
 }
 
 /** A place in the document that shows one view after another. */
 export function createSlot(place: Element): (next: ViewElement) => void {
   let shown: { readonly node: Node; readonly view: ViewElement } | undefined
-  return (next) => {
-    if (shown === undefined) {
-      const node = create(next)
-      place.replaceChildren(node)
-      shown = { node, view: next }
-    } else shown = { node: patch(shown.node, shown.view, next), view: next }
+  return (view) => {
+    const node = shown === undefined ? create(view) : patch(shown.node, shown.view, view)
+    if (shown === undefined) place.replaceChildren(node)
+    shown = { node, view }
   }
 }
 

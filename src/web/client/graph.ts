@@ -1,20 +1,15 @@
 import uPlot from 'uplot'
 import type { PlayerCounts } from '../../history/values/overview.ts'
 import { cleanName } from '../view/clean-text.ts'
-import { viewDataTable, viewTableRow } from '../view/data-table.ts'
 import { middleOf, peakText } from '../view/graph.ts'
 import { h } from '../view/node.ts'
+import { viewDataTable } from '../view/parts.ts'
 import type { Totals } from '../view/summary.ts'
 import type { PageServer } from '../view/types.ts'
-import { axisStyle, color, counts as countSteps, isolatedPoints, timeLabels } from './chart-options.ts'
+import { axesOf, color, points } from './chart-options.ts'
 import { contextNow } from './chrome.ts'
 import { create, createSlot } from './dom.ts'
-import { loadJson } from './request.ts'
-
-export interface Graph {
-  /** Shows the current values after the recorded ones. */
-  update(servers: readonly PageServer[], totals: Totals): void
-}
+import { loadEvery, loadJson } from './request.ts'
 
 /** A line of the graph. */
 interface Line {
@@ -35,7 +30,7 @@ const strokeOf = (index: number, isDark: boolean): string =>
  * The players of all servers, each a line that can be hidden. Loaded after the rest of the page.
  * @param hasAll true if every server has a line: the total, which would flatten these, is then hidden at first
  */
-export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
+export function createGraph(place: HTMLElement, hasAll: boolean) {
   const find = (selector: string) => place.querySelector<HTMLElement>(selector) ?? place
   const [target, readout, list] = [find('.plot'), find('.readout'), find('.lines')]
   const drawList = createSlot(list)
@@ -75,7 +70,7 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
     if (line !== undefined && typeof value === 'number') {
       const at = (plot?.data[0][index ?? 0] ?? 0) * 1000
       readout.textContent = graph.point(nameOf(line.server), format.integer(value), format.time(at))
-    } else readout.textContent = loaded === undefined ? graph.none : peakText(loaded, context)
+    } else readout.textContent = loaded === undefined ? texts.summary.noPeak : peakText(loaded, context)
   }
 
   /** The names of the lines with their values, at the pointer or now. */
@@ -84,29 +79,30 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
     const index = plot?.cursor.idx ?? null
     const isAnyShown = lines.some(isShown)
     drawList(
-      h(
-        'div',
-        { role: 'group', 'aria-label': texts.graph.toggles },
+      h('div', { role: 'group', 'aria-label': texts.graph.toggles }, [
         lines.map((line, position) => {
           const value =
             (index === null ? undefined : plot?.data[position + 1]?.[index]) ?? (index === null ? current.get(line.server) : null)
           return h(
             'button',
             { type: 'button', 'aria-pressed': String(isShown(line)), 'data-line': position, title: nameOf(line.server) },
-            h('i', { style: { background: colors[position] ?? '' } }),
-            h('span', {}, h('bdi', {}, nameOf(line.server))),
-            h('b', {}, typeof value === 'number' ? format.integer(value) : '–'),
+            [
+              [
+                h('i', { style: { background: colors[position] ?? '' } }),
+                h('span', {}, h('bdi', {}, nameOf(line.server))),
+                h('b', {}, format.integer(value ?? null)),
+              ],
+            ],
           )
         }),
         lines.length > 2 &&
           h('button', { type: 'button', 'data-line': 'all' }, isAnyShown ? texts.graph.hideAll : texts.graph.showAll),
-      ),
+      ]),
     )
   }
 
   function optionsOf({ from, step, total }: PlayerCounts): uPlot.Options {
-    const { format } = contextNow()
-    const axis = axisStyle()
+    const [time, values] = axesOf(true, 2)
     const first = total.findIndex((count) => count !== null)
     return {
       ...sizeOf(target),
@@ -118,23 +114,15 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
         x: { range: (_, __, end) => [Math.min(first < 0 ? end : (from + first * step) / 1000, end - hour / 1000), end] },
         y: { range: (_, __, max) => [0, Math.max(1, (max ?? 0) * 1.1)] },
       },
-      axes: [
-        { ...axis, space: 70, size: 30, values: timeLabels },
-        {
-          ...axis,
-          incrs: countSteps,
-          size: (_, values) => 16 + 7 * Math.max(2, ...(values ?? []).map(({ length }) => length)),
-          values: (_, values) => values.map((value) => format.integer(value)),
-        },
-      ],
+      axes: [{ ...time, size: 30 }, values],
       series: [
         {},
         ...lines.map((line, index) => ({
-          stroke: colors[index] ?? axis.stroke,
+          stroke: colors[index] ?? time.stroke,
           ...(line.server === null && { fill: color('--accent-soft') }),
           width: line.server === null ? 2 : 1.5,
           show: isShown(line),
-          points: { show: true, size: 4, filter: isolatedPoints },
+          points,
         })),
       ],
       hooks: {
@@ -158,12 +146,10 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
     const rows = total.flatMap((_, index) => {
       const values = lines.map(({ players }) => players[index] ?? null)
       if (values.every((value) => value === null)) return []
-      return [[format.dateTime(from + index * step), ...values.map((value) => (value === null ? '–' : format.integer(value)))]]
+      return [[format.dateTime(from + index * step), ...values.map(format.integer)]]
     })
     const columns = [texts.server.time, ...lines.map(({ server }) => nameOf(server))]
-    table.replaceChildren(
-      create(viewDataTable(`${texts.graph.title}: ${texts.graph.all}`, columns, rows.toReversed().map(viewTableRow))),
-    )
+    table.replaceChildren(create(viewDataTable(`${texts.graph.title}: ${texts.graph.all}`, columns, rows.toReversed())))
   }
 
   function draw(): void {
@@ -221,13 +207,11 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
   }).observe(target)
   place.addEventListener('toggle', showTable, true)
   addEventListener('themechange', draw)
-  setInterval(() => {
-    if (!document.hidden) void load()
-  }, reloadAfter)
-  void load()
+  loadEvery(reloadAfter, load)
 
   return {
-    update(servers, { players }) {
+    /** Shows the current values after the recorded ones. */
+    update(servers: readonly PageServer[], { players }: Totals): void {
       current = new Map([
         [null, players],
         ...servers.map(({ name, state }) => [name, state.up === true ? state.online : null] as const),
@@ -241,3 +225,5 @@ export function createGraph(place: HTMLElement, hasAll: boolean): Graph {
 }
 
 const sizeOf = ({ clientWidth, clientHeight }: Element) => ({ width: clientWidth, height: clientHeight })
+
+export type Graph = ReturnType<typeof createGraph>

@@ -3,14 +3,13 @@ import { healthOf } from '../view/health.ts'
 import { pageTitle, totalsOf, viewSummary } from '../view/summary.ts'
 import type { FleetPage, PageServer } from '../view/types.ts'
 import { createCards } from './cards.ts'
-import { contextNow, readData, setUpTheme, showConnection, showTab, tickTimes } from './chrome.ts'
+import { contextNow, readData, showConnection, showTab, startPage } from './chrome.ts'
 import { createControls } from './controls.ts'
 import { createSlot, required } from './dom.ts'
 import type { Graph } from './graph.ts'
 import { applyEvent, removedBy } from './model.ts'
 import { loadJson } from './request.ts'
 import { followEvents } from './stream.ts'
-import { setUpTips } from './tips.ts'
 
 /** Minimum time between two sorts of the cards, ms: a list that jumps under the pointer cannot be used. */
 const rearrangeAfter = 3_000
@@ -113,9 +112,7 @@ const rankText = (servers: readonly PageServer[]): string => servers.map((server
 const isUsed = (element: Element): boolean =>
   element.contains(document.activeElement) || element.querySelector('article:hover') !== null
 
-setUpTheme()
-setUpTips()
-tickTimes()
+startPage()
 
 function startWithData(): void {
   const data = readData()

@@ -7,6 +7,14 @@ const timeoutMs = 20_000
  */
 export const request = (url: string): Promise<Response> => fetch(url, { signal: AbortSignal.timeout(timeoutMs) })
 
+/** Calls a function now, and again and again while the page is visible. @param ms between two calls */
+export function loadEvery(ms: number, load: () => unknown): void {
+  setInterval(() => {
+    if (!document.hidden) load()
+  }, ms)
+  load()
+}
+
 /** The JSON at a URL; undefined if the service does not send it. */
 export async function loadJson<T>(url: string): Promise<T | undefined> {
   try {

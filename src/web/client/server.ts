@@ -6,13 +6,12 @@ import { viewServerBody, viewServerHead, viewServerSources, viewServerVisits, vi
 import { pageTitle, totalsOf } from '../view/summary.ts'
 import type { FoundPlayers, ServerDetails } from '../view/types.ts'
 import { createCharts } from './charts.ts'
-import { baseUrl, contextNow, readData, setUpTheme, showConnection, showTab, tickTimes } from './chrome.ts'
+import { baseUrl, contextNow, readData, showConnection, showTab, startPage } from './chrome.ts'
 import { createSlot, required } from './dom.ts'
 import { applyEvent } from './model.ts'
 import { applyPlayer, applyToFound } from './player-list.ts'
 import { loadJson, request } from './request.ts'
 import { type Connection, followEvents } from './stream.ts'
-import { setUpTips } from './tips.ts'
 import { createWeek } from './week.ts'
 
 /** Sources, visits and uptime are requested again after this time, ms, and soon after a change that events do not describe. */
@@ -145,8 +144,7 @@ function start(first: ServerDetails, at: number): void {
     required('share').replaceChildren()
     createSlot(required('share'))(viewShare(baseUrl(), first, contextNow()))
     setUpCopying()
-    const budget = () => tickBudget(details.server).budget
-    createCharts({ place: required('charts'), server: name, first: firstRange(first), budget })
+    createCharts(required('charts'), name, firstRange(first), () => tickBudget(details.server).budget)
   }
   createWeek(required('week'), `${path}/week`)
   draw()
@@ -200,9 +198,7 @@ function setUpCopying(): void {
   })
 }
 
-setUpTheme()
-setUpTips()
-tickTimes()
+startPage()
 const data = readData()
 if (data.kind === 'server') start(data.details, data.at)
 else required('connection').hidden = true

@@ -100,12 +100,16 @@ export function followEvents({ url, onEvent, poll, onConnection, ...options }: S
     }
   }
 
+  async function pollOnce(): Promise<void> {
+    onConnection((await poll()) ? 'polling' : 'reconnecting')
+  }
+
   async function waitUntilVisible(): Promise<void> {
     delay = firstDelay
-    for (;;) {
+    await wait(hiddenDelay)
+    while (document.hidden) {
+      await pollOnce()
       await wait(hiddenDelay)
-      if (!document.hidden) return
-      onConnection((await poll()) ? 'polling' : 'reconnecting')
     }
   }
 
@@ -113,7 +117,7 @@ export function followEvents({ url, onEvent, poll, onConnection, ...options }: S
     delay = firstDelay
     const end = Date.now() + ms
     do {
-      onConnection((await poll()) ? 'polling' : 'reconnecting')
+      await pollOnce()
       await wait(pollDelay)
     } while (Date.now() < end)
   }

@@ -2,7 +2,7 @@ import type { WeekOfPlayers } from '../view/types.ts'
 import { unknownWeek, viewWeek, viewWeekTable, weekHours } from '../view/week.ts'
 import { contextNow } from './chrome.ts'
 import { create, createSlot } from './dom.ts'
-import { loadJson } from './request.ts'
+import { loadEvery, loadJson } from './request.ts'
 
 /** The hours of the week change slowly. Milliseconds. */
 const reloadAfter = 600_000
@@ -19,7 +19,7 @@ export function createWeek(place: HTMLElement, path: string): void {
   }
 
   async function load(): Promise<void> {
-    const loaded = document.hidden ? undefined : await loadJson<WeekOfPlayers>(path)
+    const loaded = await loadJson<WeekOfPlayers>(path)
     if (loaded === undefined) return
     week = weekHours(loaded)
     draw(viewWeek(week, contextNow()))
@@ -27,6 +27,5 @@ export function createWeek(place: HTMLElement, path: string): void {
   }
 
   place.addEventListener('toggle', showTable, true)
-  setInterval(load, reloadAfter)
-  load()
+  loadEvery(reloadAfter, load)
 }

@@ -1,7 +1,7 @@
 import { parseTextRuns } from '../../game/protocol/text-runs.ts'
 import { cleanName } from '../view/clean-text.ts'
 import { readable } from '../view/contrast.ts'
-import { motdLines } from '../view/motd-lines.ts'
+import { motdLines } from '../view/motd.ts'
 import { drawLine } from './line.ts'
 import { judgeTickRate, type Summary, tickText } from './summary.ts'
 import { drawText, type TextPiece, textWidth } from './text.ts'

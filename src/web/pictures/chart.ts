@@ -25,12 +25,9 @@ function niceStep(max: number, count: number): number {
   return ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10) * power
 }
 
-const two = (value: number): string => String(value).padStart(2, '0')
-
 function timeLabel(time: number, step: number): string {
-  const date = new Date(time)
-  if (step < day) return `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}`
-  return `${date.getUTCFullYear()}-${two(date.getUTCMonth() + 1)}-${two(date.getUTCDate())}`.slice(step >= 30 * day ? 0 : 5)
+  const text = new Date(time).toISOString()
+  return step < day ? text.slice(11, 16) : text.slice(step >= 30 * day ? 0 : 5, 10)
 }
 
 const rangeLabel = ({ from, to }: RangeValues): string =>

@@ -5,15 +5,11 @@ import { load } from '../../util/load.ts'
 import { packageRoot } from '../../util/package.ts'
 
 /** One character, drawn in a square of 1 by 1, the baseline at 0. */
-export interface Glyph {
+interface Glyph {
   /** Distance to the next character. */
   readonly advance: number
   /** SVG path data; empty for a space. */
   readonly path: string
-}
-
-export interface Font {
-  glyph(character: string): Glyph
 }
 
 /** The path of a character that is missing in the font: an empty box. */
@@ -25,7 +21,7 @@ const maxGlyphs = 4_000
 /** 3 digits are more precise than a pixel at any size. */
 const decimals = 4
 
-function openFont(file: string): Font {
+function openFont(file: string) {
   const bytes = readFileSync(join(packageRoot, 'src', 'web', 'fonts', file))
   // Glyphs are parsed when they are first used: parsing all of them takes almost a second.
   const font = load<typeof opentype>('opentype.js').parse(new Uint8Array(bytes).buffer, { lowMemory: true })
@@ -38,7 +34,7 @@ function openFont(file: string): Font {
   }
 
   return {
-    glyph(character) {
+    glyph(character: string): Glyph {
       const before = known.get(character)
       if (before !== undefined) return before
       const glyph = draw(character)
@@ -49,17 +45,22 @@ function openFont(file: string): Font {
   }
 }
 
-let fonts: { readonly regular: Font; readonly bold: Font } | undefined
+type Font = ReturnType<typeof openFont>
+
+let fonts: Readonly<Record<'regular' | 'bold', Font>> | undefined
 
 /** The fonts in the package, opened when the first picture is drawn, so that pictures are the same on a machine without fonts. */
-export function openFonts() {
+function openFonts() {
   fonts ??= { regular: openFont('DejaVuSans.ttf'), bold: openFont('DejaVuSans-Bold.ttf') }
   return fonts
 }
+
+/** The font of a style. */
+export const fontOf = ({ bold = false }: { readonly bold?: boolean }): Font => openFonts()[bold ? 'bold' : 'regular']
 
 /** Scripts from right to left, whose letters have to be put in order and joined. */
 const isFromRight = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
 
 /** Whether the fonts in the package can draw the character by itself. */
-export const isBundled = (character: string, { bold = false }: { readonly bold?: boolean }): boolean =>
-  !isFromRight.test(character) && (bold ? openFonts().bold : openFonts().regular).glyph(character) !== missing
+export const isBundled = (character: string, style: { readonly bold?: boolean }): boolean =>
+  !isFromRight.test(character) && fontOf(style).glyph(character) !== missing

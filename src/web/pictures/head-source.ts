@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { HttpClient, HttpError } from '../../util/http-client.ts'
 import type { Log } from '../../util/log.ts'
+import { type PictureType, pictureType } from '../../util/picture-type.ts'
 import { loadSharp } from '../../util/sharp.ts'
 
 /** Maximum width and height in pixels. */
@@ -13,11 +14,8 @@ const maxHeads = 1_000
 const headTtlMs = 3_600_000
 const failureTtlMs = 60_000
 
-/** PNG, JPEG or WebP: an SVG could refer to something else. */
-const isPicture = (bytes: Buffer): boolean =>
-  bytes.subarray(0, 8).toString('latin1') === '\x89PNG\r\n\x1a\n' ||
-  bytes.subarray(0, 3).toString('latin1') === '\xff\xd8\xff' ||
-  (bytes.subarray(0, 4).toString('latin1') === 'RIFF' && bytes.subarray(8, 12).toString('latin1') === 'WEBP')
+/** An SVG could refer to something else. */
+const headTypes: readonly (PictureType | undefined)[] = ['png', 'jpeg', 'webp']
 
 /** Fetches heads of players from the service at HEADS_URL. @param template a URL with `{uuid}` and optionally `{size}` */
 export function createHeadSource(template: string, log: Log) {
@@ -33,7 +31,7 @@ export function createHeadSource(template: string, log: Log) {
     const headers = { accept: 'image/png, image/webp, image/jpeg' }
     const { status, body: bytes } = await client.request({ url: new URL(url), headers })
     if (status < 200 || status > 299) throw new Error(`the service answers ${status}`)
-    if (!isPicture(bytes)) throw new Error('the reply is not a PNG, JPEG or WebP picture')
+    if (!headTypes.includes(pictureType(bytes))) throw new Error('the reply is not a PNG, JPEG or WebP picture')
     const sharp = await loadSharp()
     return sharp(bytes, { limitInputPixels: 4_000_000, failOn: 'error' })
       .timeout({ seconds: 5 })

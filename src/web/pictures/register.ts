@@ -13,15 +13,18 @@ import {
   integerParameter,
   type Parameters,
   type ParameterValues,
+  query,
   shown,
   withDefault,
 } from '../../http/parameters.ts'
+import { problem, problems } from '../../http/replies/problem.ts'
 import { sendPrepared } from '../../http/replies/reply.ts'
-import { serverPlaces } from '../../http/server-place.ts'
+import { preparedReplies } from '../../http/replies/responses.ts'
+import { type ServerPlace, serverPlaces } from '../../http/server-place.ts'
 import type { Clock } from '../../util/clock.ts'
 import { invalidParameter } from '../../util/errors.ts'
 import type { Log } from '../../util/log.ts'
-import { Type } from '../../util/schema.ts'
+import { type TSchema, Type } from '../../util/schema.ts'
 import { loadSharp } from '../../util/sharp.ts'
 import { joinOf } from '../server-details.ts'
 import { badgeContent, badgeKinds, drawBadge } from './badge.ts'
@@ -29,7 +32,6 @@ import { drawBanner } from './banner.ts'
 import { drawChart } from './chart.ts'
 import { headPattern } from './head-pattern.ts'
 import { createHeadSource, maxHead } from './head-source.ts'
-import { type PictureDocs, pictureSchema } from './picture-schema.ts'
 import { createRenderer, type Picture } from './renderer.ts'
 import { summarise } from './summary.ts'
 import { themeNames, themes } from './theme.ts'
@@ -61,6 +63,42 @@ const chartParameters = {
   theme,
 }
 const headParameters = { size: pixels(8, maxHead, 64, 'Width and height in pixels') }
+
+/** The first bytes of each type, as text. */
+const examples: Readonly<Record<Picture['type'], string>> = {
+  'image/png': '\x89PNG',
+  'image/svg+xml': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+}
+
+/** The description of a picture. */
+interface PictureDocs<P extends Parameters> {
+  readonly summary: string
+  readonly description: string
+  readonly type: Picture['type']
+  readonly parameters: P
+  readonly params?: Record<string, TSchema>
+  /** Example detail of an invalid parameter. */
+  readonly mistake: string
+}
+
+/** The schema of the route of a picture. */
+const pictureSchema = <P extends Parameters>(place: ServerPlace, docs: PictureDocs<P>) => ({
+  tags: [place.tag],
+  summary: docs.summary,
+  description: docs.description,
+  ...((place.params || docs.params) && { params: Type.Object({ ...place.params?.properties, ...docs.params }) }),
+  querystring: query(docs.parameters),
+  response: {
+    ...preparedReplies({
+      description: docs.summary,
+      content: { [docs.type]: { schema: Type.String({ format: 'binary' }), example: examples[docs.type] } },
+    }),
+    ...problem(400, { code: 'INVALID_PARAMETER', detail: docs.mistake }),
+    ...(place.params && problems(404)),
+    ...problems(429),
+    ...problem(503, { code: 'TOO_MANY_PICTURES', detail: 'Too many pictures are being rendered; try again in a moment.' }),
+  },
+})
 
 /** @returns the SVG as PNG; rendered in a thread pool */
 const toPng = async (svg: string): Promise<Buffer> =>

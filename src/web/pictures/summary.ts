@@ -1,7 +1,8 @@
 import { currentFields } from '../../game/current-fields.ts'
 import type { SourceErrorCode } from '../../game/errors.ts'
-import { isAsleep, ongoingWorldUpgrade, type ServerSnapshot } from '../../game/snapshot.ts'
-import { downReason, type LiveState, stateOf } from '../../live/state.ts'
+import type { ServerSnapshot } from '../../game/snapshot.ts'
+import { type StateName, stateNameOf } from '../../game/state-name.ts'
+import { downReason, stateOf } from '../../live/state.ts'
 
 /** Why a server is down, in plain words. */
 const reasons: Readonly<Partial<Record<SourceErrorCode, string>>> = {
@@ -13,63 +14,51 @@ const reasons: Readonly<Partial<Record<SourceErrorCode, string>>> = {
   tls: 'certificate not trusted',
 }
 
-/** The values of a server in pictures. */
-export interface Summary {
-  readonly server: string
-  readonly up: boolean | null
-  /** `Online`, `Hung: its main thread does not answer`, `Offline: connection refused`, `Asleep`, `Upgrading the world, 42 %`, `Unknown`. */
-  readonly status: string
-  /** The state in one word, for a badge. */
-  readonly shortStatus: 'online' | 'hung' | 'offline' | 'asleep' | 'upgrading' | 'unknown'
-  /** `12/100`; null if unknown. */
-  readonly players: string | null
-  /** Ticks per second; null if unknown. */
-  readonly tickRate: number | null
-  /** Ticks per second that the server aims at. */
-  readonly tickRateTarget: number
-  readonly isPaused: boolean
-  readonly isFrozen: boolean
-  readonly version: string | null
-  readonly software: string | null
-  /** With formatting codes; null if unknown. */
-  readonly motd: string | null
-}
+/** Each state in words, and in one word for a badge. */
+const statusTexts = {
+  up: ['Online', 'online'],
+  hung: ['Hung: its main thread does not answer', 'hung'],
+  down: ['Offline', 'offline'],
+  asleep: ['Asleep', 'asleep'],
+  upgrading: ['Upgrading the world', 'upgrading'],
+  'upgrade failed': ['Offline: the upgrade of the world has failed', 'offline'],
+  unknown: ['Unknown', 'unknown'],
+} as const satisfies Record<StateName, readonly [string, string]>
 
-export function summarise(snapshot: ServerSnapshot): Summary {
+/** The values of a server in pictures; null where unknown. */
+export function summarise(snapshot: ServerSnapshot) {
   const state = stateOf(snapshot)
   const { formattedMotd, tickRateTarget } = currentFields(snapshot)
-  const { online, max, up } = state
+  const { online, max } = state
+  const name = stateNameOf(snapshot)
+  const [status, shortStatus] = statusTexts[name]
   return {
     server: snapshot.server,
-    up,
-    ...describeStatus(snapshot, state),
+    up: state.up,
+    /** `Online`, `Offline: connection refused`, `Upgrading the world, 42 %`. */
+    status: status + detailOf(name, snapshot),
+    shortStatus,
+    /** `12/100`. */
     players: online === null ? null : max === null ? String(online) : `${online}/${max}`,
+    /** Ticks per second. */
     tickRate: state.tickRate,
     tickRateTarget: tickRateTarget?.value || 20,
     isPaused: state.paused === true,
     isFrozen: state.frozen === true,
     version: state.version,
     software: state.software,
+    /** With formatting codes. */
     motd: state.motd === null ? null : (formattedMotd?.value ?? state.motd),
   }
 }
 
-function describeStatus(
-  snapshot: ServerSnapshot,
-  { up, responsive }: Pick<LiveState, 'up' | 'responsive'>,
-): Pick<Summary, 'status' | 'shortStatus'> {
-  if (responsive === false) return { status: 'Hung: its main thread does not answer', shortStatus: 'hung' }
-  if (up === true) return { status: 'Online', shortStatus: 'online' }
-  const upgrade = ongoingWorldUpgrade(snapshot)
-  if (upgrade?.state === 'failed') return { status: 'Offline: the upgrade of the world has failed', shortStatus: 'offline' }
-  if (upgrade !== undefined) {
-    const { progress } = upgrade
-    const percent = progress === undefined ? '' : `, ${Math.floor(progress * 100)} %`
-    return { status: `Upgrading the world${percent}`, shortStatus: 'upgrading' }
-  }
-  if (isAsleep(snapshot)) return { status: 'Asleep', shortStatus: 'asleep' }
-  if (up === null) return { status: 'Unknown', shortStatus: 'unknown' }
-  return { status: `Offline: ${reasons[downReason(snapshot)] ?? 'cannot be reached'}`, shortStatus: 'offline' }
+export type Summary = ReturnType<typeof summarise>
+
+/** Why a server is down, and how far its upgrade is. */
+function detailOf(state: StateName, snapshot: ServerSnapshot): string {
+  if (state === 'down') return `: ${reasons[downReason(snapshot)] ?? 'cannot be reached'}`
+  const { progress } = snapshot.fields.worldUpgrade?.value ?? {}
+  return state === 'upgrading' && progress !== undefined ? `, ${Math.floor(progress * 100)} %` : ''
 }
 
 /** Parts of the target tick rate below which a server lags or lags badly. */

@@ -1,5 +1,5 @@
 import { cleanText } from '../view/clean-text.ts'
-import { openFonts } from './font.ts'
+import { fontOf } from './font.ts'
 
 export interface TextStyle {
   /** Pixels. */
@@ -19,7 +19,6 @@ export interface TextPiece extends TextStyle {
 const maxCharacters = 300
 export const ellipsis = '…'
 
-const fontOf = ({ bold = false }: TextStyle) => (bold ? openFonts().bold : openFonts().regular)
 const round = (value: number): number => Math.round(value * 100) / 100
 
 /** More marks than a letter of any script has: they would leave no room for the letters after it. */

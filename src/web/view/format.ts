@@ -13,6 +13,9 @@ const units = [
   ['second', 1_000],
 ] as const
 
+/** For an unknown value. */
+export const unknownText = '–'
+
 /** Numbers and times in the reader's locale. @param zone IANA time zone; default the reader's */
 export function createFormat(locale: string, zone?: string) {
   const options = { ...(zone !== undefined && { timeZone: zone }) }
@@ -35,9 +38,11 @@ export function createFormat(locale: string, zone?: string) {
     new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 0 })
   const durations = new Map(units.map(([unit]) => [unit, unitNumber(unit)]))
   return {
-    integer: (value: number): string => integer.format(value),
+    integer: (value: number | null): string => (value === null ? unknownText : integer.format(value)),
     /** One decimal. */
-    decimal: (value: number): string => decimal.format(value),
+    decimal: (value: number | null): string => (value === null ? unknownText : decimal.format(value)),
+    /** The latency of a server, a number of milliseconds, with one decimal below 10. */
+    latency: (ms: number): string => (ms < 9.95 ? decimal : integer).format(ms),
     /** 0 to 1 as percent. Never rounded up to 100 %. */
     percent: (part: number): string => percent.format(floorPercent(part) / 100),
     /** A number of milliseconds, with decimals below 10. */
@@ -61,7 +66,7 @@ export function createFormat(locale: string, zone?: string) {
     },
     /** An integer, or a mean with one decimal below 10. Null: unknown. */
     count(value: number | null, isMean = false): Count {
-      if (value === null) return { text: '–', form: 'other' }
+      if (value === null) return { text: unknownText, form: 'other' }
       const isDecimal = isMean && value > 0 && value < 9.95
       return isDecimal
         ? { text: decimal.format(value), form: decimalForms.select(value) }

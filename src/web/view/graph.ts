@@ -1,7 +1,7 @@
 import type { PlayerCounts } from '../../history/values/overview.ts'
 import type { ViewContext } from './context.ts'
-import { viewAsTable } from './data-table.ts'
 import { h, type ViewElement } from './node.ts'
+import { viewAsTable } from './parts.ts'
 import { viewSparkline } from './sparkline.ts'
 
 /** With more servers the graph has the total and a few, and the servers are rows. */
@@ -20,19 +20,17 @@ export function peakText(counts: PlayerCounts, { texts, format, now }: ViewConte
   const { total } = counts
   const peak = Math.max(...total.map((players) => players ?? -1))
   return peak < 0
-    ? texts.graph.none
+    ? texts.summary.noPeak
     : texts.graph.peak(format.integer(peak), format.dateTime(middleOf(counts, total.indexOf(peak), now)))
 }
 
 /** The place of the graph of all servers; without JavaScript it has the total. */
 export function viewGraph(counts: PlayerCounts, context: ViewContext): ViewElement {
   const { graph, server } = context.texts
-  return h(
-    'section',
-    { class: 'panel graph', id: 'graph', 'aria-label': graph.title },
-    h('div', { class: 'line' }, h('h2', {}, graph.title), h('span', { class: 'readout' }, peakText(counts, context))),
+  return h('section', { class: 'panel graph', id: 'graph', 'aria-label': graph.title }, [
+    h('div', { class: 'line' }, [h('h2', {}, graph.title), h('span', { class: 'readout' }, peakText(counts, context))]),
     h('div', { class: 'plot' }, h('noscript', {}, viewSparkline(graph.all, counts.total, context))),
     h('div', { class: 'lines', role: 'group', 'aria-label': graph.toggles }),
     viewAsTable('graph', graph.title, server),
-  )
+  ])
 }

@@ -1,9 +1,8 @@
-import { viewBadge } from './badge.ts'
 import { cleanName, cleanText } from './clean-text.ts'
 import { serverPath, type ViewContext } from './context.ts'
 import { textOfCode } from './health.ts'
 import { h, type ViewElement } from './node.ts'
-import { viewRelative } from './relative.ts'
+import { viewBadge, viewRelative } from './parts.ts'
 import type { ServerDetails, ShownIncident } from './types.ts'
 
 /** Maximum number of incidents listed. */
@@ -41,12 +40,8 @@ export function incidentsOfDay(incidents: readonly ShownIncident[], date: string
 export function viewIncidents({ server, incidents }: ServerDetails, context: ViewContext): ViewElement | undefined {
   const { texts, format, root } = context
   if (incidents.length === 0) return undefined
-  return h(
-    'section',
-    { class: 'panel incidents' },
-    h(
-      'div',
-      { class: 'line' },
+  return h('section', { class: 'panel incidents' }, [
+    h('div', { class: 'line' }, [
       h('h2', {}, texts.server.incidents),
       h(
         'a',
@@ -55,24 +50,20 @@ export function viewIncidents({ server, incidents }: ServerDetails, context: Vie
           type: 'application/atom+xml',
           'aria-label': `${texts.server.incidents} – ${cleanName(server.name)}: ${texts.server.incidentFeed}`,
         },
-        texts.server.incidentFeed,
+        [texts.server.incidentFeed],
       ),
-    ),
-    h(
-      'ol',
-      {},
+    ]),
+    h('ol', {}, [
       incidents.map((incident) =>
-        h(
-          'li',
-          {},
+        h('li', {}, [
           viewBadge(states[incident.kind], context),
           h('b', {}, `${format.dateTime(incident.from)}, ${lengthText(incident, context)}`),
           h('span', {}, detailText(incident, context)),
           incident.notes.map(({ at, text }) =>
-            h('p', { class: 'note' }, h('bdi', {}, cleanText(text)), ' ', viewRelative(at, context)),
+            h('p', { class: 'note' }, [h('bdi', {}, cleanText(text)), ' ', viewRelative(at, context)]),
           ),
-        ),
+        ]),
       ),
-    ),
-  )
+    ]),
+  ])
 }

@@ -1,8 +1,30 @@
 import { maxTextRuns, parseTextRuns, type TextRun } from '../../game/protocol/text-runs.ts'
+import { cleanText } from './clean-text.ts'
 import { readable } from './contrast.ts'
-import { motdLines } from './motd-lines.ts'
 import { h, type ViewElement } from './node.ts'
 import type { ServerState } from './types.ts'
+
+/** As in the server list of the game. */
+const maxLines = 2
+/** Characters of all lines; no card and no picture has room for more. */
+const maxLength = 160
+
+/** The lines of a message of the day in pieces of one style each, without invisible characters. */
+export function motdLines(runs: readonly TextRun[]): readonly (readonly TextRun[])[] {
+  const found: TextRun[][] = [[]]
+  let left = maxLength
+  for (const run of runs) {
+    for (const [index, piece] of run.text.split('\n').entries()) {
+      if (index > 0) found.push([])
+      if (found.length > maxLines) return found.slice(0, maxLines)
+      // Cleaned per line: a line break would become a space.
+      const text = cleanText(piece).slice(0, left)
+      left -= text.length
+      if (text !== '') found.at(-1)?.push({ ...run, text })
+    }
+  }
+  return found
+}
 
 const formatClasses: Readonly<Record<string, string>> = { l: 'b', o: 'i', n: 'u', m: 's', k: 'k' }
 
@@ -29,9 +51,5 @@ export function viewMotd({ motd, formattedMotd }: ServerState): ViewElement | un
   const text = runs.map((run) => run.text).join('')
   const isCurrent = runs.length < maxTextRuns ? text === motd : motd.startsWith(text)
   const shown = motdLines(isCurrent ? runs : parseTextRuns(motd))
-  return h(
-    'p',
-    { class: 'motd' },
-    shown.map((line) => h('bdi', {}, line.map(viewRun))),
-  )
+  return h('p', { class: 'motd' }, [shown.map((line) => h('bdi', {}, line.map(viewRun)))])
 }

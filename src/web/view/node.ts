@@ -30,10 +30,10 @@ function flatten(children: readonly Child[], into: ViewNode[]): ViewNode[] {
   return into
 }
 
-export const h = (tag: string, attributes: Attributes = {}, ...children: readonly Child[]): ViewElement => ({
+export const h = (tag: string, attributes: Attributes = {}, children?: Child): ViewElement => ({
   tag,
   attributes,
-  children: flatten(children, []),
+  children: flatten([children], []),
 })
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }

@@ -1,8 +1,8 @@
 import { cleanName } from './clean-text.ts'
 import type { ViewContext } from './context.ts'
-import { viewDataTable, viewTableRow } from './data-table.ts'
-import { h, type ViewElement } from './node.ts'
-import { viewRelative } from './relative.ts'
+import { unknownText } from './format.ts'
+import { type Child, h, type ViewElement } from './node.ts'
+import { viewDataTable, viewRelative } from './parts.ts'
 import type { FoundPlayers, ListedPlayer, Regular, ServerDetails, Session } from './types.ts'
 
 /** Maximum number of players listed: thousands of names and heads would take seconds to load. */
@@ -41,43 +41,33 @@ export function viewPlayers(
   const shown = found?.players ?? players ?? []
   const others = (found?.total ?? listed?.total ?? 0) - shown.length
   const whyNone = up === true ? (online === 0 ? texts.server.noPlayers : texts.server.noList) : texts.server.noListDown
-  return h(
-    'section',
-    { class: 'panel online' },
-    h(
-      'div',
-      { class: 'line' },
+  return h('section', { class: 'panel online' }, [
+    h('div', { class: 'line' }, [
       h('h2', {}, texts.server.playersOnline),
-      h(
-        'form',
-        { class: 'find', role: 'search', hidden: found === undefined && (listed?.total ?? 0) <= maxListed },
+      h('form', { class: 'find', role: 'search', hidden: found === undefined && (listed?.total ?? 0) <= maxListed }, [
         h('input', {
           ...{ id: 'find', type: 'search', maxlength: 100, autocomplete: 'off', spellcheck: 'false' },
           ...{ placeholder: texts.server.findPlayer, 'aria-label': texts.server.findPlayer },
         }),
-      ),
-    ),
-    h(
-      'p',
-      { class: 'hint', role: 'status', hidden: found === undefined },
+      ]),
+    ]),
+    h('p', { class: 'hint', role: 'status', hidden: found === undefined }, [
       found && texts.server.foundPlayers(format.count(found.total)),
-    ),
+    ]),
     shown.length === 0
       ? h('p', { class: 'none' }, found === undefined ? whyNone : texts.server.noPlayerFound)
-      : h(
-          'ul',
-          { class: 'faces', tabindex: 0, 'aria-label': texts.server.playersOnline },
+      : h('ul', { class: 'faces', tabindex: 0, 'aria-label': texts.server.playersOnline }, [
           shown.map((player) => {
             const from = since.get(player.NAME)
-            return h(
-              'li',
-              { key: player.NAME },
-              ...[viewHead(player, context), viewName(player), from !== undefined && viewRelative(from, context)],
-            )
+            return h('li', { key: player.NAME }, [
+              viewHead(player, context),
+              viewName(player),
+              from !== undefined && viewRelative(from, context),
+            ])
           }),
-        ),
+        ]),
     others > 0 && h('p', { class: 'others' }, texts.server.otherPlayers(format.count(others))),
-  )
+  ])
 }
 
 /** The past players and the length of their visits. */
@@ -88,22 +78,23 @@ export function viewRecent({ sessions }: ServerDetails, context: ViewContext): V
     .filter(({ isOnline }) => isOnline === false)
     .toSorted((a, b) => (b.to ?? b.from ?? 0) - (a.to ?? a.from ?? 0))
   if (ended.length === 0) return undefined
-  return h(
-    'section',
-    { class: 'panel' },
+  return h('section', { class: 'panel' }, [
     h('h2', {}, texts.server.recent),
-    h(
-      'ul',
-      { class: 'faces', tabindex: 0, 'aria-label': texts.server.recent },
+    h('ul', { class: 'faces', tabindex: 0, 'aria-label': texts.server.recent }, [
       ended.map((session) => viewVisit(session, context)),
-    ),
-  )
+    ]),
+  ])
 }
 
 function viewVisit({ player, from, to }: Session, context: ViewContext): ViewElement {
   const { texts, format } = context
   const length = from === null || to === null ? '' : texts.server.stayed(format.duration(to - from))
-  return h('li', {}, viewHead(player, context), viewName(player), h('span', {}, length), to !== null && viewRelative(to, context))
+  return h('li', {}, [
+    viewHead(player, context),
+    viewName(player),
+    h('span', {}, length),
+    to !== null && viewRelative(to, context),
+  ])
 }
 
 /** Who played in the last seven days, and for how long. */
@@ -111,22 +102,22 @@ export function viewRegulars({ regulars }: ServerDetails, context: ViewContext):
   if (regulars === null || regulars.length === 0) return undefined
   const { regulars: title, regular: columns } = context.texts.server
   const rows = regulars.map((regular) => viewRegular(regular, context))
-  return h(
-    'section',
-    { class: 'panel regulars' },
+  return h('section', { class: 'panel regulars' }, [
     h('h2', {}, title),
     viewDataTable(title, Object.values(columns), rows, { style: 'sources' }),
-  )
+  ])
 }
 
-function viewRegular({ player, seconds, sessions, firstSeen, lastSeen, online }: Regular, context: ViewContext): ViewElement {
+function viewRegular(
+  { player, seconds, sessions, firstSeen, lastSeen, online }: Regular,
+  context: ViewContext,
+): readonly Child[] {
   const { texts, format } = context
-  const unknown = texts.table.unknown
-  return viewTableRow([
+  return [
     viewName(player),
-    seconds === 0 ? unknown : format.duration(seconds * 1000),
+    seconds === 0 ? unknownText : format.duration(seconds * 1000),
     format.integer(sessions),
-    firstSeen === null ? unknown : viewRelative(firstSeen, context),
+    firstSeen === null ? unknownText : viewRelative(firstSeen, context),
     online ? texts.server.online : viewRelative(lastSeen, context),
-  ])
+  ]
 }

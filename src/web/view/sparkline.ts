@@ -39,10 +39,8 @@ export function viewSparkline(name: string, values: readonly (number | null)[], 
     role: 'img',
     'aria-label': label,
   }
-  return h(
-    'svg',
-    box,
+  return h('svg', box, [
     area !== '' && h('path', { class: 'area', d: area }),
     line !== '' && h('path', { class: 'curve', d: line }),
-  )
+  ])
 }

@@ -2,30 +2,13 @@ import { cleanName } from './clean-text.ts'
 import { serverPath, type ViewContext } from './context.ts'
 import { type Health, type HealthName, healthNames, healthOf } from './health.ts'
 import { h, type ViewElement } from './node.ts'
-import { viewRelative } from './relative.ts'
+import { viewRelative } from './parts.ts'
 import type { FleetPage, PageServer } from './types.ts'
 
 /** Maximum number of servers listed; further ones are counted. */
 const maxListed = 4
 /** More slots mean "unlimited", such as 2147483647. */
 const maxSlots = 1_000_000
-
-export interface Totals {
-  readonly all: number
-  readonly up: number
-  /** Servers that are down, for the title and the icon. */
-  readonly down: number
-  /** Null if no server has a known count. */
-  readonly players: number | null
-  /** 0 if that of a server that is up is unknown or unlimited. */
-  readonly slots: number
-  /** Number of servers in each state that a verdict counts; none has 0. */
-  readonly counts: ReadonlyMap<VerdictState, number>
-  /** Unix milliseconds of the last contact of the servers that are down, the earliest and the latest; null if one has none. */
-  readonly downSince: readonly [number, number] | null
-  /** Worst first. */
-  readonly attention: readonly { readonly server: PageServer; readonly health: Health }[]
-}
 
 /** The states in which a server is not just fine, worst first. */
 export const verdictStates = [
@@ -41,7 +24,7 @@ export type VerdictState = (typeof verdictStates)[number]
 
 const isVerdictState = (name: HealthName): name is VerdictState => (verdictStates as readonly HealthName[]).includes(name)
 
-export function totalsOf(servers: readonly PageServer[], context: ViewContext): Totals {
+export function totalsOf(servers: readonly PageServer[], context: ViewContext) {
   let [up, slots] = [0, 0]
   let isLimited = true
   let players: number | null = null
@@ -65,8 +48,25 @@ export function totalsOf(servers: readonly PageServer[], context: ViewContext): 
   const contacts = attention.slice(0, down).map(({ server }) => server.lastContact)
   const known = contacts.filter((at) => at !== null)
   const downSince = down > 0 && known.length === down ? ([Math.min(...known), Math.max(...known)] as const) : null
-  return { all: servers.length, up, down, players, slots: isLimited ? slots : 0, counts, downSince, attention }
+  return {
+    all: servers.length,
+    up,
+    /** Servers that are down, for the title and the icon. */
+    down,
+    /** Null if no server has a known count. */
+    players,
+    /** 0 if that of a server that is up is unknown or unlimited. */
+    slots: isLimited ? slots : 0,
+    /** Number of servers in each state that a verdict counts; none has 0. */
+    counts,
+    /** Unix milliseconds of the last contact of the servers that are down, the earliest and the latest; null if one has none. */
+    downSince,
+    /** Worst first. */
+    attention,
+  }
 }
+
+export type Totals = ReturnType<typeof totalsOf>
 
 /** The state of all servers in a sentence. A server whose state is unknown is never fine. */
 function verdictText({ all, counts, downSince }: Totals, { texts, format, now }: ViewContext): string {
@@ -91,7 +91,7 @@ function verdictText({ all, counts, downSince }: Totals, { texts, format, now }:
 }
 
 const tile = (name: string, label: string, big: string, small: string): ViewElement =>
-  h('div', { class: `tile ${name}` }, h('dt', {}, label), h('dd', {}, h('b', {}, big), ' ', h('span', {}, small)))
+  h('div', { class: `tile ${name}` }, [h('dt', {}, label), h('dd', {}, [h('b', {}, big), ' ', h('span', {}, small)])])
 
 /**
  * The top of the page: how all servers are, and what is wrong. Its height does not depend on that, so that nothing below moves.
@@ -102,57 +102,40 @@ export function viewSummary(totals: Totals, peak: FleetPage['peak'], at: number,
   const { summary, verdict } = texts
   const { all, up, players, slots, counts, attention } = totals
   const tone = attention[0]?.health.name ?? (counts.has('unknown') || all === 0 ? 'unknown' : 'up')
-  return h(
-    'section',
-    { class: 'panel summary', 'aria-label': summary.label },
-    h(
-      'div',
-      { class: `verdict ${tone}` },
+  return h('section', { class: 'panel summary', 'aria-label': summary.label }, [
+    h('div', { class: `verdict ${tone}` }, [
       h('span', { class: 'mark', 'aria-hidden': 'true' }),
       h('div', { role: 'status' }, h('h1', {}, verdictText(totals, context))),
-      h('p', { class: 'age' }, verdict.updated, ' ', viewRelative(at, context)),
-    ),
+      h('p', { class: 'age' }, [verdict.updated, ' ', viewRelative(at, context)]),
+    ]),
     attention.length === 0
       ? h('p', { class: 'attention' }, all === 0 || counts.has('unknown') ? '' : summary.none)
-      : h(
-          'ul',
-          { class: 'attention', 'aria-label': summary.attentionList },
+      : h('ul', { class: 'attention', 'aria-label': summary.attentionList }, [
           attention.slice(0, maxListed).map(({ server, health }) => viewAttention(server, health, context)),
           attention.length > maxListed && h('li', { class: 'more' }, summary.more(format.count(attention.length - maxListed))),
-        ),
-    h(
-      'dl',
-      { class: 'tiles' },
+        ]),
+    h('dl', { class: 'tiles' }, [
       tile('up', summary.up, format.integer(up), `/ ${format.integer(all)}`),
-      tile(
-        'players',
-        summary.players,
-        players === null ? '–' : format.integer(players),
-        slots > 0 ? summary.slots(format.integer(slots)) : '',
-      ),
+      tile('players', summary.players, format.integer(players), slots > 0 ? summary.slots(format.integer(slots)) : ''),
       tile(
         'peak',
         summary.peak,
-        peak === null ? '–' : format.integer(peak.players),
+        format.integer(peak?.players ?? null),
         peak === null ? summary.noPeak : summary.at(format.time(peak.at)),
       ),
-    ),
-  )
+    ]),
+  ])
 }
 
 const viewAttention = (server: PageServer, { name, reason }: Health, { texts, root }: ViewContext): ViewElement =>
-  h(
-    'li',
-    { class: name },
-    h(
-      'a',
-      { href: serverPath(root, server.name), title: `${cleanName(server.name)}: ${reason}` },
+  h('li', { class: name }, [
+    h('a', { href: serverPath(root, server.name), title: `${cleanName(server.name)}: ${reason}` }, [
       h('span', { class: 'mark', 'aria-hidden': 'true' }),
       h('b', {}, h('bdi', {}, cleanName(server.name))),
       h('span', { class: 'what' }, texts.states[name]),
       h('span', { class: 'why' }, reason),
-    ),
-  )
+    ]),
+  ])
 
 /** The title of the browser tab, starting with the number of servers that are down. */
 export const pageTitle = ({ down }: Totals, title: string): string => `${down > 0 ? `(${down}) ` : ''}${cleanName(title)}`

@@ -1,9 +1,10 @@
 import { meanUptime } from '../../util/uptime.ts'
 import { cleanName } from './clean-text.ts'
 import type { ViewContext } from './context.ts'
-import { viewAsTable, viewDataTable, viewTableRow } from './data-table.ts'
+import { unknownText } from './format.ts'
 import { incidentsOfDay } from './incidents.ts'
 import { h, type ViewElement } from './node.ts'
+import { viewAsTable, viewDataTable } from './parts.ts'
 import type { CardHistory, ServerDetails, ShownIncident } from './types.ts'
 
 /** The state in a part of the time, as the class of its cell. */
@@ -41,13 +42,14 @@ const mean = (values: readonly (number | null)[]): number | null => {
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length
 }
 
+const uptimeText = (up: number | null, { texts: { card }, format }: ViewContext): string =>
+  up === null ? card.unknownUptime : card.uptime(format.percent(up))
+
 const row = (kind: string, title: string, total: string, bar: ViewElement): ViewElement =>
-  h(
-    'div',
-    { class: `uptime ${kind}` },
-    h('div', { class: 'line' }, h('span', {}, title), h('span', { class: 'strong' }, total)),
+  h('div', { class: `uptime ${kind}` }, [
+    h('div', { class: 'line' }, [h('span', {}, title), h('span', { class: 'strong' }, total)]),
     bar,
-  )
+  ])
 
 /** @param incidents are told with their days */
 export function viewDays(
@@ -75,17 +77,14 @@ export function viewDays(
   return row(
     'days',
     isNew ? card.since(format.date(first.date)) : card.days(count),
-    total === null ? card.unknownUptime : card.uptime(format.percent(total)),
+    uptimeText(total, context),
     bar(card.uptimeOfDays(name, count), cells),
   )
 }
 
-export function viewHours(
-  name: string,
-  { parts, from, to, since }: CardHistory,
-  { texts, format, now }: ViewContext,
-): ViewElement {
-  const { card } = texts
+export function viewHours(name: string, { parts, from, to, since }: CardHistory, context: ViewContext): ViewElement {
+  const { format, now } = context
+  const { card } = context.texts
   const step = (to - from) / parts.length
   const total = mean(parts)
   const cells = parts.map((up, index) => {
@@ -98,7 +97,7 @@ export function viewHours(
   return row(
     'hours',
     since !== null && parts[0] === null ? card.since(format.time(since)) : card.hours,
-    total === null ? card.unknownUptime : card.uptime(format.percent(total)),
+    uptimeText(total, context),
     bar(card.uptimeOfHours(name), cells),
   )
 }
@@ -114,15 +113,13 @@ export function viewUptime(
   const name = cleanName(given)
   const table = (of: keyof typeof server.uptimeOf, view: () => ViewElement) =>
     viewAsTable(of, server.uptimeOf[of], server, open.has(of) ? view() : undefined)
-  return h(
-    'section',
-    { class: 'panel past' },
+  return h('section', { class: 'panel past' }, [
     h('h2', {}, server.uptime),
     viewHours(name, history, context),
     table('hours', () => viewHoursTable(history, context)),
     viewDays(name, history, context, incidents),
     table('days', () => viewDaysTable(history, context)),
-  )
+  ])
 }
 
 /** Newest first, as the other table. */
@@ -133,7 +130,7 @@ function viewHoursTable({ parts, from, to }: CardHistory, { texts: { server, car
     up === null ? card.unknownUptime : format.percent(up),
   ])
   const { time, up } = server.uptimeColumns
-  return viewDataTable(server.uptimeOf.hours, [time, up], rows.toReversed().map(viewTableRow))
+  return viewDataTable(server.uptimeOf.hours, [time, up], rows.toReversed())
 }
 
 function viewDaysTable({ days }: CardHistory, { texts: { server, card }, format }: ViewContext): ViewElement {
@@ -142,24 +139,21 @@ function viewDaysTable({ days }: CardHistory, { texts: { server, card }, format 
     up === null ? card.unknownUptime : format.percent(up),
     format.percent(known),
   ])
-  return viewDataTable(server.uptimeOf.days, Object.values(server.uptimeColumns), rows.toReversed().map(viewTableRow))
+  return viewDataTable(server.uptimeOf.days, Object.values(server.uptimeColumns), rows.toReversed())
 }
 
 /** The last 24 hours as a picture of few elements, for pages with many servers. */
-export function viewStrip(name: string, { parts }: CardHistory, { texts, format }: ViewContext): ViewElement {
-  const { card } = texts
+export function viewStrip(name: string, { parts }: CardHistory, context: ViewContext): ViewElement {
+  const { card } = context.texts
   const total = mean(parts)
-  const text = total === null ? card.unknownUptime : card.uptime(format.percent(total))
   const levels = parts.map(uptimeLevel)
   const starts = levels.flatMap((level, index) => (level === levels[index - 1] ? [] : [index]))
   const rects = starts.map((start, index) =>
     h('rect', { class: levels[start] ?? '', x: start, width: (starts[index + 1] ?? parts.length) - start, height: 1 }),
   )
   const box = { viewBox: `0 0 ${parts.length} 1`, preserveAspectRatio: 'none', class: 'cells strip', role: 'img' }
-  return h(
-    'div',
-    { class: 'uptime' },
-    h('span', { class: 'strong' }, total === null ? '–' : format.percent(total)),
-    h('svg', { ...box, 'aria-label': `${card.uptimeOfHours(name)}: ${text}` }, rects),
-  )
+  return h('div', { class: 'uptime' }, [
+    h('span', { class: 'strong' }, total === null ? unknownText : context.format.percent(total)),
+    h('svg', { ...box, 'aria-label': `${card.uptimeOfHours(name)}: ${uptimeText(total, context)}` }, rects),
+  ])
 }

@@ -1,6 +1,6 @@
 import type { ViewContext } from './context.ts'
-import { viewAsTable, viewDataTable, viewTableRow } from './data-table.ts'
 import { h, type ViewElement } from './node.ts'
+import { viewAsTable, viewDataTable } from './parts.ts'
 import type { WeekOfPlayers } from './types.ts'
 
 const [days, hours] = [7, 24]
@@ -57,35 +57,27 @@ export function viewWeek(week: WeekHours, context: ViewContext): ViewElement {
   }
   const swatch = (shade: string) => h('i', { class: shade })
   const { less, more, unknown } = server.weekScale
-  return h(
-    'section',
-    { class: 'panel week' },
-    h('div', { class: 'line' }, h('h2', {}, server.week), h('span', { class: 'peak' }, summary ?? ' ')),
+  return h('section', { class: 'panel week' }, [
+    h('div', { class: 'line' }, [h('h2', {}, server.week), h('span', { class: 'peak' }, summary ?? ' ')]),
     h('p', { class: 'hint' }, server.weekHint),
-    h(
-      'div',
-      { class: 'heat', role: 'img', 'aria-label': `${server.week}. ${summary ?? server.noValues}` },
+    h('div', { class: 'heat', role: 'img', 'aria-label': `${server.week}. ${summary ?? server.noValues}` }, [
       h('span'),
       Array.from({ length: hours }, (_, hour) => h('span', { class: 'hour' }, hour)),
       week.map((_, day) => [
         h('span', { class: 'day' }, context.format.weekday(day, 'short')),
         cells.slice(day * hours, (day + 1) * hours).map(cell),
       ]),
-    ),
-    h(
-      'div',
-      { class: 'line foot' },
+    ]),
+    h('div', { class: 'line foot' }, [
       viewAsTable('week', server.week, server),
-      h(
-        'p',
-        { class: 'scale', 'aria-hidden': 'true' },
+      h('p', { class: 'scale', 'aria-hidden': 'true' }, [
         less,
         Array.from({ length: shades + 1 }, (_, shade) => swatch(`shade-${shade}`)),
         more,
-        h('span', {}, swatch('unknown'), unknown),
-      ),
-    ),
-  )
+        h('span', {}, [swatch('unknown'), unknown]),
+      ]),
+    ]),
+  ])
 }
 
 /** The same as numbers: a row for each hour. */
@@ -96,5 +88,5 @@ export function viewWeekTable(week: WeekHours, context: ViewContext): ViewElemen
     hourTexts(0, hour, context)[1],
     ...week.map((day) => (day[hour] === null ? server.weekScale.unknown : countOf(day[hour] ?? 0, context).text)),
   ])
-  return viewDataTable(server.week, [server.hour, ...columns], rows.map(viewTableRow))
+  return viewDataTable(server.week, [server.hour, ...columns], rows)
 }

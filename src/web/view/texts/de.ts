@@ -66,7 +66,6 @@ export const texts: Texts = {
     hideAll: 'Alle ausblenden',
     point: (server, players, time) => `${server}: ${players} um ${time}`,
     peak: (players, time) => `Höchstes Mittel von 10 Minuten: ${players}, ${time}`,
-    none: 'Noch keine Spielerzahl',
     failed: 'Der Verlauf konnte nicht geladen werden.',
   },
 
@@ -190,13 +189,11 @@ export const texts: Texts = {
       mean: 'Millisekunden pro Tick',
       latency: 'Latenz',
     },
-    unknown: '–',
   },
 
   server: {
     removed: 'Dieser Server wird nicht mehr überwacht.',
     address: 'Adresse',
-    latency: 'Latenz',
     join: 'Beitreten über',
     add: 'Zu Minecraft hinzufügen',
     lastContact: 'Letzter Kontakt',
@@ -263,7 +260,6 @@ export const texts: Texts = {
     time: 'Zeit',
     noValues: 'Keine Daten in diesem Zeitraum.',
     limit: (budget) => `${budget} ms: Limit eines Ticks`,
-    chartFailed: 'Der Verlauf konnte nicht geladen werden.',
     sources: 'Quellen',
     source: { name: 'Quelle', state: 'Zustand', target: 'Ziel', message: 'Letzter Fehler' },
     sourceError: (reason, message) => `${reason} (${message})`,

@@ -69,7 +69,6 @@ export const texts = {
     hideAll: 'Hide all',
     point: (server: string, players: string, time: string) => `${server}: ${players} at ${time}`,
     peak: (players: string, time: string) => `Highest 10-minute mean: ${players}, ${time}`,
-    none: 'No player count yet',
     failed: 'The history could not be loaded.',
   },
 
@@ -193,13 +192,11 @@ export const texts = {
       mean: 'Milliseconds per tick',
       latency: 'Latency',
     },
-    unknown: '–',
   },
 
   server: {
     removed: 'This server is no longer watched.',
     address: 'Address',
-    latency: 'Latency',
     join: 'Join at',
     add: 'Add to Minecraft',
     lastContact: 'Last contact',
@@ -261,7 +258,6 @@ export const texts = {
     time: 'Time',
     noValues: 'No data in this period.',
     limit: (budget: string) => `${budget} ms: tick time limit`,
-    chartFailed: 'The history could not be loaded.',
     sources: 'Sources',
     source: { name: 'Source', state: 'State', target: 'Target', message: 'Last error' },
     /** @param reason one of `reasons` @param message in English, with details */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { toQueries } from '../../../src/web/client/card-queries.ts'
+import { toQueries } from '../../../src/web/client/histories.ts'
 import { exampleServer } from '../../helpers/example-server.ts'
 import { buildTestApp } from '../../helpers/test-app.ts'
 
