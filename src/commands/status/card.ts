@@ -1,7 +1,7 @@
 import { parseTextRuns, type TextRun } from '../../game/protocol/text-runs.ts'
 import { escapeControls } from '../../util/escape-controls.ts'
 import { gameColors } from '../../web/pictures/theme.ts'
-import { motdLines } from '../../web/view/motd-lines.ts'
+import { motdLines } from '../../web/view/motd.ts'
 import type { Look } from './look.ts'
 
 export interface CardStyle {
