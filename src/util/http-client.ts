@@ -28,6 +28,8 @@ export interface HttpClientOptions {
   readonly maxBytes: number
   /** Redirects that are followed, within the same origin only; default 0: a redirect is a reply as any other. */
   readonly maxRedirects?: number
+  /** What the paths begin with that redirects may lead to; default: a slash. */
+  readonly redirectsTo?: string
   /** Connections to one origin at the same time; default: any number. */
   readonly connections?: number
   /** Whether an IP address may be connected to, checked after each name lookup; default: all. */
@@ -36,7 +38,7 @@ export interface HttpClientOptions {
   readonly ca?: string
 }
 
-/** `aborted` by close() or the caller; `address`: one that is not allowed; `redirect`: to another origin, to an invalid URL, or too many. */
+/** `aborted` by close() or the caller; `address`: one that is not allowed; `redirect`: to another origin or path, to an invalid URL, or too many. */
 export type HttpFailure = 'aborted' | 'address' | 'network' | 'redirect' | 'timeout' | 'too_large'
 
 /** A request failed. The message is the reason, without URL, headers and body: those may contain secrets. */
@@ -125,7 +127,7 @@ export class HttpClient {
   }
 
   async #follow({ method = 'GET', url, headers, body }: HttpRequest, signal: AbortSignal) {
-    const { connections, maxRedirects = 0, timeoutMs, allows, ca } = this.#options
+    const { connections, maxRedirects = 0, redirectsTo = '/', timeoutMs, allows, ca } = this.#options
     const host = url.hostname.replace(/^\[|\]$/g, '')
     // An address is not looked up.
     if (allows !== undefined && isIP(host) > 0 && !allows(host)) throw new HttpError('address', 'its address is not allowed')
@@ -154,6 +156,7 @@ export class HttpClient {
         const target = `${next.protocol}//${next.host}`
         throw new HttpError('redirect', `it redirects to ${target}, another origin; set the URL there if you trust it`)
       }
+      if (!next.pathname.startsWith(redirectsTo)) throw new HttpError('redirect', `it redirects to a path outside ${redirectsTo}`)
       at = next
     }
   }

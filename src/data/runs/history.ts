@@ -56,24 +56,21 @@ const pathOf = (dataDir: string): string => join(dataDir, 'runs.json')
 const Stored = Type.Object({ runs: Type.Array(Type.Unsafe<unknown>({})) })
 
 /**
- * The runs so far, except those that are not valid, such as those of another version; none if the file does not exist or is not JSON.
+ * The runs so far, the newest last, except those that are not valid, such as those of another version; none if the file does not exist or is not JSON.
  * @throws FileSizeError, or Error of the system: the file may be valid, so it must not be replaced
  */
-async function loadHistory(dataDir: string): Promise<History> {
+export async function readHistory(dataDir: string): Promise<History> {
   const { runs } = (await readStateFile(pathOf(dataDir), Stored, maxBytes)) ?? { runs: [] }
   return runs.filter((run): run is StartedRun | RunRecord => check(RunRecord, run) || check(StartedRun, run))
 }
 
-/** The runs so far, the newest last; none if the file does not exist, is not valid, or cannot be read. */
-export const readHistory = (dataDir: string): Promise<History> => loadHistory(dataDir).catch(() => [])
-
 /**
- * Adds a run. Its end replaces its start, a start those whose end is not recorded; a run that has lost its lock must not replace the start
- * of the one that took it. Keeps the last runs, and the last success of each script.
+ * Adds a run, which replaces the starts before it whose end is not recorded: a run that has lost its lock must not replace the start of the
+ * one that took it. Keeps the last runs, and the last success of each script.
  */
 function withRun(history: History, run: StartedRun | RunRecord): History {
   const isReplaced = (one: StartedRun | RunRecord) =>
-    !isEnded(one) && one.script === run.script && (!isEnded(run) || one.started === run.started)
+    !isEnded(one) && one.script === run.script && (!isEnded(run) || one.started <= run.started)
   const runs = [...history.filter((one) => !isReplaced(one)), run]
   const lastSuccess = new Map(runs.filter(isSuccess).map((one) => [one.script, one]))
   return runs.filter((one, index) => index >= runs.length - maxRuns || one === lastSuccess.get(one.script))
@@ -86,7 +83,7 @@ function withRun(history: History, run: StartedRun | RunRecord): History {
 export async function addRun(dataDir: string, run: StartedRun | RunRecord, log: Log): Promise<void> {
   try {
     await withLock(lockPath(dataDir, 'runs'), async () => {
-      const runs = withRun(await loadHistory(dataDir), run)
+      const runs = withRun(await readHistory(dataDir), run)
       await writeAtomic(pathOf(dataDir), `${JSON.stringify({ runs }, null, 1)}\n`)
     })
   } catch (error) {

@@ -65,7 +65,7 @@ export function createRuns(options: RunsOptions) {
   /** Calls during a refresh share it. */
   async function refresh(): Promise<void> {
     if (dataDir === undefined) return
-    reading ??= readStates(options, dataDir)
+    reading ??= readStates(options, dataDir, recorded)
       .then((states) => {
         recorded = states
       })

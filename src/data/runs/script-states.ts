@@ -25,8 +25,15 @@ export interface RecordedState {
   readonly own?: ScriptState | undefined
 }
 
-/** Reads the states of the scripts from the lock files and records in the data folder. */
-export async function readStates({ scripts, values, log }: ScriptsOptions, folder: string) {
+/**
+ * Reads the states of the scripts from the lock files and records in the data folder.
+ * @param known those that were read before, of which the runs stay while the records cannot be read
+ */
+export async function readStates(
+  { scripts, values, log }: ScriptsOptions,
+  folder: string,
+  known: ReadonlyMap<string, RecordedState>,
+) {
   const mask = maskOfMessages(values)
   async function readOwnState(script: Script): Promise<ScriptState | undefined> {
     try {
@@ -39,11 +46,12 @@ export async function readStates({ scripts, values, log }: ScriptsOptions, folde
   }
 
   const own = await Promise.all(scripts.map(readOwnState))
-  const before = await readHistory(folder)
+  const before = await readHistory(folder).catch(() => [])
   const held = await Promise.all(scripts.map(({ name }) => isLocked(folder, name)))
   // Again, because a run may have ended since: it is recorded before its lock is released.
-  const runs = await readHistory(folder)
+  const runs = await readHistory(folder).catch(() => undefined)
   const states = scripts.map(({ name }, index): readonly [string, RecordedState] => {
+    if (runs === undefined) return [name, { ...known.get(name), isRunning: held[index] === true, own: own[index] }]
     const ofScript = runs.filter(({ script }) => script === name)
     const started = ofScript.find((run) => !isEnded(run))
     const isNew = started !== undefined && !before.some((run) => isDeepStrictEqual(run, started))

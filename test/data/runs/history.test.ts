@@ -15,7 +15,7 @@ it('a runs.json that is too large is neither read nor replaced', async () => {
   const log = { ...silentLog, error: ({ err }: { readonly err: Error }) => errors.push(err.message) } as typeof silentLog
   await addRun(folder, { script: 'projects', trigger: 'command', started: new Date(0).toISOString() }, log)
   expect(errors).toEqual(['runs.json has 1099511627776 bytes; the maximum is 16777216'])
-  expect(await readHistory(folder)).toEqual([])
+  await expect(readHistory(folder)).rejects.toThrow('runs.json has')
   expect(statSync(path).size).toBe(2 ** 40)
   rmSync(folder, { recursive: true })
 })
@@ -30,7 +30,19 @@ it('a runs.json that cannot be read now is not replaced', async () => {
   } as typeof silentLog
   await addRun(folder, { script: 'projects', trigger: 'command', started: new Date(0).toISOString() }, log)
   expect(errors).toEqual(['EISDIR'])
-  expect(await readHistory(folder)).toEqual([])
+  await expect(readHistory(folder)).rejects.toThrow('EISDIR')
+  rmSync(folder, { recursive: true })
+})
+
+it('replaces the start of a run that was killed, also if the next start could not be recorded', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwarden-'))
+  const [killed, next] = [1, 2].map((time) => ({
+    ...{ script: 'projects', trigger: 'schedule' as const, started: new Date(time).toISOString() },
+  }))
+  const ended = { ...next!, ended: new Date(3).toISOString(), duration: 1, outcome: 'failed' as const, counts: noCounts, errors: [] }
+  await addRun(folder, killed!, silentLog)
+  await addRun(folder, ended, silentLog)
+  expect(await readHistory(folder)).toEqual([ended])
   rmSync(folder, { recursive: true })
 })
 

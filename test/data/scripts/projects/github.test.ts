@@ -372,6 +372,14 @@ describe('a redirect', () => {
     for (const end of ['', '/']) {
       expect(await read({ env: { GITHUB_API_URL: `${github.url}/api/v3${end}` } })).toMatchObject({ release: '1.2' })
     }
+    for (const target of ['/repos/a/c', '/api/v31', '/x/api/v3/repositories/1', '/api/v3', '/api/v3/../x']) {
+      redirect(`/api/v3${path}`, target)
+      github.replies.set(target, found)
+      github.log.length = 0
+      const { message } = await errorOf({ env: { GITHUB_API_URL: `${github.url}/api/v3` } })
+      expect(message).toBe(`GitHub: GET ${path}: it redirects to a path outside /api/v3/`)
+      expect(github.log).toHaveLength(1)
+    }
   })
 
   it('to another origin, or to none, is not followed', async () => {
