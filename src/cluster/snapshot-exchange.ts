@@ -2,7 +2,6 @@ import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Clock } from '../util/clock.ts'
 import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
-import { BatchQueue } from './batch-queue.ts'
 import { requireReplies, type StateConnection } from './connection.ts'
 import { type IconStore, iconExpiryMs } from './icon-store.ts'
 import type { StateKeys } from './keys.ts'
@@ -56,8 +55,10 @@ interface Batch {
 
 /** Milliseconds after which rejected snapshots are published again. */
 const rejectedMs = 50
-/** Maximum number of snapshots read with one command. */
-const maxBatch = 64
+/** Maximum number of snapshots or icons in one command. */
+const maxBatch = 128
+/** Milliseconds for which snapshots are collected, because a command costs as much as several snapshots. */
+const collectMs = 10
 
 /** The text of a snapshot: `<number> <key as JSON>\t<JSON>`, stored as `<epoch> <time in ms> <text>`. */
 const entryText = /^(\d+) ("[^\t]*")\t/
@@ -67,7 +68,9 @@ const storedHeader = /^(\d+) (\d+) /
 export class SnapshotExchange {
   readonly #options: SnapshotExchangeOptions
   readonly #codec: ReturnType<typeof createSnapshotCodec>
-  readonly #queue: BatchQueue<ServerSnapshot>
+  /** The newest snapshots that are to be written, by key: if Redis is slow, never more than there are servers. */
+  readonly #waiting = new Map<string, ServerSnapshot>()
+  #isSending = false
   /** Batches that were written and have not come back with the stream, by number. */
   readonly #inFlight = new Map<number, Batch>()
   #numbers = 0
@@ -75,10 +78,8 @@ export class SnapshotExchange {
   #invalid = 0
 
   constructor(options: SnapshotExchangeOptions) {
-    const { icons, clock } = options
     this.#options = options
-    this.#codec = createSnapshotCodec(icons, (server, part) => this.#reportInvalid(`${server}: ${part} is not valid`))
-    this.#queue = new BatchQueue((entries) => this.#send(entries), clock)
+    this.#codec = createSnapshotCodec(options.icons, (server, part) => this.#reportInvalid(`${server}: ${part} is not valid`))
   }
 
   /** Number of parts of the shared state that were ignored because they are not valid. */
@@ -88,12 +89,13 @@ export class SnapshotExchange {
 
   /** Writes a snapshot soon. If that is not possible, it is applied here only. */
   publish(key: string, snapshot: ServerSnapshot): void {
-    this.#queue.set(key, snapshot)
+    this.#waiting.set(key, snapshot)
+    void this.#sendWaiting()
   }
 
   /** Drops what is to be written: this replica is no longer a member. */
   clear(): void {
-    this.#queue.clear()
+    this.#waiting.clear()
     this.#inFlight.clear()
   }
 
@@ -161,6 +163,20 @@ export class SnapshotExchange {
   #applyOwn({ epoch, pending }: Batch, from: SnapshotOrigin['from']): void {
     const member = this.#options.membership.name
     for (const { key, snapshot, number } of pending) this.#options.onSnapshot(key, snapshot, { from, member, epoch, number })
+  }
+
+  /** Sends one batch after the other. */
+  async #sendWaiting(): Promise<void> {
+    if (this.#isSending) return
+    this.#isSending = true
+    while (this.#waiting.size > 0) {
+      await new Promise<void>((resolve) => this.#options.clock.after(collectMs, resolve))
+      const batch: [string, ServerSnapshot][] = []
+      for (const entry of this.#waiting) if (batch.push(entry) === maxBatch) break
+      for (const [key] of batch) this.#waiting.delete(key)
+      await this.#send(batch)
+    }
+    this.#isSending = false
   }
 
   /** Never rejects. */
