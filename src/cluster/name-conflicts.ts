@@ -43,7 +43,9 @@ export class NameConflicts {
 
   /** The address of a server has changed here, or it was removed: other replicas may still have the previous one for a while. */
   changed(name: string): void {
+    const { clock, signal } = this.#options
+    if (signal.aborted) return
     this.#names.add(name)
-    this.#options.clock.after(2 * afterMs, () => this.#names.delete(name))
+    clock.after(2 * afterMs, () => this.#names.delete(name))
   }
 }

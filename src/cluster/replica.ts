@@ -37,10 +37,8 @@ const pruneMs = 60_000
 
 /** This process as one of several replicas that share the work of watching all servers. */
 export class Replica {
-  readonly #id = `${hostname().replaceAll(/\s/g, '-')}-${process.pid}-${randomBytes(4).toString('hex')}`
   readonly #options: ReplicaOptions
   readonly #keys: ReturnType<typeof createStateKeys>
-  readonly #expiryMs: number
   readonly #sweepMs: number
   readonly #connection: StateConnection
   readonly #icons = new IconStore()
@@ -63,10 +61,11 @@ export class Replica {
     const { address, config, poll, clock, log } = options
     const { staleAfter } = poll
     const { stateHeartbeat: heartbeatMs, statePassword: password } = config
+    const id = `${hostname().replaceAll(/\s/g, '-')}-${process.pid}-${randomBytes(4).toString('hex')}`
     const timeoutMs = Math.min(5_000, Math.max(1_000, heartbeatMs))
     this.#options = options
     this.#keys = createStateKeys(config.statePrefix)
-    this.#expiryMs = Math.round(Math.max(2 * staleAfter, 4 * heartbeatMs))
+    const expiryMs = Math.round(Math.max(2 * staleAfter, 4 * heartbeatMs))
     this.#sweepMs = Math.min(1_000, staleAfter / 8)
     const { signal } = this.#closing
     const connection = new StateConnection({
@@ -88,14 +87,14 @@ export class Replica {
       hasName: (name) => this.#keyOfName.has(name),
     })
     this.#moves = new ServerMoves({
-      ...{ id: this.#id, watchers: this.#watchers, poll, heartbeatMs, sweepMs: this.#sweepMs, clock, log, signal },
+      ...{ id, watchers: this.#watchers, poll, heartbeatMs, sweepMs: this.#sweepMs, clock, log, signal },
       // With Redis, a silent owner is also one that does not list the server.
       mayFallBack: () => config.stateFailOpen === 'true' || connection.isUp,
     })
     const shared = { connection, keys: this.#keys, clock }
     this.#membership = new Membership({
-      ...{ ...shared, id: this.#id, heartbeatMs, log },
-      dataExpiryMs: this.#expiryMs,
+      ...{ ...shared, id, heartbeatMs, log },
+      dataExpiryMs: expiryMs,
       position: () => this.#reader.position,
       onChange: (members) => this.#follow(members),
     })
@@ -107,7 +106,7 @@ export class Replica {
     })
     this.#order = new StreamOrder(this.#membership, this.#reader)
     this.#exchange = new SnapshotExchange({
-      ...{ ...shared, icons: this.#icons, log, expiryMs: this.#expiryMs },
+      ...{ ...shared, icons: this.#icons, log, expiryMs },
       lateMs: timeoutMs,
       membership: this.#membership,
       position: () => this.#reader.position,

@@ -71,10 +71,9 @@ export class SnapshotExchange {
   /** The newest snapshots that are to be written, by key: if Redis is slow, never more than there are servers. */
   readonly #waiting = new Map<string, ServerSnapshot>()
   #isSending = false
-  /** Batches that were written and have not come back with the stream, by number. */
+  /** Batches that were written and have not come back with the stream, by the number of their last snapshot. */
   readonly #inFlight = new Map<number, Batch>()
   #numbers = 0
-  #batches = 0
   #invalid = 0
 
   constructor(options: SnapshotExchangeOptions) {
@@ -171,22 +170,23 @@ export class SnapshotExchange {
     this.#isSending = true
     while (this.#waiting.size > 0) {
       await new Promise<void>((resolve) => this.#options.clock.after(collectMs, resolve))
-      const batch: [string, ServerSnapshot][] = []
-      for (const entry of this.#waiting) if (batch.push(entry) === maxBatch) break
-      for (const [key] of batch) this.#waiting.delete(key)
-      await this.#send(batch)
+      const batch: Pending[] = []
+      for (const [key, snapshot] of this.#waiting) {
+        this.#waiting.delete(key)
+        if (batch.push({ key, snapshot, number: ++this.#numbers }) === maxBatch) break
+      }
+      if (batch.length > 0) await this.#send(batch)
     }
     this.#isSending = false
   }
 
   /** Never rejects. */
-  async #send(entries: readonly (readonly [key: string, snapshot: ServerSnapshot])[]): Promise<void> {
+  async #send(pending: readonly Pending[]): Promise<void> {
     const { connection, clock, membership, onRejected } = this.#options
     const { epoch } = membership
-    const pending = entries.map(([key, snapshot]) => ({ key, snapshot, number: ++this.#numbers }))
     const batch = { sentAt: clock.now(), epoch: epoch ?? 0, pending }
     if (epoch === undefined || !connection.isConnected) return this.#applyOwn(batch, 'here')
-    const number = ++this.#batches
+    const number = this.#numbers
     this.#inFlight.set(number, batch)
     try {
       if (await this.#write(batch, number)) return
