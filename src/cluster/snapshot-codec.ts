@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { isNumber } from '../game/check.ts'
 import { type FieldName, fieldDescriptions } from '../game/fields.ts'
 import type { KnownField, KnownFields, ServerSnapshot, SourceState } from '../game/snapshot.ts'
@@ -26,8 +25,14 @@ const round = (milliseconds: number): number => Math.round(milliseconds * 1_000)
 
 const isWireField = (value: unknown): value is WireField => Array.isArray(value) && isSourceName(value[1])
 
-/** Whether two values of fields are equal. The first comparison is faster: the store has each icon once, and most values are numbers or texts. */
-const isSameValue = (a: unknown, b: unknown): boolean => a === b || (typeof a === 'object' && isDeepStrictEqual(a, b))
+/** Whether two values of fields are equal. Icons are compared by identity, because the store has each of them once. */
+function isSameValue(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || Buffer.isBuffer(a)) return false
+  const keys = Object.keys(a)
+  if (Array.isArray(a) !== Array.isArray(b) || keys.length !== Object.keys(b).length) return false
+  return keys.every((key) => isSameValue((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]))
+}
 
 /**
  * Returns a function that creates a field, or returns an equal one: that of the earlier snapshot, or of another server, because
