@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { Redis, type RedisOptions } from 'ioredis'
 import type { Clock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'
-import { waitUpTo } from '../util/wait-up-to.ts'
 import { formatStateAddress, type StateAddress } from './address.ts'
 import { ProblemReports, type StatePart } from './problems.ts'
 import { scripts } from './scripts.ts'
@@ -101,8 +100,8 @@ export class StateConnection {
 
   /** Resolves once an attempt to connect has succeeded or failed, at most a second from now. */
   async attempted(): Promise<void> {
-    const ignore = () => {}
-    if (!this.isConnected) await waitUpTo(once(this.#commands, 'ready').then(ignore, ignore), maxAttemptMs, this.#clock)
+    if (this.isConnected) return
+    await once(this.#commands, 'ready', { signal: AbortSignal.timeout(maxAttemptMs) }).catch(() => {})
   }
 
   /** Whether commands succeed and the stream is read. */

@@ -56,7 +56,9 @@ interface Batch {
 /** Milliseconds after which rejected snapshots are published again. */
 const rejectedMs = 50
 /** Maximum number of snapshots or icons in one command. */
-const maxBatch = 128
+const maxBatch = 64
+/** Maximum number of batches that have been sent and have no reply yet. */
+const maxSending = 4
 /** Milliseconds for which snapshots are collected, because a command costs as much as several snapshots. */
 const collectMs = 10
 
@@ -70,7 +72,8 @@ export class SnapshotExchange {
   readonly #codec: ReturnType<typeof createSnapshotCodec>
   /** The newest snapshots that are to be written, by key: if Redis is slow, never more than there are servers. */
   readonly #waiting = new Map<string, ServerSnapshot>()
-  #isSending = false
+  #isCollecting = false
+  #sending = 0
   /** Batches that were written and have not come back with the stream, by the number of their last snapshot. */
   readonly #inFlight = new Map<number, Batch>()
   #numbers = 0
@@ -164,20 +167,23 @@ export class SnapshotExchange {
     for (const { key, snapshot, number } of pending) this.#options.onSnapshot(key, snapshot, { from, member, epoch, number })
   }
 
-  /** Sends one batch after the other. */
   async #sendWaiting(): Promise<void> {
-    if (this.#isSending) return
-    this.#isSending = true
-    while (this.#waiting.size > 0) {
-      await new Promise<void>((resolve) => this.#options.clock.after(collectMs, resolve))
+    if (this.#isCollecting || this.#sending >= maxSending) return
+    this.#isCollecting = true
+    await new Promise<void>((resolve) => this.#options.clock.after(collectMs, resolve))
+    this.#isCollecting = false
+    while (this.#waiting.size > 0 && this.#sending < maxSending) {
       const batch: Pending[] = []
       for (const [key, snapshot] of this.#waiting) {
         this.#waiting.delete(key)
         if (batch.push({ key, snapshot, number: ++this.#numbers }) === maxBatch) break
       }
-      if (batch.length > 0) await this.#send(batch)
+      this.#sending++
+      void this.#send(batch).then(() => {
+        this.#sending--
+        if (this.#waiting.size > 0) void this.#sendWaiting()
+      })
     }
-    this.#isSending = false
   }
 
   /** Never rejects. */
