@@ -103,8 +103,9 @@ await waitUntil('the other replicas to join', isReady)
 /** @param round number of earlier snapshots of the server */
 function publish(index: number, round: number): void {
   const server = servers[index]
-  const owner = server && members.get(first?.ownerOf(serverKeyOf(server)) ?? '')
-  if (server && owner) owner.exchange.publish(serverKeyOf(server), createSnapshot(server, index, round))
+  if (server === undefined) return
+  const key = serverKeyOf(server)
+  members.get(first?.ownerOf(key) ?? '')?.exchange.publish(key, createSnapshot(server, index, round))
 }
 
 for (let index = 0; index < servers.length; index++) {

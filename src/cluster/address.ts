@@ -11,28 +11,22 @@ export interface StateAddress extends HostPort {
 
 const defaultPort = 6379
 
-function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** `redis://` or `rediss://`, then `[user][:password@]host[:port][/database]`; undefined for anything else. */
 export function parseStateAddress(text: string): StateAddress | undefined {
-  const [, protocol, credentials = '', address = '', database = '0'] =
-    /^(rediss?):\/\/(?:([^/?#]*)@)?([^/?#@]+)(?:\/(\d{1,5})?)?$/.exec(text.trim()) ?? []
-  const parsed = protocol === undefined ? undefined : parseHostPort(address, defaultPort)
-  const [, givenUser = '', givenPassword = ''] = /^([^:]*):?(.*)$/s.exec(credentials) ?? []
-  const [user, password] = [decode(givenUser), decode(givenPassword)]
-  if (parsed === undefined || user === undefined || password === undefined) return undefined
-  return {
-    ...parsed,
-    tls: protocol === 'rediss',
-    database: Number(database),
-    ...(user !== '' && { user }),
-    ...(password !== '' && { password }),
+  try {
+    const { protocol, host, username, password, pathname, search, hash } = new URL(text.trim())
+    const address = parseHostPort(decodeURIComponent(host), defaultPort)
+    const database = /^\/?(\d{0,5})$/.exec(pathname)?.[1]
+    if (!/^rediss?:$/.test(protocol) || address === undefined || database === undefined || search + hash !== '') return undefined
+    return {
+      ...address,
+      tls: protocol === 'rediss:',
+      database: Number(database),
+      ...(username !== '' && { user: decodeURIComponent(username) }),
+      ...(password !== '' && { password: decodeURIComponent(password) }),
+    }
+  } catch {
+    return undefined
   }
 }
 

@@ -1,10 +1,9 @@
+import { once } from 'node:events'
 import { Redis, type RedisOptions } from 'ioredis'
-import { createMask } from '../secrets/mask.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'
-import { waitUpTo } from '../util/wait-up-to.ts'
 import { formatStateAddress, type StateAddress } from './address.ts'
-import { ProblemReports, type StatePart, type StateProblem, toStateProblem } from './problems.ts'
+import { ProblemReports, type StatePart } from './problems.ts'
 import { scripts } from './scripts.ts'
 
 /** A command failed. */
@@ -19,7 +18,7 @@ export interface StateConnectionOptions {
   readonly log: Log
   /** Timeout of a command, milliseconds. */
   readonly timeoutMs: number
-  /** Maximum time that a command of `read` waits for entries, milliseconds. */
+  /** Maximum time that a command of the part `messages` waits for entries, milliseconds. */
   readonly maxBlockMs: number
   /** Maximum pause between two attempts to connect, milliseconds. */
   readonly maxRetryMs: number
@@ -46,14 +45,8 @@ export class StateConnection {
   readonly #commands: Redis
   readonly #messages: Redis
   readonly #clock: Clock
-  readonly #mask: (text: string) => string
   readonly #reports: ProblemReports
   readonly #readyListeners = new Set<() => void>()
-  readonly #firstAttempt: Promise<void>
-  #hasWorked = false
-  #isReading = false
-  /** Why the database was not selected: the client would continue with database 0, which may contain other data. */
-  #selectError: unknown
   #isClosed = false
   /** Durations of the last two commands, milliseconds. */
   #roundTrips: readonly [number, number] = [0, 0]
@@ -62,7 +55,6 @@ export class StateConnection {
     const { address, password, clock, log, timeoutMs, maxBlockMs, maxRetryMs } = options
     const secret = password ?? address.password
     this.#clock = clock
-    this.#mask = createMask(secret === undefined ? [] : [secret])
     this.#reports = new ProblemReports(log, formatStateAddress(address))
     const settings = {
       host: address.host,
@@ -74,7 +66,6 @@ export class StateConnection {
       // RESP3 has no features needed here, and proxies in front of Redis often do not support it.
       protocol: 2,
       connectionName: 'tickwarden',
-      lazyConnect: true,
       connectTimeout: connectTimeoutMs,
       commandTimeout: timeoutMs,
       // Commands that could not be sent are outdated when the connection is back.
@@ -91,25 +82,36 @@ export class StateConnection {
       socketTimeout: Math.max(4 * timeoutMs, 4_000),
     })
     this.#messages = new Redis({ ...settings, commandTimeout: timeoutMs + maxBlockMs })
-    this.#firstAttempt = new Promise((resolve) => {
-      for (const event of ['ready', 'close']) this.#commands.once(event, () => resolve())
+    for (const [part, redis] of [
+      ['commands', this.#commands],
+      ['messages', this.#messages],
+    ] as const) {
+      redis.on('error', (error: Error & { readonly command?: { readonly name: string } }) => {
+        this.#fail(part, error)
+        // The client would continue with database 0, which may contain other data.
+        if (error.command?.name === 'select') redis.disconnect(true)
+      })
+      redis.on('close', () => this.#fail(part, new Error('closed')))
+    }
+    this.#commands.on('ready', () => {
+      for (const listener of this.#readyListeners) listener()
     })
-    this.#listen()
   }
 
-  /** Resolves once the first attempt to connect has succeeded or failed, at most a second from now. */
-  attempted(): Promise<void> {
-    return waitUpTo(this.#firstAttempt, maxAttemptMs, this.#clock)
+  /** Resolves once an attempt to connect has succeeded or failed, at most a second from now. */
+  async attempted(): Promise<void> {
+    if (this.isConnected) return
+    await once(this.#commands, 'ready', { signal: AbortSignal.timeout(maxAttemptMs) }).catch(() => {})
   }
 
   /** Whether commands succeed and the stream is read. */
   get isUp(): boolean {
-    return this.#hasWorked && this.#isReading && !this.#reports.hasAny
+    return this.#reports.isUp
   }
 
   /** Whether commands can be sent. */
   get isConnected(): boolean {
-    return this.#commands.status === 'ready' && this.#selectError === undefined
+    return this.#commands.status === 'ready'
   }
 
   /** Milliseconds from a command to its reply: the shorter one of the last two. */
@@ -119,52 +121,33 @@ export class StateConnection {
 
   /**
    * Runs a command, with a timeout of a few seconds.
-   * @param part the purpose, for error reports: a server that is full, for example, refuses writes but not reads
+   * @param part the purpose, for error reports: a server that is full, for example, refuses writes but not reads. Commands of `messages` are
+   * sent on the connection that waits for entries.
    * @throws StateUnavailable
    */
   async run<T>(part: StatePart, command: (redis: Redis) => Promise<T>): Promise<T> {
+    const redis = part === 'messages' ? this.#messages : this.#commands
     try {
-      if (this.#selectError !== undefined) throw this.#selectError
       const sentAt = this.#clock.now()
-      const result = await command(this.#commands)
+      const result = await command(redis)
       const took = this.#clock.now() - sentAt
-      this.#roundTrips = [this.#roundTrips[1] || took, took]
-      this.#hasWorked = true
+      if (redis === this.#commands) this.#roundTrips = [this.#roundTrips[1] || took, took]
       this.#reports.remove(part)
       return result
     } catch (error) {
-      // Users of locks report failures themselves.
-      if (part !== 'locks') this.#fail(part, error)
-      const problem = this.#problemOf(error)
-      // Without the error as its cause, because that contains the arguments of the command.
-      throw new StateUnavailable((problem.explains ? problem : (this.#reports.of('commands') ?? problem)).message)
-    }
-  }
-
-  /**
-   * Runs a command on the connection that waits for entries.
-   * @throws StateUnavailable
-   */
-  async read<T>(command: (redis: Redis) => Promise<T>): Promise<T> {
-    try {
-      const result = await command(this.#messages)
-      this.#isReading = true
-      this.#reports.remove('messages')
-      return result
-    } catch (error) {
-      this.#isReading = false
-      // The server has become a replica or the primary, and says so at the next command.
-      if (!(error as Error).message.startsWith('UNBLOCKED')) this.#fail('messages', error)
+      // Users of locks report failures themselves. UNBLOCKED: the server has become a replica or the primary, and says so at the next command.
+      if (part !== 'locks' && !(error as Error).message.startsWith('UNBLOCKED')) this.#fail(part, error)
       // Nothing else would try again: the connection itself may still be open.
-      if (!this.#isClosed && this.#messages.status === 'ready') this.#messages.disconnect(true)
-      throw new StateUnavailable(this.#problemOf(error).message)
+      if (redis === this.#messages && !this.#isClosed && redis.status === 'ready') redis.disconnect(true)
+      // Without the error as its cause, because that contains the arguments of the command.
+      throw new StateUnavailable(this.#reports.explain(error))
     }
   }
 
   /** Calls the listener after each (re)connection. */
   onReady(listener: () => void): void {
     this.#readyListeners.add(listener)
-    if (this.#commands.status === 'ready') listener()
+    if (this.isConnected) listener()
   }
 
   close(): void {
@@ -173,35 +156,7 @@ export class StateConnection {
     this.#messages.disconnect()
   }
 
-  #listen(): void {
-    for (const [redis, part] of [
-      [this.#commands, 'commands'],
-      [this.#messages, 'messages'],
-    ] as const) {
-      redis.on('error', (error: unknown) => this.#fail(part, error))
-      redis.on('close', () => this.#fail(part, new Error('closed')))
-      redis.connect().catch(() => {})
-    }
-    this.#messages.on('close', () => {
-      this.#isReading = false
-    })
-    this.#commands.on('connect', () => {
-      this.#selectError = undefined
-    })
-    this.#commands.on('error', (error: unknown) => {
-      if ((error as { readonly command?: { readonly name: string } }).command?.name === 'select') this.#selectError = error
-    })
-    this.#commands.on('ready', () => {
-      for (const listener of this.#readyListeners) listener()
-    })
-  }
-
-  #problemOf(error: unknown): StateProblem {
-    const problem = toStateProblem(error)
-    return { ...problem, message: this.#mask(problem.message) }
-  }
-
   #fail(part: StatePart, error: unknown): void {
-    if (!this.#isClosed) this.#reports.add(part, this.#problemOf(error))
+    if (!this.#isClosed) this.#reports.add(part, error)
   }
 }

@@ -101,11 +101,8 @@ export class Membership {
     this.#isClosed = true
     this.#cancel()
     await this.#running
-    if (this.#isJoining) return
-    const { connection, keys, position } = this.#options
-    const args = [keys.members, keys.state, keys.stream, this.name, position()] as const
     // If that fails, it expires.
-    await connection.run('heartbeats', (redis) => redis.stateLeave(...args)).catch(() => {})
+    if (!this.#isJoining) await this.#send('leave').catch(() => {})
   }
 
   async #run(): Promise<void> {
@@ -124,18 +121,18 @@ export class Membership {
     this.#running = undefined
   }
 
+  #send(action: 'join' | 'stay' | 'leave') {
+    const { connection, keys, clock, dataExpiryMs, position } = this.#options
+    const watchedMs = Math.max(0, Math.round(this.#watchedUntil - clock.now()))
+    const args = [this.name, this.#expiryMs, this.#epoch, position(), action, watchedMs, dataExpiryMs, ...this.#names]
+    return connection.run('heartbeats', (redis) => redis.stateBeat(keys.members, keys.state, keys.stream, ...args))
+  }
+
   /** @returns milliseconds until the next beat */
   async #beat(): Promise<number> {
-    const { connection, keys, clock, heartbeatMs, dataExpiryMs, position } = this.#options
+    const { clock, heartbeatMs } = this.#options
     const sentAt = clock.now()
-    const watchedMs = Math.max(0, Math.round(this.#watchedUntil - sentAt))
-    const args = [
-      ...[this.name, this.#expiryMs, this.#epoch, position(), this.#isJoining ? 1 : 0, watchedMs, dataExpiryMs],
-      ...this.#names,
-    ]
-    const [epoch, , time, watched, ...entries] = await connection.run('heartbeats', (redis) =>
-      redis.stateBeat(keys.members, keys.state, keys.stream, ...args),
-    )
+    const [epoch, time, watched, ...entries] = await this.#send(this.#isJoining ? 'join' : 'stay')
     if (Number(epoch) === 0) {
       this.#rejoin(sentAt - this.#lastBeat)
       return 0

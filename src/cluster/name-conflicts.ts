@@ -7,6 +7,8 @@ export interface NameConflictsOptions {
   readonly log: Log
   readonly hasKey: (key: string) => boolean
   readonly hasName: (name: string) => boolean
+  /** Aborted when the replica leaves. */
+  readonly signal: AbortSignal
 }
 
 /** Milliseconds after which an equal name is logged: when an address changes, replicas read their lists one after the other. */
@@ -17,7 +19,6 @@ export class NameConflicts {
   readonly #options: NameConflictsOptions
   /** Names that are logged, will be unless the lists agree until then, or whose addresses here have just changed. */
   readonly #names = new Set<string>()
-  #isClosed = false
 
   constructor(options: NameConflictsOptions) {
     this.#options = options
@@ -25,12 +26,12 @@ export class NameConflicts {
 
   /** Another replica has a server with this key, which this one has not. */
   check(key: string): void {
-    const { clock, log, hasKey, hasName } = this.#options
+    const { clock, log, hasKey, hasName, signal } = this.#options
     const name = nameOfKey(key)
     if (!hasName(name) || this.#names.has(name)) return
     this.#names.add(name)
     clock.after(afterMs, () => {
-      const isOver = this.#isClosed || hasKey(key) || !hasName(name)
+      const isOver = signal.aborted || hasKey(key) || !hasName(name)
       if (isOver) this.#names.delete(name)
       else
         log.warn(
@@ -42,12 +43,9 @@ export class NameConflicts {
 
   /** The address of a server has changed here, or it was removed: other replicas may still have the previous one for a while. */
   changed(name: string): void {
-    if (this.#isClosed) return
+    const { clock, signal } = this.#options
+    if (signal.aborted) return
     this.#names.add(name)
-    this.#options.clock.after(2 * afterMs, () => this.#names.delete(name))
-  }
-
-  close(): void {
-    this.#isClosed = true
+    clock.after(2 * afterMs, () => this.#names.delete(name))
   }
 }

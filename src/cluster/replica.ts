@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Fleet, FleetOptions } from '../game/fleet.ts'
 import type { PollSettings } from '../game/server-settings.ts'
 import type { Clock } from '../util/clock.ts'
@@ -36,10 +37,8 @@ const pruneMs = 60_000
 
 /** This process as one of several replicas that share the work of watching all servers. */
 export class Replica {
-  readonly #id = `${hostname().replaceAll(/\s/g, '-')}-${process.pid}-${randomBytes(4).toString('hex')}`
   readonly #options: ReplicaOptions
   readonly #keys: ReturnType<typeof createStateKeys>
-  readonly #expiryMs: number
   readonly #sweepMs: number
   readonly #connection: StateConnection
   readonly #icons = new IconStore()
@@ -55,23 +54,20 @@ export class Replica {
   readonly locks: Locks
   readonly #membership: Membership
   readonly #reader: StreamReader
-  #isClosed = false
-  #isLoading = false
+  readonly #closing = new AbortController()
   #isLoadDue = false
-  #lastPrune: number
-  #cancelSweep = () => {}
-  #cancelLoad = () => {}
 
   constructor(options: ReplicaOptions) {
     const { address, config, poll, clock, log } = options
     const { staleAfter } = poll
     const { stateHeartbeat: heartbeatMs, statePassword: password } = config
+    const id = `${hostname().replaceAll(/\s/g, '-')}-${process.pid}-${randomBytes(4).toString('hex')}`
     const timeoutMs = Math.min(5_000, Math.max(1_000, heartbeatMs))
     this.#options = options
     this.#keys = createStateKeys(config.statePrefix)
-    this.#lastPrune = clock.now()
-    this.#expiryMs = Math.round(Math.max(2 * staleAfter, 4 * heartbeatMs))
+    const expiryMs = Math.round(Math.max(2 * staleAfter, 4 * heartbeatMs))
     this.#sweepMs = Math.min(1_000, staleAfter / 8)
+    const { signal } = this.#closing
     const connection = new StateConnection({
       ...{ address, password, clock, log, timeoutMs },
       maxBlockMs: 2 * heartbeatMs,
@@ -86,19 +82,19 @@ export class Replica {
       onClose: (watcher) => this.#forget(watcher),
     }
     this.#conflicts = new NameConflicts({
-      ...{ clock, log },
+      ...{ clock, log, signal },
       hasKey: (key) => this.#watchers.has(key),
       hasName: (name) => this.#keyOfName.has(name),
     })
     this.#moves = new ServerMoves({
-      ...{ id: this.#id, watchers: this.#watchers, poll, heartbeatMs, sweepMs: this.#sweepMs, clock, log },
+      ...{ id, watchers: this.#watchers, poll, heartbeatMs, sweepMs: this.#sweepMs, clock, log, signal },
       // With Redis, a silent owner is also one that does not list the server.
       mayFallBack: () => config.stateFailOpen === 'true' || connection.isUp,
     })
     const shared = { connection, keys: this.#keys, clock }
     this.#membership = new Membership({
-      ...{ ...shared, id: this.#id, heartbeatMs, log },
-      dataExpiryMs: this.#expiryMs,
+      ...{ ...shared, id, heartbeatMs, log },
+      dataExpiryMs: expiryMs,
       position: () => this.#reader.position,
       onChange: (members) => this.#follow(members),
     })
@@ -110,7 +106,7 @@ export class Replica {
     })
     this.#order = new StreamOrder(this.#membership, this.#reader)
     this.#exchange = new SnapshotExchange({
-      ...{ ...shared, icons: this.#icons, log, expiryMs: this.#expiryMs },
+      ...{ ...shared, icons: this.#icons, log, expiryMs },
       lateMs: timeoutMs,
       membership: this.#membership,
       position: () => this.#reader.position,
@@ -168,7 +164,7 @@ export class Replica {
     let [servers, unknown, fallback] = [0, 0, 0]
     for (const watcher of this.#watchers.values()) {
       if (watcher.isOwned) servers++
-      if (watcher.isFallback) fallback++
+      if (this.#moves.isFallback(watcher)) fallback++
       if (watcher.isSilent) unknown++
     }
     const { isUp } = this.#connection
@@ -178,11 +174,7 @@ export class Replica {
 
   /** Leaves; other replicas take over its servers immediately. */
   async close(): Promise<void> {
-    this.#isClosed = true
-    this.#moves.close()
-    this.#conflicts.close()
-    this.#cancelSweep()
-    this.#cancelLoad()
+    this.#closing.abort()
     this.#reader.close()
     await waitUpTo(this.#membership.close(), maxLeaveMs, this.#options.clock)
     this.#connection.close()
@@ -211,7 +203,7 @@ export class Replica {
   }
 
   #follow(members: readonly string[]): void {
-    if (this.#isClosed) return
+    if (this.#closing.signal.aborted) return
     if (members.length === 0) this.#exchange.clear()
     else this.#options.log.info({ members }, `Live replicas: ${members.length}.`)
     this.#moves.follow(members)
@@ -219,14 +211,21 @@ export class Replica {
 
   async #sweep(): Promise<void> {
     const { clock } = this.#options
-    this.#exchange.applyLate()
-    await this.#moves.sweep()
-    if (this.#isClosed) return
-    if (clock.now() - this.#lastPrune > pruneMs) {
-      this.#lastPrune = clock.now()
-      this.#icons.keepOnly(Array.from(this.#watchers.values(), (watcher) => watcher.snapshot()))
+    let lastPrune = clock.now()
+    while (!this.#closing.signal.aborted) {
+      this.#exchange.applyLate()
+      await this.#moves.sweep()
+      if (clock.now() - lastPrune > pruneMs) {
+        lastPrune = clock.now()
+        this.#icons.keepOnly(Array.from(this.#watchers.values(), (watcher) => watcher.snapshot()))
+      }
+      await this.#wait(this.#sweepMs)
     }
-    this.#cancelSweep = clock.after(this.#sweepMs, () => void this.#sweep())
+  }
+
+  /** Waits, at most until it is closed. */
+  async #wait(ms: number): Promise<void> {
+    await delay(ms, undefined, { signal: this.#closing.signal, ref: false }).catch(() => {})
   }
 
   async #loadServers(serverKeys: readonly string[]): Promise<void> {
@@ -239,22 +238,18 @@ export class Replica {
    */
   async #load(): Promise<void> {
     this.#isLoadDue = true
-    if (this.#isLoading) return
-    this.#isLoading = true
-    this.#order.beginLoading()
-    while (this.#isLoadDue && !this.#isClosed) {
+    if (this.#order.isLoading) return
+    this.#order.isLoading = true
+    while (this.#isLoadDue && !this.#closing.signal.aborted) {
       this.#isLoadDue = false
       try {
         await this.#loadServers([...this.#watchers.keys()])
       } catch {
         // Reported by the connection.
         this.#isLoadDue = true
-        await new Promise<void>((resolve) => {
-          this.#cancelLoad = this.#options.clock.after(retryLoadMs, resolve)
-        })
+        await this.#wait(retryLoadMs)
       }
     }
-    this.#isLoading = false
-    this.#order.endLoading()
+    this.#order.isLoading = false
   }
 }

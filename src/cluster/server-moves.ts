@@ -18,6 +18,8 @@ export interface ServerMovesOptions {
   readonly sweepMs: number
   /** Whether silent servers are polled here. */
   readonly mayFallBack: () => boolean
+  /** Aborted when the replica leaves. */
+  readonly signal: AbortSignal
   readonly clock: Clock
   readonly log: Log
 }
@@ -53,7 +55,6 @@ export class ServerMoves {
   #isDue = false
   /** Whether it was logged that servers are silent. */
   #isReported = false
-  #isClosed = false
 
   constructor(options: ServerMovesOptions) {
     const { poll, sweepMs } = options
@@ -78,18 +79,17 @@ export class ServerMoves {
     this.#isDue = true
     if (this.#isMoving) return
     this.#isMoving = true
-    const { id, watchers, heartbeatMs } = this.#options
+    const { id, watchers, heartbeatMs, signal } = this.#options
     const pauses = createPauses()
-    while (this.#isDue && !this.#isClosed) {
+    while (this.#isDue && !signal.aborted) {
       this.#isDue = false
       const gained: SharedWatcher[] = []
       for (const watcher of watchers.values()) {
         if (pauses.isDue()) await pauses.take()
-        if (this.#isDue || this.#isClosed) break
+        if (this.#isDue || signal.aborted) break
         const owner = this.#ownerOf(watcher.key)
         if (owner === id && !watcher.isOwned) gained.push(watcher)
         if (owner === undefined || (owner !== id && !watcher.isPolledHere)) watcher.disown()
-        watcher.isFallback = watcher.isOwned && owner !== id
       }
       const spreadMs = Math.min(
         this.#spreadMs(gained.length),
@@ -97,7 +97,7 @@ export class ServerMoves {
       )
       for (const watcher of gained) {
         if (pauses.isDue()) await pauses.take()
-        if (this.#isDue || this.#isClosed) break
+        if (this.#isDue || signal.aborted) break
         watcher.own(placeOf(watcher.server) * spreadMs)
       }
       if (!this.#isDue) this.#hasLostMember = false
@@ -107,13 +107,17 @@ export class ServerMoves {
 
   /** Of several replicas that poll a server that its owner does not report, one continues: the first by id. */
   reported(watcher: SharedWatcher, sender: string): void {
-    const owner = this.#ownerOf(watcher.key)
-    if (watcher.isFallback && (sender === owner || sender < this.#options.id)) watcher.disown()
+    if (this.isFallback(watcher) && (sender === this.#ownerOf(watcher.key) || sender < this.#options.id)) watcher.disown()
+  }
+
+  /** Whether this replica polls it although another one should. */
+  isFallback(watcher: SharedWatcher): boolean {
+    return watcher.isOwned && this.#ownerOf(watcher.key) !== this.#options.id
   }
 
   /** What has to be done from time to time for each server, in slices. */
   async sweep(): Promise<void> {
-    const { watchers, clock, mayFallBack } = this.#options
+    const { watchers, clock, mayFallBack, signal } = this.#options
     const pauses = createPauses()
     let now = clock.now()
     const silent: SharedWatcher[] = []
@@ -122,16 +126,12 @@ export class ServerMoves {
         await pauses.take()
         now = clock.now()
       }
-      if (this.#isClosed) return
+      if (signal.aborted) return
       watcher.expire(now)
       if (watcher.isOwned) watcher.repeat(now)
       else if (this.#isSilent(watcher, now) && mayFallBack()) silent.push(watcher)
     }
     this.#fallBack(silent)
-  }
-
-  close(): void {
-    this.#isClosed = true
   }
 
   /** Whether nothing was heard of a server that another replica should poll for so long that it is to be polled here. */
@@ -147,19 +147,15 @@ export class ServerMoves {
 
   /** Polls silent servers here. */
   #fallBack(silent: readonly SharedWatcher[]): void {
-    const { id, watchers, poll, log } = this.#options
+    const { watchers, poll, log } = this.#options
     const spreadMs = Math.min(poll.interval / 2, silent.length * startSpacingMs)
-    for (const watcher of silent) {
-      watcher.own(placeOf(watcher.server) * spreadMs)
-      // It may have become the owner since the server was found to be silent.
-      watcher.isFallback = this.#ownerOf(watcher.key) !== id
-    }
+    for (const watcher of silent) watcher.own(placeOf(watcher.server) * spreadMs)
     if (silent.length > 0 && !this.#isReported) {
       this.#isReported = true
       log.warn(
         `The replicas that should poll some servers (${silent.length}) do not report them, because they are silent or do not list them: this replica polls them until they do.`,
       )
-    } else if (this.#isReported && ![...watchers.values()].some(({ isFallback }) => isFallback)) {
+    } else if (this.#isReported && ![...watchers.values()].some((watcher) => this.isFallback(watcher))) {
       this.#isReported = false
       log.info('Every server is polled by the replica that should poll it again.')
     }

@@ -44,13 +44,10 @@ export class SharedWatcher implements Watcher {
   readonly server: string
   /** Identifies the server among replicas. */
   readonly key: string
-  /** Whether this process polls it although another one should, until that one reports it. */
-  isFallback = false
   readonly #createWatcher: () => Watcher
   readonly #options: SharedWatcherOptions
   #listeners: readonly ((snapshot: ServerSnapshot) => void)[] = []
   #poller: Watcher | undefined
-  #isStarted = false
   #isClosed = false
   /** Monotonic milliseconds of the last snapshot from the process that polls the server. */
   #receivedAt: number
@@ -116,10 +113,8 @@ export class SharedWatcher implements Watcher {
     return this.#current
   }
 
-  start(delayMs = 0): void {
-    this.#isStarted = true
-    this.#poller?.start(delayMs)
-  }
+  /** Polls start as soon as this process owns the server. */
+  start(): void {}
 
   async poll(): Promise<ServerSnapshot> {
     return this.#poller?.poll() ?? this.#current
@@ -139,19 +134,18 @@ export class SharedWatcher implements Watcher {
     this.#poller = poller
     let isFirst = true
     poller.subscribe((snapshot) => {
-      if (isFirst && this.#isStarted && snapshot.lastPollAt !== undefined) {
+      if (isFirst && snapshot.lastPollAt !== undefined) {
         isFirst = false
         poller.start(untilDue(this.server, this.settings.interval, this.#options.clock.now()))
       }
       this.#takeOver(snapshot)
     })
-    if (this.#isStarted) poller.start(delayMs)
+    poller.start(delayMs)
   }
 
   disown(): void {
     this.#poller?.close()
     this.#poller = undefined
-    this.isFallback = false
   }
 
   /** Applies a snapshot, from this process too, unless it is older than the current one. */

@@ -2,7 +2,6 @@ import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Clock } from '../util/clock.ts'
 import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
-import { BatchQueue } from './batch-queue.ts'
 import { requireReplies, type StateConnection } from './connection.ts'
 import { type IconStore, iconExpiryMs } from './icon-store.ts'
 import type { StateKeys } from './keys.ts'
@@ -56,8 +55,12 @@ interface Batch {
 
 /** Milliseconds after which rejected snapshots are published again. */
 const rejectedMs = 50
-/** Maximum number of snapshots read with one command. */
+/** Maximum number of snapshots or icons in one command. */
 const maxBatch = 64
+/** Maximum number of batches that have been sent and have no reply yet. */
+const maxSending = 4
+/** Milliseconds for which snapshots are collected, because a command costs as much as several snapshots. */
+const collectMs = 10
 
 /** The text of a snapshot: `<number> <key as JSON>\t<JSON>`, stored as `<epoch> <time in ms> <text>`. */
 const entryText = /^(\d+) ("[^\t]*")\t/
@@ -67,18 +70,18 @@ const storedHeader = /^(\d+) (\d+) /
 export class SnapshotExchange {
   readonly #options: SnapshotExchangeOptions
   readonly #codec: ReturnType<typeof createSnapshotCodec>
-  readonly #queue: BatchQueue<ServerSnapshot>
-  /** Batches that were written and have not come back with the stream, by number. */
+  /** The newest snapshots that are to be written, by key: if Redis is slow, never more than there are servers. */
+  readonly #waiting = new Map<string, ServerSnapshot>()
+  #isCollecting = false
+  #sending = 0
+  /** Batches that were written and have not come back with the stream, by the number of their last snapshot. */
   readonly #inFlight = new Map<number, Batch>()
   #numbers = 0
-  #batches = 0
   #invalid = 0
 
   constructor(options: SnapshotExchangeOptions) {
-    const { icons, clock } = options
     this.#options = options
-    this.#codec = createSnapshotCodec(icons, (server, part) => this.#reportInvalid(`${server}: ${part} is not valid`))
-    this.#queue = new BatchQueue((entries) => this.#send(entries), clock)
+    this.#codec = createSnapshotCodec(options.icons, (server, part) => this.#reportInvalid(`${server}: ${part} is not valid`))
   }
 
   /** Number of parts of the shared state that were ignored because they are not valid. */
@@ -88,12 +91,13 @@ export class SnapshotExchange {
 
   /** Writes a snapshot soon. If that is not possible, it is applied here only. */
   publish(key: string, snapshot: ServerSnapshot): void {
-    this.#queue.set(key, snapshot)
+    this.#waiting.set(key, snapshot)
+    void this.#sendWaiting()
   }
 
   /** Drops what is to be written: this replica is no longer a member. */
   clear(): void {
-    this.#queue.clear()
+    this.#waiting.clear()
     this.#inFlight.clear()
   }
 
@@ -163,14 +167,32 @@ export class SnapshotExchange {
     for (const { key, snapshot, number } of pending) this.#options.onSnapshot(key, snapshot, { from, member, epoch, number })
   }
 
+  async #sendWaiting(): Promise<void> {
+    if (this.#isCollecting || this.#sending >= maxSending) return
+    this.#isCollecting = true
+    await new Promise<void>((resolve) => this.#options.clock.after(collectMs, resolve))
+    this.#isCollecting = false
+    while (this.#waiting.size > 0 && this.#sending < maxSending) {
+      const batch: Pending[] = []
+      for (const [key, snapshot] of this.#waiting) {
+        this.#waiting.delete(key)
+        if (batch.push({ key, snapshot, number: ++this.#numbers }) === maxBatch) break
+      }
+      this.#sending++
+      void this.#send(batch).then(() => {
+        this.#sending--
+        if (this.#waiting.size > 0) void this.#sendWaiting()
+      })
+    }
+  }
+
   /** Never rejects. */
-  async #send(entries: readonly (readonly [key: string, snapshot: ServerSnapshot])[]): Promise<void> {
+  async #send(pending: readonly Pending[]): Promise<void> {
     const { connection, clock, membership, onRejected } = this.#options
     const { epoch } = membership
-    const pending = entries.map(([key, snapshot]) => ({ key, snapshot, number: ++this.#numbers }))
     const batch = { sentAt: clock.now(), epoch: epoch ?? 0, pending }
     if (epoch === undefined || !connection.isConnected) return this.#applyOwn(batch, 'here')
-    const number = ++this.#batches
+    const number = this.#numbers
     this.#inFlight.set(number, batch)
     try {
       if (await this.#write(batch, number)) return

@@ -65,14 +65,14 @@ export class StreamOrder implements SnapshotOrder {
     this.#completeFrom = Math.max(this.#loadedTo + 1, this.#completeFrom)
   }
 
-  /** Everything is being loaded. */
-  beginLoading(): void {
-    this.#isLoading = true
+  /** Whether everything is being loaded. */
+  get isLoading(): boolean {
+    return this.#isLoading
   }
 
-  endLoading(): void {
-    this.#isLoading = false
-    this.#completeFromNext()
+  set isLoading(isLoading: boolean) {
+    this.#isLoading = isLoading
+    if (!isLoading) this.#completeFromNext()
   }
 
   /** Whether the state is that of all replicas that have read the same entries. */

@@ -77,7 +77,7 @@ export class StreamReader {
 
   async #load(): Promise<void> {
     const { connection, keys, clock, onGap } = this.#options
-    this.#position = Number(await connection.read((redis) => redis.hget(keys.state, 'position'))) || 0
+    this.#position = Number(await connection.run('messages', (redis) => redis.hget(keys.state, 'position'))) || 0
     this.#cursor = `${this.#position}-0`
     this.#isComplete = true
     onGap()
@@ -86,7 +86,7 @@ export class StreamReader {
 
   async #read(): Promise<void> {
     const { connection, keys, clock, blockMs, prepare, onEntry } = this.#options
-    const results = await connection.read(async (redis) => {
+    const results = await connection.run('messages', async (redis) => {
       const reading = redis.xread('COUNT', maxEntries, 'BLOCK', blockMs, 'STREAMS', keys.stream, this.#cursor)
       const [reply, time] = await Promise.all([reading, redis.time()])
       return { reply: reply as Reply, time }
