@@ -71,7 +71,13 @@ export function createUpstream(options: UpstreamOptions) {
   const { timeout: timeoutMs = 15_000, maxBytes = 8 * 1024 * 1024, maxWait = 90_000, limitPause = 60_000 } = options
   const { origin, pathname } = new URL(options.baseUrl)
   const root = origin + pathname.replace(/\/$/, '')
-  const client = new HttpClient({ timeoutMs, maxBytes, maxRedirects, redirectsTo: `${root.slice(origin.length)}/`, connections: 4 })
+  const client = new HttpClient({
+    timeoutMs,
+    maxBytes,
+    maxRedirects,
+    redirectsTo: `${root.slice(origin.length)}/`,
+    connections: 4,
+  })
   const close = () => void client.close()
   signal.addEventListener('abort', close, { once: true })
   let blockedUntil = 0

@@ -39,7 +39,14 @@ it('replaces the start of a run that was killed, also if the next start could no
   const [killed, next] = [1, 2].map((time) => ({
     ...{ script: 'projects', trigger: 'schedule' as const, started: new Date(time).toISOString() },
   }))
-  const ended = { ...next!, ended: new Date(3).toISOString(), duration: 1, outcome: 'failed' as const, counts: noCounts, errors: [] }
+  const ended = {
+    ...next!,
+    ended: new Date(3).toISOString(),
+    duration: 1,
+    outcome: 'failed' as const,
+    counts: noCounts,
+    errors: [],
+  }
   await addRun(folder, killed!, silentLog)
   await addRun(folder, ended, silentLog)
   expect(await readHistory(folder)).toEqual([ended])
