@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { startBedrockDemoServer } from '../demo/bedrock.ts'
-import { type DemoOptions, type DemoProtocol, type DemoServer, demoSettings, startDemoServer } from '../demo/demo-server.ts'
+import { type DemoProtocol, type DemoServer, demoSettings, startDemoServer } from '../demo/demo-server.ts'
 import { scenarios } from '../demo/scenarios.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
@@ -48,12 +48,12 @@ function introduce(demo: DemoServer, scenario: keyof typeof scenarios): string {
 }
 
 /** The error for a demo server that could not start, with the flag that changes the address. */
-function explain(error: unknown, { host = '127.0.0.1', ports = {} }: DemoOptions): unknown {
+function explain(error: unknown, { host = '127.0.0.1', ports = {}, edition }: DemoCommandOptions): unknown {
   const { port = 0, syscall } = error as { readonly port?: number; readonly syscall?: string }
   // UDP and TCP ports are separate: the same number may be set for both.
   const datagrams = syscall === 'bind'
   const chosen = Object.keys(ports) as readonly DemoProtocol[]
-  const protocol = chosen.find((name) => ports[name] === port && (name === 'query') === datagrams)
+  const protocol = chosen.find((name) => ports[name] === port && (name === 'query' || edition === 'bedrock') === datagrams)
   return toListenError(error, { host, port }, { host: '--listen', another: (other) => `--${protocol}-port=${other.port}` })
 }
 

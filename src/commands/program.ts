@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { parseServerAddress } from '../util/address.ts'
 import { escapeControlsInLines } from '../util/escape-controls.ts'
 import { UsageError } from '../util/usage-error.ts'
@@ -55,6 +56,8 @@ function stopSignal(): AbortSignal {
       stop.abort(new Error(name))
     })
   }
+  // Each of many servers may have a listener.
+  setMaxListeners(0, stop.signal)
   return stop.signal
 }
 

@@ -90,7 +90,7 @@ function identifying({ sources }: ServerSettings, players: Identifying['players'
 
 /**
  * The server with the address of the command. The configured sources are its sources, unless another server is configured: then
- * they are those of the configured server with this address, or of the flags.
+ * they are those of the flags, or of the configured server with this address.
  * @throws UsageError that lists every wrong setting
  */
 export function serverToRecord(call: Call): ServerSettings {
@@ -101,8 +101,10 @@ export function serverToRecord(call: Call): ServerSettings {
   if (named === undefined || address === undefined) throw new UsageError('record needs the address of a server')
   const isSame = (server: ServerSettings) => isDeepStrictEqual(addressOf(server), address)
   const configured = toServer(readConfig(inputOf(call)).primary)
-  if (configured === undefined || isSame(configured)) return named
-  return others.find(isSame) ?? settingsFor(address, call.settings)
+  // One without an address is a folder of a server.
+  if (configured === undefined || addressOf(configured) === undefined || isSame(configured)) return named
+  const hasFlags = Object.keys(call.settings).length > 0
+  return (hasFlags ? undefined : others.find(isSame)) ?? settingsFor(address, call.settings)
 }
 
 /** @throws UsageError if the folder is not empty */

@@ -10,10 +10,8 @@ export type Terminal = Pick<NodeJS.WriteStream, 'write'> & { readonly isTTY?: bo
 
 /** Minimum time between two lines of progress without a terminal, milliseconds. */
 const lineGap = 1000
-/** Maximum number of printed lines that are kept. */
-const maxPrinted = 200
-/** Clears the line of the progress bar, which is then drawn again below. */
-const clearLine = '\r\x1b[K'
+/** Maximum number of lines that are kept. */
+const maxKept = 200
 
 const seconds = (value: number): string => {
   const whole = Math.max(0, Math.round(value))
@@ -53,6 +51,9 @@ export function createRunDisplay({ parts }: Pick<Script, 'parts'>, stdout: Termi
   let bar: cliProgress.SingleBar | undefined
   /** Printed lines, so that no error is printed twice. */
   const printed: string[] = []
+  /** Lines that are printed below the progress bar once it has ended. */
+  const waiting: string[] = []
+  let dropped = 0
 
   const pace = () => {
     const elapsed = (clock.now() - began) / 1000
@@ -63,8 +64,10 @@ export function createRunDisplay({ parts }: Pick<Script, 'parts'>, stdout: Termi
     // The summary shows the end of a run.
     if (typeof parts[0] === 'object' && parts[0] !== null && 'outcome' in parts[0]) return
     const line = logLine(parts)
-    if (printed.length < maxPrinted) printed.push(line)
-    stderr.write(`${bar !== undefined && stderr.isTTY ? clearLine : ''}${line}\n`)
+    if (printed.length < maxKept) printed.push(line)
+    if (bar === undefined) stderr.write(`${line}\n`)
+    else if (waiting.length < maxKept) waiting.push(line)
+    else dropped++
   }
   let cancelCountdown = () => {}
   const countDown = (upstream: string, until: number) => {
@@ -79,6 +82,9 @@ export function createRunDisplay({ parts }: Pick<Script, 'parts'>, stdout: Termi
     cancelCountdown()
     bar?.stop()
     bar = undefined
+    for (const line of waiting.splice(0)) stderr.write(`${line}\n`)
+    if (dropped > 0) stderr.write(`and ${dropped} more warnings\n`)
+    dropped = 0
   }
 
   const progress: Progress = {

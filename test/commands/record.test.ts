@@ -257,6 +257,12 @@ describe('the server of tickwarden record', () => {
     writeFileSync(password, 'x')
     const flags = ['--mc-rcon', 'three.test', '--mc-rcon-password-file', password]
     expect(await sourcesFor(['three.test', ...flags], file)).toMatchObject(rconOf('three.test'))
+    expect(await sourcesFor(['two.test', ...flags], file)).toMatchObject(rconOf('three.test'))
+  })
+
+  it('has the sources that are configured without an address', async () => {
+    const folder = `servers:\n  - { name: one, directory: "${newFolder()}", rcon: { address: one.test, password: x } }\n`
+    expect(await sourcesFor(['three.test'], folder)).toMatchObject(rconOf('one.test'))
   })
 })
 

@@ -34,3 +34,15 @@ it('prints the length of the wait without a terminal', () => {
   display.stop()
   expect(text()).toBe('Reddit: rate limited, waiting 1 min 01 s\n')
 })
+
+it('prints a warning below the progress bar, and no line twice', () => {
+  const { display, text } = open(true)
+  display.progress.total(2)
+  display.progress.step('one')
+  display.log.warn({}, 'a warning that is longer than the terminal')
+  expect(text()).not.toContain('a warning')
+  display.progress.step('two')
+  display.stop()
+  const end = text().slice(text().lastIndexOf('2/2'))
+  expect(end.match(/a warning that is longer than the terminal\n/g)).toHaveLength(1)
+})

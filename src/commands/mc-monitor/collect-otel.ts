@@ -78,7 +78,10 @@ export async function collectOtel(values: GoValues, stop: AbortSignal): Promise<
     await delay(intervalMs, undefined, { signal: stop }).catch(() => {})
     if (stop.aborted) break
     log('otel\tcollecting OpenTelemetry data', {})
-    const text = await pollGauges(addresses, { timeoutMs }, stop).catch(() => undefined)
+    const text = await pollGauges(addresses, { timeoutMs }, stop).catch((error: unknown) => {
+      if (!stop.aborted) throw error
+      return undefined
+    })
     if (text === undefined) break
     await exportByGrpc(`http://${formatHostPort(endpoint)}`, toResourceMetrics(text, Date.now()), timeoutMs).catch(
       ({ message }: Error) => log('otel\tfailed to export metrics', { error: message }, 'ERROR'),

@@ -18,7 +18,11 @@ export async function ping(
   /** Seconds. */
   const responseTime = (performance.now() - started) / 1_000
   const missing = address.edition === 'bedrock' ? -1 : 0
-  const { version = fields.version ?? '', playersOnline: online = missing, playersMax: max = missing } = fields.rawStatus ?? {}
+  const {
+    version = fields.version ?? '',
+    playersOnline: online = missing,
+    playersMax: max = missing,
+  } = fields.rawStatus ?? fields
   return { version, online, max, responseTime, fields }
 }
 

@@ -14,6 +14,8 @@ export interface CardStyle {
 const maxNamed = 12
 /** Width of the icon in characters; each is two pixels high. */
 const iconWidth = 16
+/** More than the game shows, as there is room. */
+const maxMotdLines = 4
 const maxIconPixels = 512 * 512
 const reset = '\x1b[0m'
 
@@ -43,7 +45,7 @@ function paint({ text, color: given, formats }: TextRun, colors: number): string
 /** The lines of the message of the day, in its colours. */
 function paintMotd({ snapshot }: Look, colors: number): readonly string[] {
   const { motd, formattedMotd } = snapshot.fields
-  const lines = motdLines(parseTextRuns(formattedMotd?.value ?? motd?.value ?? ''))
+  const lines = motdLines(parseTextRuns(formattedMotd?.value ?? motd?.value ?? ''), maxMotdLines)
   const painted = lines.map((runs) => runs.map((run) => paint(run, colors)).join(''))
   return painted.map((line) => line.trimEnd()).filter((line) => line !== '')
 }

@@ -17,17 +17,25 @@ function parseYaml(text: string, name: string): unknown {
   if (tree === undefined) throw new DiscoveryError(problems.join('; '))
   // A file that is being written is empty for a moment; a list without groups is written [].
   if (tree === null) throw new DiscoveryError('it is empty')
-  return isList(tree) ? tree.map(toGroup) : tree
+  if (!isList(tree)) return tree
+  /** Many groups may be the same one, or have the same targets, by an alias. */
+  const groups = new Map<Tree, unknown>()
+  const lists = new Map<readonly Tree[], readonly Tree[]>()
+  return tree.map((group) => {
+    if (!groups.has(group)) groups.set(group, toGroup(group, lists))
+    return groups.get(group)
+  })
 }
 
 const orEmpty = (value: Tree): Tree => value ?? ''
 
 /** Prometheus takes numbers and booleans of YAML, such as `shard: 1`, as texts, as they are here; those of JSON it refuses. */
-function toGroup(group: Tree): unknown {
+function toGroup(group: Tree, lists: Map<readonly Tree[], readonly Tree[]>): unknown {
   if (!isMap(group)) return group
   const [targets, labels] = [group.get('targets'), group.get('labels')]
+  if (isList(targets) && !lists.has(targets)) lists.set(targets, targets.map(orEmpty))
   return {
-    targets: isList(targets) ? targets.map(orEmpty) : targets,
+    targets: isList(targets) ? lists.get(targets) : targets,
     labels: isMap(labels) ? Object.fromEntries([...labels].map(([name, value]) => [name, orEmpty(value)])) : labels,
   }
 }

@@ -5,12 +5,12 @@ import { h, type ViewElement } from './node.ts'
 import type { ServerState } from './types.ts'
 
 /** As in the server list of the game. */
-const maxLines = 2
+const shownLines = 2
 /** Characters of all lines; no card and no picture has room for more. */
 const maxLength = 160
 
 /** The lines of a message of the day in pieces of one style each, without invisible characters. */
-export function motdLines(runs: readonly TextRun[]): readonly (readonly TextRun[])[] {
+export function motdLines(runs: readonly TextRun[], maxLines = shownLines): readonly (readonly TextRun[])[] {
   const found: TextRun[][] = [[]]
   let left = maxLength
   for (const run of runs) {
