@@ -49,29 +49,41 @@ const maxRuns = 50
 /** Far more than so many runs with their errors. */
 const maxBytes = 16 * 1024 * 1024
 
-type History = readonly (StartedRun | RunRecord)[]
+type Runs = readonly (StartedRun | RunRecord)[]
+
+export interface History {
+  /** The newest last. */
+  readonly runs: Runs
+  /** When each script last succeeded, ISO 8601, as version 0.2 wrote it: the run may not be among `runs`. */
+  readonly lastSuccess: Readonly<Record<string, string>>
+}
 
 const pathOf = (dataDir: string): string => join(dataDir, 'runs.json')
 
-const Stored = Type.Object({ runs: Type.Array(Type.Unsafe<unknown>({})) })
+const Stored = Type.Record(Type.String(), Type.Unsafe<unknown>({}))
+const LastSuccess = Type.Record(Type.String(), Type.String())
 
 /**
- * The runs so far, the newest last, except those that are not valid, such as those of another version; none if the file does not exist or is not JSON.
+ * The runs so far, except those that are not valid, such as those of another version; none if the file does not exist or is not JSON.
  * @throws FileSizeError, or Error of the system: the file may be valid, so it must not be replaced
  */
 export async function readHistory(dataDir: string): Promise<History> {
-  const { runs } = (await readStateFile(pathOf(dataDir), Stored, maxBytes)) ?? { runs: [] }
-  return runs.filter((run): run is StartedRun | RunRecord => check(RunRecord, run) || check(StartedRun, run))
+  const { runs, lastSuccess } = (await readStateFile(pathOf(dataDir), Stored, maxBytes)) ?? {}
+  const isRun = (run: unknown): run is StartedRun | RunRecord => check(RunRecord, run) || check(StartedRun, run)
+  return {
+    runs: Array.isArray(runs) ? runs.filter(isRun) : [],
+    lastSuccess: check(LastSuccess, lastSuccess) ? lastSuccess : {},
+  }
 }
 
 /**
  * Adds a run, which replaces the starts before it whose end is not recorded: a run that has lost its lock must not replace the start of the
  * one that took it. Keeps the last runs, and the last success of each script.
  */
-function withRun(history: History, run: StartedRun | RunRecord): History {
+function withRun(before: Runs, run: StartedRun | RunRecord): Runs {
   const isReplaced = (one: StartedRun | RunRecord) =>
     !isEnded(one) && one.script === run.script && (!isEnded(run) || one.started <= run.started)
-  const runs = [...history.filter((one) => !isReplaced(one)), run]
+  const runs = [...before.filter((one) => !isReplaced(one)), run]
   const lastSuccess = new Map(runs.filter(isSuccess).map((one) => [one.script, one]))
   return runs.filter((one, index) => index >= runs.length - maxRuns || one === lastSuccess.get(one.script))
 }
@@ -83,8 +95,8 @@ function withRun(history: History, run: StartedRun | RunRecord): History {
 export async function addRun(dataDir: string, run: StartedRun | RunRecord, log: Log): Promise<void> {
   try {
     await withLock(lockPath(dataDir, 'runs'), async () => {
-      const runs = withRun(await readHistory(dataDir), run)
-      await writeAtomic(pathOf(dataDir), `${JSON.stringify({ runs }, null, 1)}\n`)
+      const { runs, lastSuccess } = await readHistory(dataDir)
+      await writeAtomic(pathOf(dataDir), `${JSON.stringify({ runs: withRun(runs, run), lastSuccess }, null, 1)}\n`)
     })
   } catch (error) {
     log.error({ script: run.script, err: error }, 'runs.json could not be written')

@@ -55,7 +55,7 @@ export function createRuns(options: RunsOptions) {
   /** As of the last refresh. */
   let recorded: ReadonlyMap<string, RecordedState> = new Map()
   /** The last run of each script that has ended in this process, and the last that succeeded: they may not have been recorded. */
-  const ended = new Map<string, Pick<RecordedState, 'last' | 'success'>>()
+  const ended = new Map<string, Pick<RecordedState, 'last' | 'lastSuccess'>>()
   /** Ended runs of this process; every outcome from the start, for rate() in Prometheus. */
   const counts = new Map(
     scripts.map(({ name }) => [name, Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>]),
@@ -90,13 +90,20 @@ export function createRuns(options: RunsOptions) {
     return {
       ...{ script: name, route, state, started, last, own: found.own },
       missing: missingSettings(script, values, dataDir),
-      lastSuccess: later(found.success, mine?.success)?.ended,
+      lastSuccess: [found.lastSuccess, mine?.lastSuccess]
+        .flatMap((time) => time ?? [])
+        .sort()
+        .at(-1),
       lastTime: lastTime === undefined ? undefined : Date.parse(lastTime),
     }
   }
 
   function addEnd(record: RunRecord): void {
-    ended.set(record.script, { ...ended.get(record.script), last: record, ...(isSuccess(record) && { success: record }) })
+    ended.set(record.script, {
+      ...ended.get(record.script),
+      last: record,
+      ...(isSuccess(record) && { lastSuccess: record.ended }),
+    })
     const ofScript = counts.get(record.script)
     if (ofScript !== undefined) ofScript[record.outcome]++
   }

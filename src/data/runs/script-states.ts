@@ -18,9 +18,10 @@ export interface RecordedState {
   readonly isRunning: boolean
   /** A run in progress, or one whose process was killed. */
   readonly started?: StartedRun | undefined
-  /** The last run that has ended, and the last one that succeeded. */
+  /** The last run that has ended. */
   readonly last?: RunRecord | undefined
-  readonly success?: RunRecord | undefined
+  /** ISO 8601. */
+  readonly lastSuccess?: string | undefined
   /** Undefined if the script has no state, or it could not be read. */
   readonly own?: ScriptState | undefined
 }
@@ -46,17 +47,18 @@ export async function readStates(
   }
 
   const own = await Promise.all(scripts.map(readOwnState))
-  const before = await readHistory(folder).catch(() => [])
+  const before = await readHistory(folder).catch(() => undefined)
   const held = await Promise.all(scripts.map(({ name }) => isLocked(folder, name)))
   // Again, because a run may have ended since: it is recorded before its lock is released.
-  const runs = await readHistory(folder).catch(() => undefined)
+  const now = await readHistory(folder).catch(() => undefined)
   const states = scripts.map(({ name }, index): readonly [string, RecordedState] => {
-    if (runs === undefined) return [name, { ...known.get(name), isRunning: held[index] === true, own: own[index] }]
-    const ofScript = runs.filter(({ script }) => script === name)
+    if (now === undefined) return [name, { ...known.get(name), isRunning: held[index] === true, own: own[index] }]
+    const ofScript = now.runs.filter(({ script }) => script === name)
     const started = ofScript.find((run) => !isEnded(run))
-    const isNew = started !== undefined && !before.some((run) => isDeepStrictEqual(run, started))
-    const [last, success] = [ofScript.findLast(isEnded), ofScript.findLast(isSuccess)]
-    return [name, { isRunning: held[index] === true || isNew, started, last, success, own: own[index] }]
+    const isNew = started !== undefined && !before?.runs.some((run) => isDeepStrictEqual(run, started))
+    const last = ofScript.findLast(isEnded)
+    const lastSuccess = ofScript.findLast(isSuccess)?.ended ?? now.lastSuccess[name]
+    return [name, { isRunning: held[index] === true || isNew, started, last, lastSuccess, own: own[index] }]
   })
   return new Map(states)
 }

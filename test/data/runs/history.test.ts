@@ -49,7 +49,17 @@ it('replaces the start of a run that was killed, also if the next start could no
   }
   await addRun(folder, killed!, silentLog)
   await addRun(folder, ended, silentLog)
-  expect(await readHistory(folder)).toEqual([ended])
+  expect((await readHistory(folder)).runs).toEqual([ended])
+  rmSync(folder, { recursive: true })
+})
+
+it('keeps the last successes that an earlier version wrote', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwarden-'))
+  const lastSuccess = { likedsongs: new Date(1).toISOString() }
+  writeFileSync(join(folder, 'runs.json'), JSON.stringify({ runs: [], lastSuccess, started: [] }))
+  const run = { script: 'projects', trigger: 'command' as const, started: new Date(2).toISOString() }
+  await addRun(folder, run, silentLog)
+  expect(await readHistory(folder)).toEqual({ runs: [run], lastSuccess })
   rmSync(folder, { recursive: true })
 })
 
@@ -68,8 +78,8 @@ it('keeps the start of a run that took the lock of another one, when that other 
   }
   await addRun(folder, first!, silentLog)
   await addRun(folder, second!, silentLog)
-  expect(await readHistory(folder)).toEqual([second])
+  expect((await readHistory(folder)).runs).toEqual([second])
   await addRun(folder, ended, silentLog)
-  expect(await readHistory(folder)).toEqual([second, ended])
+  expect((await readHistory(folder)).runs).toEqual([second, ended])
   rmSync(folder, { recursive: true })
 })

@@ -366,6 +366,6 @@ describe('a run', () => {
     }
     await until(async () => (await runs.status())[0]?.state === 'succeeded')
     const { readHistory } = await import('../../../src/data/runs/history.ts')
-    expect(await readHistory(folder)).toHaveLength(50)
+    expect((await readHistory(folder)).runs).toHaveLength(50)
   })
 })
