@@ -18,27 +18,23 @@ function parseYaml(text: string, name: string): unknown {
   // A file that is being written is empty for a moment; a list without groups is written [].
   if (tree === null) throw new DiscoveryError('it is empty')
   if (!isList(tree)) return tree
-  /** Many groups may be the same one, or have the same targets, by an alias. */
-  const groups = new Map<Tree, unknown>()
-  const lists = new Map<readonly Tree[], readonly Tree[]>()
-  return tree.map((group) => {
-    if (!groups.has(group)) groups.set(group, toGroup(group, lists))
-    return groups.get(group)
-  })
+  /** By what they were made of: many groups may have the same targets or labels, by an alias. */
+  const made = new Map<Tree | undefined, unknown>()
+  const once = (given: Tree | undefined, make: (given: Tree | undefined) => unknown) => {
+    if (!made.has(given)) made.set(given, make(given))
+    return made.get(given)
+  }
+  return tree.map((group) =>
+    isMap(group) ? { targets: once(group.get('targets'), toTargets), labels: once(group.get('labels'), toLabels) } : group,
+  )
 }
 
 const orEmpty = (value: Tree): Tree => value ?? ''
 
-/** Prometheus takes numbers and booleans of YAML, such as `shard: 1`, as texts, as they are here; those of JSON it refuses. */
-function toGroup(group: Tree, lists: Map<readonly Tree[], readonly Tree[]>): unknown {
-  if (!isMap(group)) return group
-  const [targets, labels] = [group.get('targets'), group.get('labels')]
-  if (isList(targets) && !lists.has(targets)) lists.set(targets, targets.map(orEmpty))
-  return {
-    targets: isList(targets) ? lists.get(targets) : targets,
-    labels: isMap(labels) ? Object.fromEntries([...labels].map(([name, value]) => [name, orEmpty(value)])) : labels,
-  }
-}
+// Prometheus takes numbers and booleans of YAML, such as `shard: 1`, as texts, as they are here; those of JSON it refuses.
+const toTargets = (targets: Tree | undefined) => (isList(targets) ? targets.map(orEmpty) : targets)
+const toLabels = (labels: Tree | undefined) =>
+  isMap(labels) ? Object.fromEntries([...labels].map(([name, value]) => [name, orEmpty(value)])) : labels
 
 export const fileSd = defineProvider({
   name: 'file_sd',
