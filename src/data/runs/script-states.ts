@@ -49,8 +49,9 @@ export async function readStates(
   const own = await Promise.all(scripts.map(readOwnState))
   const before = await readHistory(folder).catch(() => undefined)
   const held = await Promise.all(scripts.map(({ name }) => isLocked(folder, name)))
-  // Again, because a run may have ended since: it is recorded before its lock is released.
-  const now = await readHistory(folder).catch(() => undefined)
+  // Again if there was a run that may have ended since: it is recorded before its lock is released.
+  const mayHaveEnded = before?.runs.some((run) => !isEnded(run))
+  const now = mayHaveEnded ? await readHistory(folder).catch(() => undefined) : before
   const states = scripts.map(({ name }, index): readonly [string, RecordedState] => {
     if (now === undefined) return [name, { ...known.get(name), isRunning: held[index] === true, own: own[index] }]
     const ofScript = now.runs.filter(({ script }) => script === name)

@@ -6,6 +6,16 @@ import { addRun, readHistory } from '../../../src/data/runs/history.ts'
 import { noCounts } from '../../../src/data/scripts/script.ts'
 import { silentLog } from '../../../src/util/log.ts'
 
+/** The start of a run. @param time Unix milliseconds */
+const startAt = (time: number) => ({
+  ...{ script: 'projects', trigger: 'schedule' as const, started: new Date(time).toISOString() },
+})
+
+/** A run that has failed three milliseconds after 1970. */
+const endOf = (start: ReturnType<typeof startAt>) => ({
+  ...{ ...start, ended: new Date(3).toISOString(), duration: 1, outcome: 'failed' as const, counts: noCounts, errors: [] },
+})
+
 it('a runs.json that is too large is neither read nor replaced', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-'))
   const path = join(folder, 'runs.json')
@@ -36,18 +46,8 @@ it('a runs.json that cannot be read now is not replaced', async () => {
 
 it('replaces the start of a run that was killed, also if the next start could not be recorded', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-'))
-  const [killed, next] = [1, 2].map((time) => ({
-    ...{ script: 'projects', trigger: 'schedule' as const, started: new Date(time).toISOString() },
-  }))
-  const ended = {
-    ...next!,
-    ended: new Date(3).toISOString(),
-    duration: 1,
-    outcome: 'failed' as const,
-    counts: noCounts,
-    errors: [],
-  }
-  await addRun(folder, killed!, silentLog)
+  const [killed, ended] = [startAt(1), endOf(startAt(2))]
+  await addRun(folder, killed, silentLog)
   await addRun(folder, ended, silentLog)
   expect((await readHistory(folder)).runs).toEqual([ended])
   rmSync(folder, { recursive: true })
@@ -65,19 +65,10 @@ it('keeps the last successes that an earlier version wrote', async () => {
 
 it('keeps the start of a run that took the lock of another one, when that other one ends', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-'))
-  const [first, second] = [1, 2].map((time) => ({
-    ...{ script: 'projects', trigger: 'schedule' as const, started: new Date(time).toISOString() },
-  }))
-  const ended = {
-    ...first!,
-    ended: new Date(3).toISOString(),
-    duration: 1,
-    outcome: 'failed' as const,
-    counts: noCounts,
-    errors: [],
-  }
-  await addRun(folder, first!, silentLog)
-  await addRun(folder, second!, silentLog)
+  const [first, second] = [startAt(1), startAt(2)]
+  const ended = endOf(first)
+  await addRun(folder, first, silentLog)
+  await addRun(folder, second, silentLog)
   expect((await readHistory(folder)).runs).toEqual([second])
   await addRun(folder, ended, silentLog)
   expect((await readHistory(folder)).runs).toEqual([second, ended])
