@@ -89,11 +89,13 @@ export class ClientLimits {
 
   #createRateLimit(name: RateName): RateLimit {
     const max = this.#values?.[name] ?? Number.POSITIVE_INFINITY
-    const windows = new LRUCache<string, Window>({ max: maxClients })
+    // It takes its memory when it is created.
+    let windows: LRUCache<string, Window> | undefined
 
     const count = (request: FastifyRequest, { raw }: FastifyReply): void => {
       if (max === Number.POSITIVE_INFINITY) return
       const now = this.#clock.now()
+      windows ??= new LRUCache({ max: maxClients })
       let window = windows.get(request.client)
       if (window === undefined || now >= window.endsAt) {
         // Without the fraction: the time that remains would be rounded up to 61 s.
