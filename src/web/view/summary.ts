@@ -121,7 +121,7 @@ export function viewSummary(totals: Totals, peak: FleetPage['peak'], at: number,
         'peak',
         summary.peak,
         format.integer(peak?.players ?? null),
-        peak === null ? summary.noPeak : summary.at(format.time(peak.at)),
+        peak === null ? '' : summary.at(format.time(peak.at)),
       ),
     ]),
   ])
