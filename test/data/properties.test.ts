@@ -42,7 +42,7 @@ const naive = (text: string, wanted: string) =>
 const where = <T>(items: readonly T[], fits: (item: T) => boolean) => items.flatMap((item, id) => (fits(item) ? [id] : []))
 const databaseOf = (values: readonly unknown[]) =>
   new Database(
-    { entries: values.map((value) => ({ value })), lastUpdate: { text: '', time: 0 }, sample: false, rejected: [], warnings: [] },
+    { entries: values.map((value) => ({ value })), lastUpdate: 0, sample: false, rejected: [], warnings: [] },
     {},
   )
 const filters = filtersOf('values')
