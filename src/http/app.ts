@@ -71,7 +71,7 @@ export function createHttpApp({
   registerBasePath(app as unknown as FastifyInstance, basePaths)
   registerClient(app as unknown as FastifyInstance)
   app.decorate('clientLimits', new ClientLimits(clients, clock, logger))
-  app.setErrorHandler((error: Error, request, reply) => sendProblem(request, reply, error as never))
+  app.setErrorHandler((error: Error, request, reply) => sendProblem(request, reply, error))
   registerClose(app)
   registerOtherMethods(app)
   // After that of other methods, so that its hook, which prepends to those of a route too, runs first.

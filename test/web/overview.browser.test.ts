@@ -56,6 +56,17 @@ describe.skipIf(!hasTool('chromium'))('the page of all servers in a browser', ()
     }
   })
 
+  it('shows controls only if there are servers', async () => {
+    for (const count of [0, 1]) {
+      const { url } = await startOverview(count)
+      const { page, problems } = await openPage(browser, { width: 360 })
+      await page.goto(url)
+      await page.locator('#connection[data-state=live]').waitFor()
+      expect(await page.locator('form.controls').isVisible()).toBe(count > 0)
+      expect(problems).toEqual([])
+    }
+  })
+
   it('has no barrier with a collapsed group, a hidden line, a filter that finds nothing, and forced colours', async () => {
     const { url } = await startOverview(30)
     const { page, problems } = await openPage(browser)

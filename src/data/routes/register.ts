@@ -8,7 +8,7 @@ import type { Clock } from '../../util/clock.ts'
 import type { TSchema } from '../../util/schema.ts'
 import type { DatabaseDefinition, ReplyRoute } from '../databases/definition.ts'
 import type { Database } from '../store/database.ts'
-import { dayAt } from '../store/dates.ts'
+import { dayAt, formatLastUpdate } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
 import { type FilterRoute, select } from './filter.ts'
 import { pageReply, valueList, valueReply, wholePage } from './replies.ts'
@@ -89,7 +89,7 @@ export function registerDatabase(routes: DatabaseRoutes): void {
     summary: `When the ${noun} were updated`,
     description: 'The time given in the snapshot.',
     schema: LastUpdateText,
-    make: (db) => valueReply(db, db.snapshot.lastUpdate.text),
+    make: (db) => valueReply(db, formatLastUpdate(db.snapshot.lastUpdate)),
   })
   const page = pageOf(format.schema, `Page of ${noun}`)
   for (const filter of filters) registerFilter(routes, page, filter)

@@ -143,22 +143,17 @@ export function createUpstream(options: UpstreamOptions) {
       const message = `${place} answered ${status}: the rate limit is exceeded`
       throw new UpstreamError('rate_limited', message, { ...detail(), retryAt })
     }
-    if ((status !== 304 && (status < 200 || status > 299)) || reported === 'temporary')
+    if (status < 200 || status > 299 || reported === 'temporary')
       throw new UpstreamError('status', `${place} answered ${status}`, detail())
     if (json === undefined && reply.body.length > 0)
       throw new UpstreamError('malformed', `${place} returned a reply that is not valid JSON`, { status })
-    return {
-      /** 200 to 299, or 304. */
-      status,
-      headers: reply.headers,
-      /** The parsed body; undefined if the reply has none (204, 304). Untrusted. */
-      json,
-    }
+    return json
   }
 
   return {
     /**
      * Waits for rate limits up to `maxWait`, and retries after transient failures.
+     * @returns the parsed body; undefined if the reply has none (204). Untrusted
      * @throws UpstreamError
      */
     async request(request: UpstreamRequest) {

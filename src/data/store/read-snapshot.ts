@@ -3,19 +3,13 @@ import { isRecord, valueAt } from '../../util/is-record.ts'
 import { NestingError, parseJson } from '../../util/json.ts'
 import { createPauses } from '../../util/pauses.ts'
 import type { EntryNote } from '../routes/schemas.ts'
-import { dayAt, formatLastUpdate, parseLastUpdate } from './dates.ts'
+import { dayAt, parseLastUpdate } from './dates.ts'
 import type { SnapshotFormat } from './fields.ts'
-
-interface LastUpdate {
-  /** `YYYY-MM-DD HH:MM:SS UTC` */
-  readonly text: string
-  /** Unix seconds. */
-  readonly time: number
-}
 
 /** A parsed snapshot. */
 export interface LoadedSnapshot<Entry> {
-  readonly lastUpdate: LastUpdate
+  /** Unix seconds. */
+  readonly lastUpdate: number
   /** True for the invented sample data of the package. */
   readonly sample: boolean
   /** The valid entries, including hidden ones. */
@@ -85,19 +79,17 @@ async function parseText(text: string): Promise<unknown> {
 const isIsoTime = (text: string): boolean =>
   /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/.test(text)
 
-/** @param isPlain whether it may also be an ISO 8601 time */
-function readLastUpdate(given: unknown, isPlain: boolean): LastUpdate {
+/** In Unix seconds. @param isPlain whether it may also be an ISO 8601 time */
+function readLastUpdate(given: unknown, isPlain: boolean): number {
   const text = typeof given === 'string' ? given : ''
-  const written = parseLastUpdate(text)
-  if (written !== undefined) return { text, time: written }
-  const time = isPlain && isIsoTime(text) ? Math.floor(Date.parse(text) / 1000) : Number.NaN
-  if (!Number.isNaN(time)) return { text: formatLastUpdate(time), time }
+  const time = parseLastUpdate(text) ?? (isPlain && isIsoTime(text) ? Math.floor(Date.parse(text) / 1000) : Number.NaN)
+  if (!Number.isNaN(time)) return time
   if (isPlain) throw new SnapshotError('its last_update is not a time such as 2026-11-22T10:00:00Z')
   throw new SnapshotError('its first element is not {"last_update": "YYYY-MM-DD HH:MM:SS UTC"}')
 }
 
 interface Elements {
-  readonly lastUpdate: LastUpdate
+  readonly lastUpdate: number
   readonly sample: boolean
   readonly elements: readonly unknown[]
   /** Index of the first entry. */
@@ -119,8 +111,7 @@ function readPlain(value: unknown, now: number): Elements {
   const [head] = elements as readonly unknown[]
   const first = elements === value && isRecord(head) && Object.keys(head).join() === 'last_update' ? 1 : 0
   const given = valueAt(first === 1 ? head : value, 'last_update')
-  const lastUpdate = given === undefined ? { text: formatLastUpdate(now), time: now } : readLastUpdate(given, true)
-  return { lastUpdate, sample: false, elements, first }
+  return { lastUpdate: given === undefined ? now : readLastUpdate(given, true), sample: false, elements, first }
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Log } from '../../util/log.ts'
 import type { DatabaseDefinition } from '../databases/definition.ts'
 import type { DatabaseStatus, EntryNote } from '../routes/schemas.ts'
 import { Database } from './database.ts'
-import { dayAt } from './dates.ts'
+import { dayAt, formatLastUpdate } from './dates.ts'
 import type { Origin } from './origin.ts'
 import { loadSnapshot } from './read-snapshot.ts'
 
@@ -35,7 +35,7 @@ function describe({ db: { snapshot }, at }: Loaded) {
     rejected: rejected.length,
     ...(rejected.length > 0 && { rejected_entries: rejected.slice(0, maxShownNotes) }),
     ...(warnings.length > 0 && { warnings: warnings.slice(0, maxShownNotes) }),
-    last_update: lastUpdate.text,
+    last_update: formatLastUpdate(lastUpdate),
     loaded_at: new Date(at).toISOString(),
     sample,
   }
@@ -66,7 +66,7 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
     const now = Math.floor(at / 1000)
     // Clients that have the previous content must not get a 304, even if `last_update` was not changed or is earlier. A date in the future
     // is not allowed (RFC 9110, section 8.8.2.1).
-    const modified = loaded === undefined ? Math.min(lastUpdate.time, now) : Math.max(now, loaded.db.modified + 1)
+    const modified = loaded === undefined ? Math.min(lastUpdate, now) : Math.max(now, loaded.db.modified + 1)
     const db = new Database(snapshot, definition, modified)
     if (closed) return
     // New requests use the new database; requests in progress finish with the old one.
@@ -74,7 +74,10 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
     error = invalid = undefined
     // The packaged sample does not matter to users who only watch servers.
     const level = origin.kind === 'sample' ? 'debug' : 'info'
-    log[level]({ database, entries: entries.length, rejected: rejected.length, lastUpdate: lastUpdate.text }, 'snapshot loaded')
+    log[level](
+      { database, entries: entries.length, rejected: rejected.length, lastUpdate: formatLastUpdate(lastUpdate) },
+      'snapshot loaded',
+    )
     const report = (notes: readonly EntryNote[], what: string, message: string) => {
       if (notes.length > 0) log.warn({ database, [what]: notes.length, first: notes.slice(0, maxShownNotes) }, message)
     }

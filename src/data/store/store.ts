@@ -70,7 +70,7 @@ export async function openStore({ databases, settings, clock, log }: StoreOption
         ...(db && {
           entries: db.entries.length,
           rejected: db.snapshot.rejected.length,
-          ...(!db.snapshot.sample && { lastUpdate: db.snapshot.lastUpdate.time }),
+          ...(!db.snapshot.sample && { lastUpdate: db.snapshot.lastUpdate }),
         }),
       })),
     /**
@@ -83,7 +83,7 @@ export async function openStore({ databases, settings, clock, log }: StoreOption
       const { db, status } = loader
       // The copy of an earlier download may be older than what the URL serves now.
       if (status.kind === 'url' && status.state !== 'ready') return undefined
-      return db === undefined || db.snapshot.sample ? 0 : db.snapshot.lastUpdate.time * 1000
+      return db === undefined || db.snapshot.sample ? 0 : db.snapshot.lastUpdate * 1000
     },
     /** Reads a snapshot now, because it has just been written. Never rejects. */
     refresh: (database: string) => loaderOf(database).refresh(),

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { RequestError } from '../../util/errors.ts'
 import { type Static, Type } from '../../util/schema.ts'
 
@@ -97,20 +97,12 @@ export function problemMessage(error: RequestError): Buffer {
   return Buffer.concat([Buffer.from(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n`), body])
 }
 
-/** Codes for the client errors of the framework, whose own codes are not stable. */
-const codes: Readonly<Record<number, string>> = { 413: 'CONTENT_TOO_LARGE', 415: 'UNSUPPORTED_MEDIA_TYPE' }
+/** The message of an unexpected error may contain anything. Fastify itself finds no error of a client: no body is parsed. */
+const unexpected = new RequestError(500, 'INTERNAL_ERROR', 'The service failed to answer; its log has the error.')
 
-function toRequestError(error: FastifyError | RequestError): RequestError {
-  if (error instanceof RequestError) return error
-  const status = error.statusCode ?? 500
-  // The message of an unexpected error may contain anything; those of Fastify's 4xx errors are meant for the client.
-  if (status >= 400 && status < 500) return new RequestError(status, codes[status] ?? 'BAD_REQUEST', error.message)
-  return new RequestError(500, 'INTERNAL_ERROR', 'The service failed to answer; its log has the error.')
-}
-
-export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: FastifyError | RequestError): FastifyReply {
-  const shown = toRequestError(error)
-  if (shown.status >= 500 && !(error instanceof RequestError)) request.log.error({ err: error }, 'request failed')
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: Error): FastifyReply {
+  const shown = error instanceof RequestError ? error : unexpected
+  if (shown === unexpected) request.log.error({ err: error }, 'request failed')
   return reply
     .code(shown.status)
     .headers(problemHeaders(shown))

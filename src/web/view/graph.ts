@@ -21,7 +21,7 @@ export function peakText(counts: PlayerCounts, { texts, format, now }: ViewConte
   const peak = Math.max(...total.map((players) => players ?? -1))
   return peak < 0
     ? texts.summary.noPeak
-    : texts.graph.peak(format.integer(peak), format.dateTime(middleOf(counts, total.indexOf(peak), now)))
+    : texts.graph.peak(format.integer(peak), format.near(middleOf(counts, total.indexOf(peak), now), now))
 }
 
 /** The place of the graph of all servers; without JavaScript it has the total. */

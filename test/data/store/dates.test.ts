@@ -36,6 +36,7 @@ it.each([
   ['1970-01-01 23:59:59 UTC', 86_399],
   ['1970-01-01 19:05:07 UTC', 68_707],
   ['2024-02-03 04:05:06 UTC', 1_706_933_106],
+  ['0001-01-01 00:00:00 UTC', -62_135_596_800],
 ])('reads the time %s as %i, and writes it so', (text, time) => {
   expect(parseLastUpdate(text)).toBe(time)
   expect(formatLastUpdate(time)).toBe(text)

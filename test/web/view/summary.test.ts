@@ -62,3 +62,7 @@ it('lists a few of the servers that need attention, worst first', () => {
   ])
   expect(html).toContain('and 2 more')
 })
+
+it('has no text beside an unknown peak, for which a narrow window has no room', () => {
+  expect(summary([])).toMatch(/<b>–<\/b> <span><\/span><\/dd><\/div><\/dl>/)
+})

@@ -43,7 +43,7 @@ export async function readStored(path: string, log: Log) {
     /** By month (`2024-02`), each in the order of the file. */
     months: months as ReadonlyMap<string, readonly Comeback[]>,
     /** Its `last_update` in Unix milliseconds; undefined if nothing was published. */
-    lastUpdate: published && published.lastUpdate.time * 1000,
+    lastUpdate: published && published.lastUpdate * 1000,
   }
 }
 

@@ -6,7 +6,7 @@ import { maxWaitMs, pause } from '../waits.ts'
 import { readAuthorisation, storeNewToken } from './authorisation.ts'
 import { describeSetAside, isDue, isSetAside, journalPath, nameOf, openJournal, type Song } from './journal.ts'
 import { callLastfm, classifyLastfm, isConfirmation, LastfmError, readLovedSongs, songKey } from './lastfm.ts'
-import { createSpotify, type LikedSong } from './spotify.ts'
+import { createSpotify } from './spotify.ts'
 import { walkLikedSongs } from './walk.ts'
 
 /** After this many consecutive rejections of new songs, the run ends: the cause is the service, not the songs. */
@@ -18,8 +18,6 @@ interface LikedSongsOptions {
   /** Milliseconds before the first retry after a transient error of Last.fm, doubled each time; five times that for a rate limit. */
   readonly backOff?: number
 }
-
-const toSong = ({ id, title, artists }: LikedSong): Song => ({ id, title, artist: artists[0] ?? '' })
 
 /** Loves on Last.fm every song that is liked on Spotify, oldest first. Never unloves one. */
 export async function runLikedSongs(
@@ -124,8 +122,8 @@ export async function runLikedSongs(
         if (loved === undefined) counts.unchanged += known
       },
     })
-    const isLoved = ({ id, artists, title }: LikedSong) =>
-      loved === undefined ? journal.ids.has(id) : loved.has(songKey(artists[0] ?? '', title))
+    const isLoved = ({ id, artist, title }: Song) =>
+      loved === undefined ? journal.ids.has(id) : loved.has(songKey(artist, title))
     const songs = walk.songs.filter((song) => !isLoved(song) && !(full && journal.failed.has(song.id)))
     if (loved !== undefined) counts.unchanged += walk.songs.length - songs.length
     if (walk.error !== undefined) {
@@ -136,7 +134,7 @@ export async function runLikedSongs(
       log.warn({ err: walk.error }, 'likedsongs: the liked songs could not be read to the end')
     }
     // Songs that failed before come last, so that they never delay others.
-    const all = [...songs.toReversed().map(toSong), ...retries]
+    const all = [...songs.toReversed(), ...retries]
     progress.total(all.length)
     let next = clock.now()
     for (const song of all) {

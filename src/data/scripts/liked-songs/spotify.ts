@@ -2,15 +2,7 @@ import { isRecord, textAt, valueAt } from '../../../util/is-record.ts'
 import { withAccessToken } from '../access-token.ts'
 import type { Upstream } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
-
-export interface LikedSong {
-  readonly id: string
-  /** Of its item. */
-  readonly key: string
-  readonly title: string
-  /** All artists, the main one first. */
-  readonly artists: readonly string[]
-}
+import type { Song } from './journal.ts'
 
 export type LikedPage = Awaited<ReturnType<Spotify['likedSongs']>>
 
@@ -25,21 +17,23 @@ interface SpotifyKeys {
 /** Songs of one page. */
 export const pageSize = 50
 
-/**
- * The key of an item, which identifies it in the list: of a removed track, its position. And its song; undefined for a local file or a
- * removed track.
- * @param index position in the list
- */
-function readItem(item: unknown, index: number): { readonly key: string; readonly song: LikedSong | undefined } {
+interface LikedItem {
+  /** Identifies it in the list: of a removed track, its position. */
+  readonly key: string
+  /** Undefined for a local file or a removed track. */
+  readonly song: Song | undefined
+}
+
+/** @param index position in the list */
+function readItem(item: unknown, index: number): LikedItem {
   const [added, track] = [valueAt(item, 'added_at'), valueAt(item, 'track')]
   if (!isRecord(track)) return { key: JSON.stringify([added ?? index]), song: undefined }
   const { id, uri, name: title, artists: all } = track
   const key = JSON.stringify([added, id ?? uri ?? title])
-  const artists = (Array.isArray(all) ? all : []).flatMap((artist: unknown) => textAt(artist, 'name') || [])
-  const isSong = track.is_local !== true && artists.length > 0
-  const song =
-    isSong && typeof id === 'string' && typeof title === 'string' && title !== '' ? { id, key, title, artists } : undefined
-  return { key, song }
+  // The main one is the first.
+  const [artist] = (Array.isArray(all) ? all : []).flatMap((one: unknown) => textAt(one, 'name') || [])
+  const isSong = track.is_local !== true && typeof id === 'string' && typeof title === 'string' && title !== ''
+  return { key, song: isSong && artist !== undefined ? { id, title, artist } : undefined }
 }
 
 export const basicAuthorization = ({ clientId, clientSecret }: Pick<SpotifyKeys, 'clientId' | 'clientSecret'>): string =>
@@ -98,7 +92,7 @@ export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKe
       headers: { authorization: basicAuthorization(keys) },
       form: { grant_type: 'refresh_token', refresh_token: refreshToken },
     }
-    const { json } = await accounts.request(request).catch((error: unknown) => {
+    const json = await accounts.request(request).catch((error: unknown) => {
       throw error instanceof UpstreamError ? describeTokenError(error) : error
     })
     const [token, next] = [textAt(json, 'access_token'), textAt(json, 'refresh_token') || refreshToken]
@@ -118,18 +112,14 @@ export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKe
     /** @throws UpstreamError */
     async likedSongs(offset: number) {
       const query = { limit: String(pageSize), offset: String(offset) }
-      const { json } = await send((authorization) => api.request({ path: '/v1/me/tracks', query, headers: { authorization } }))
+      const json = await send((authorization) => api.request({ path: '/v1/me/tracks', query, headers: { authorization } }))
       const [list, total] = [valueAt(json, 'items'), valueAt(json, 'total')]
       if (!Array.isArray(list) || !Number.isSafeInteger(total) || Number(total) < 0)
         throw new UpstreamError('malformed', 'Spotify: the reply to GET /v1/me/tracks has no items')
-      const items = list.map((item: unknown, index) => readItem(item, offset + index))
       return {
-        /** Newest first, without local files and removed tracks. */
-        songs: items.flatMap(({ song }) => song ?? []),
-        keys: items.map(({ key }) => key),
-        /** Number of items on the page, including those left out. */
-        items: items.length,
-        /** Number of all liked songs. */
+        /** Newest first. */
+        items: list.map((item: unknown, index) => readItem(item, offset + index)),
+        /** Number of all items. */
         total: Number(total),
       }
     },

@@ -1,10 +1,11 @@
 import { UpstreamError } from '../upstream-error.ts'
-import { type LikedPage, type LikedSong, pageSize, type Spotify } from './spotify.ts'
+import type { Song } from './journal.ts'
+import { type LikedPage, pageSize, type Spotify } from './spotify.ts'
 
 /** The liked songs that a walk through the pages has found. */
 interface Walk {
   /** Newest first, each once. */
-  readonly songs: readonly LikedSong[]
+  readonly songs: readonly Song[]
   /** Why it did not reach the end. The next run has to read the whole list. */
   readonly error?: UpstreamError
 }
@@ -25,8 +26,8 @@ const maxRestarts = 3
 /** The error for a page that lacks songs: older songs would be taken for synced. */
 function findGap(offset: number, { items, total }: LikedPage): UpstreamError | undefined {
   const expected = Math.min(pageSize, Math.max(0, total - offset))
-  if (items >= expected) return undefined
-  const message = `Spotify returned ${items} of ${expected} songs from position ${offset} of ${total}`
+  if (items.length >= expected) return undefined
+  const message = `Spotify returned ${items.length} of ${expected} songs from position ${offset} of ${total}`
   return new UpstreamError('malformed', `${message}; the next run reads the whole list`)
 }
 
@@ -35,7 +36,7 @@ function findGap(offset: number, { items, total }: LikedPage): UpstreamError | u
  * have moved up, and the walk starts again, so that none is missed.
  */
 export async function walkLikedSongs({ likedSongs, known, isWhole, onPage }: WalkOptions): Promise<Walk> {
-  const found = new Map<string, LikedSong>()
+  const found = new Map<string, Song>()
   /** Keys of all items so far. */
   const seen = new Set<string>()
   const end = (error?: UpstreamError): Walk => ({ songs: [...found.values()], ...(error && { error }) })
@@ -43,7 +44,9 @@ export async function walkLikedSongs({ likedSongs, known, isWhole, onPage }: Wal
     const page = await likedSongs(offset)
     const gap = findGap(offset, page)
     if (gap !== undefined) return end(gap)
-    if (offset > 0 && !page.keys.some((key) => seen.has(key))) {
+    const { items, total } = page
+    const unseen = items.filter(({ key }) => !seen.has(key))
+    if (offset > 0 && unseen.length === items.length) {
       if (++restarts > maxRestarts) {
         const message = `the liked songs of Spotify changed ${restarts} times while they were read; the next run reads them again`
         return end(new UpstreamError('malformed', message))
@@ -51,13 +54,13 @@ export async function walkLikedSongs({ likedSongs, known, isWhole, onPage }: Wal
       offset = 0
       continue
     }
-    const unseen = page.keys.filter((key) => !seen.has(key))
-    for (const key of unseen) seen.add(key)
-    for (const song of page.songs) if (!found.has(song.id)) found.set(song.id, song)
-    onPage(unseen.length, page.songs.filter(({ id, key }) => known.has(id) && unseen.includes(key)).length)
-    const isKnown = page.songs.length > 0 && page.songs.every(({ id }) => known.has(id))
-    const next = offset + page.items
-    if (next >= page.total || (isKnown && !isWhole)) return end()
+    const songs = items.flatMap(({ song }) => song ?? [])
+    for (const { key } of unseen) seen.add(key)
+    for (const song of songs) if (!found.has(song.id)) found.set(song.id, song)
+    onPage(unseen.length, unseen.filter(({ song }) => song !== undefined && known.has(song.id)).length)
+    const isKnown = songs.length > 0 && songs.every(({ id }) => known.has(id))
+    const next = offset + items.length
+    if (next >= total || (isKnown && !isWhole)) return end()
     offset = next - 1
   }
 }

@@ -1,13 +1,12 @@
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
 import { readFileUpTo } from '../../../util/files.ts'
 import { projectsDatabase } from '../../databases/projects.ts'
 import type { Outcome, RunContext, RunResult } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
 import { readPublished, snapshotPath, writeSnapshot } from '../write-snapshot.ts'
-import { createGithub, type GithubOptions, type Repository, repositoryPath } from './github.ts'
+import { createGithub, type GithubOptions, type Repository } from './github.ts'
 import { type ListedProject, ProjectListError, projectListPath, readProjectList } from './project-list.ts'
 import { inOrder, isSame, keyOf, type PublishedProject, publish } from './publish.ts'
-import { readReplies, writeReplies } from './reply-cache.ts'
 
 /** After this many consecutive unreachable repositories, GitHub is treated as down and the rest is skipped. */
 const maxConsecutiveFailures = 2
@@ -35,12 +34,10 @@ async function readList({ values, dataDir, log }: RunContext): Promise<readonly 
 
 /** @param options as those of {@link createGithub}, for tests */
 export async function runProjects(context: RunContext, options: GithubOptions = {}): Promise<RunResult> {
-  const { values, dataDir, signal, log, clock, progress, counts, dryRun, force } = context
+  const { values, dataDir, signal, log, clock, progress, counts, force } = context
   const listed = await readList(context)
   if ('outcome' in listed) return listed
-  const cacheFile = join(dataDir, 'projects.cache.json')
-  const cache = await readReplies(cacheFile, values.githubApiUrl)
-  const github = createGithub(context, cache, options)
+  const github = createGithub(context, options)
   const path = snapshotPath(projectsDatabase, values, dataDir)
   const before = await readPublished(path, projectsDatabase, log)
   const previous = new Map(before?.entries.map((entry) => [keyOf(entry), entry]))
@@ -100,8 +97,8 @@ export async function runProjects(context: RunContext, options: GithubOptions = 
     errors: [...errors, ...notes],
     ...(outcome === 'rate_limited' && limited?.retryAt !== undefined && { retryAt: limited.retryAt }),
   })
-  const repositories = listed.flatMap(({ gh_api }) => (gh_api === '' ? [] : [repositoryPath(gh_api)]))
-  if (repositories.length > 0 && counts.rejected === repositories.length) {
+  const repositories = listed.filter(({ gh_api }) => gh_api !== '').length
+  if (repositories > 0 && counts.rejected === repositories) {
     // Nothing was read: a new snapshot would only make old data seem fresh.
     return result(limited === undefined ? 'failed' : 'rate_limited')
   }
@@ -111,10 +108,6 @@ export async function runProjects(context: RunContext, options: GithubOptions = 
   if (!written.written) {
     errors.unshift(written.reason)
     return result('failed')
-  }
-  if (!dryRun) {
-    const isListed = (cached: string) => repositories.some((base) => cached === base || cached.startsWith(`${base}/`))
-    await writeReplies(cacheFile, values.githubApiUrl, new Map([...cache].filter(([cached]) => isListed(cached))))
   }
   if (limited !== undefined) return result('rate_limited')
   return result(errors.length > 0 ? 'partly' : 'done')

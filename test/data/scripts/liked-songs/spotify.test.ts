@@ -76,7 +76,7 @@ describe('the access token', () => {
 
   it('need not be stored', async () => {
     tokens = [[200, { access_token: 'access', refresh_token: 'second' }]]
-    expect(await spotify().likedSongs(0)).toMatchObject({ items: 0 })
+    expect(await spotify().likedSongs(0)).toMatchObject({ items: [] })
   })
 
   it.each<[unknown]>([[null], [{}], [{ access_token: 5 }], ['access']])('is missing in %j', async (body) => {
@@ -197,7 +197,7 @@ describe('the liked songs', () => {
     })
   })
 
-  it('have their id, title and artists, and the key of each item', async () => {
+  it('have their id, title and main artist, and the key of each item', async () => {
     const artists = [{ name: 'A' }, null, 'x', {}, { name: 5 }, { name: '' }, { name: 'B' }]
     const track = { id: 'i', name: 'Title', artists }
     const items = [
@@ -217,17 +217,13 @@ describe('the liked songs', () => {
       'x',
     ]
     pages = [[200, { items, total: 99 }]]
-    const song = { id: 'i', title: 'Title', artists: ['A', 'B'] }
+    const song = { id: 'i', title: 'Title', artist: 'A' }
+    const keys = [
+      ...['["2026","i"]', '[null,"i"]', '[null,"i"]', '["2025","spotify:local:x"]', '[null,5]', '[null,"i"]', '[null,"i"]'],
+      ...['[null,"i"]', '[null,"i"]', '[null,"n"]', '["2024"]', '[51]', '[52]', '[53]'],
+    ]
     expect(await spotify().likedSongs(40)).toEqual({
-      songs: [
-        { ...song, key: '["2026","i"]' },
-        { ...song, key: '[null,"i"]' },
-      ],
-      keys: [
-        ...['["2026","i"]', '[null,"i"]', '[null,"i"]', '["2025","spotify:local:x"]', '[null,5]', '[null,"i"]', '[null,"i"]'],
-        ...['[null,"i"]', '[null,"i"]', '[null,"n"]', '["2024"]', '[51]', '[52]', '[53]'],
-      ],
-      items: 14,
+      items: keys.map((key, index) => ({ key, song: index === 0 || index === 2 ? song : undefined })),
       total: 99,
     })
   })
