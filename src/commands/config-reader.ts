@@ -4,7 +4,6 @@ import { type Config, ConfigError } from '../config/config.ts'
 import { slices } from '../config/settings.ts'
 import type { Tokens } from '../config/tokens.ts'
 import { DiscoveryError } from '../discovery/provider.ts'
-import { isDiscoveryOn } from '../discovery/settings.ts'
 import type { ServerSettings } from '../game/server-settings.ts'
 import type { SettingTable } from '../settings/setting.ts'
 import type { Log } from '../util/log.ts'
@@ -31,9 +30,6 @@ function changedSettings(before: Config, after: Config): readonly string[] {
   return [...changed, ...(['notify', 'maintenance'] as const).filter((name) => !isDeepStrictEqual(before[name], after[name]))]
 }
 
-/** Whether the servers may come from elsewhere, or none may be watched. */
-const mayBeServerless = ({ discovery, file, data }: Config): boolean => isDiscoveryOn(discovery, file) || data.dataOnly === 'true'
-
 /**
  * Creates a function that reads the configuration again, replaces the tokens and returns its servers. Other settings that have changed are logged,
  * because they need a restart.
@@ -59,9 +55,6 @@ export function createConfigReader(
       )
       throw new DiscoveryError(problems.join('; '), { cause: error })
     }
-    // At the start, the demo server would be watched.
-    if (config.servers.length > 0 && next.servers.length === 0 && !mayBeServerless(next))
-      throw new DiscoveryError(`${basename(config.file ?? 'the configuration')}: lists no servers`)
     tokens.replace(next)
     const changed = changedSettings(config, next).join(', ')
     if (changed !== reported && changed !== '')

@@ -128,9 +128,7 @@ export function loadConfig(input: ConfigInput = {}): Config {
   warnings.push(...findUnproxied(primary))
   warnings.push(...Object.values(perSlice((table, name) => findDeprecated(table, read[name].given))).flat())
   warnings.push(...findDeprecated(serverSettings, primary.own.given))
-  // A file of databases need not list servers: without any, the demo server is watched.
-  const hasDatabases = (contents?.databases.length ?? 0) > 0
-  const isElsewhere = isDiscoveryOn(read.discovery.values, path) || read.data.values.dataOnly === 'true' || hasDatabases
+  const isElsewhere = isDiscoveryOn(read.discovery.values, path) || read.data.values.dataOnly === 'true'
   // An entry of the file without a server has been reported already.
   if (isReadable && input.watches !== false && first === undefined)
     problems.push(...findServerless(primary, isElsewhere ? undefined : path))
