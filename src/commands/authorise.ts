@@ -114,7 +114,7 @@ const authoriseSpotify: Authorise = async ({ scripts: values }, { print, readLin
     const code = await Promise.race([waiting.code, pasted])
     const form = { grant_type: 'authorization_code', code, redirect_uri: waiting.redirectUri }
     const request = { method: 'POST', path: '/api/token', headers: { authorization: basicAuthorization(keys) }, form } as const
-    const json = await upstream.request(request).catch((error: unknown) => {
+    const { json } = await upstream.request(request).catch((error: unknown) => {
       if (!(error instanceof UpstreamError)) throw error
       if (textAt(error.body, 'error') !== 'invalid_grant') throw describeTokenError(error)
       throw new AuthoriseError('Spotify rejected the code: it is expired or was already used; start again.')

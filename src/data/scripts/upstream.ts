@@ -147,13 +147,15 @@ export function createUpstream(options: UpstreamOptions) {
       throw new UpstreamError('status', `${place} answered ${status}`, detail())
     if (json === undefined && reply.body.length > 0)
       throw new UpstreamError('malformed', `${place} returned a reply that is not valid JSON`, { status })
-    return json
+    return {
+      /** The parsed body; undefined if the reply has none (204). Untrusted. */
+      json,
+    }
   }
 
   return {
     /**
      * Waits for rate limits up to `maxWait`, and retries after transient failures.
-     * @returns the parsed body; undefined if the reply has none (204). Untrusted
      * @throws UpstreamError
      */
     async request(request: UpstreamRequest) {

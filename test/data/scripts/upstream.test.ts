@@ -84,7 +84,7 @@ describe('a request to an upstream', () => {
         json({ url: request.url, body, agent: request.headers['user-agent'], own: request.headers['x-own'] })(request, response),
       )
     })
-    const seen = await upstream.request({
+    const { json: seen } = await upstream.request({
       method: 'POST',
       path: '/a/b',
       query: { raw_json: '1', q: 'a b&c' },
@@ -126,7 +126,7 @@ describe('a request to an upstream', () => {
   ])('retries after %s', async (_what, bad, options) => {
     const listener = inTurn(bad, bad, json({ ok: true }))
     const { upstream, clock } = await start(listener, options)
-    expect(await upstream.request({ path: '/' })).toEqual({ ok: true })
+    expect((await upstream.request({ path: '/' })).json).toEqual({ ok: true })
     expect(listener.requested).toBe(3)
     expect(clock.waits).toHaveLength(2)
     expect(clock.waits[0]).toBeGreaterThanOrEqual(250)
@@ -176,7 +176,7 @@ describe('a request to an upstream', () => {
   it('waits for Retry-After and retries', async () => {
     const listener = inTurn(json({}, 429, { 'retry-after': '7' }), json({ ok: true }))
     const { upstream, clock } = await start(listener)
-    expect(await upstream.request({ path: '/' })).toEqual({ ok: true })
+    expect((await upstream.request({ path: '/' })).json).toEqual({ ok: true })
     expect(clock.waits).toEqual([7_000])
   })
 
@@ -249,11 +249,11 @@ describe('a request to an upstream', () => {
       )
     })
     expect(await upstream.request({ path: '/a%20b' })).toMatchObject({
-      ...{ method: 'GET', url: '/base/a%20b', accept: 'application/json' },
+      json: { method: 'GET', url: '/base/a%20b', accept: 'application/json' },
     })
-    const seen = await upstream.request({ path: '/', form: { a: 'b' }, method: 'POST' })
+    const { json: seen } = await upstream.request({ path: '/', form: { a: 'b' }, method: 'POST' })
     expect(seen).toMatchObject({ method: 'POST', type: 'application/x-www-form-urlencoded', length: '3' })
-    expect(await upstream.request({ path: '/' })).not.toHaveProperty('type')
+    expect((await upstream.request({ path: '/' })).json).not.toHaveProperty('type')
   })
 
   it('has its own headers, and a base URL that may end with a slash', async () => {
@@ -265,7 +265,7 @@ describe('a request to an upstream', () => {
       baseUrl: `${server.origin}/a/b/?x=1`,
     })
     closing.unshift(upstream.close)
-    const seen = await upstream.request({ path: '/c' })
+    const { json: seen } = await upstream.request({ path: '/c' })
     expect(seen).toEqual({ url: '/a/b/c', agent: 'own/1' })
   })
 
@@ -286,7 +286,7 @@ describe('a request to an upstream', () => {
       response.writeHead(202, type === '' ? {} : { 'content-type': type }).end('{"a":1}'),
     )
     const request = upstream.request({ path: '/x' })
-    if (isAccepted) expect(await request).toEqual({ a: 1 })
+    if (isAccepted) expect(await request).toEqual({ json: { a: 1 } })
     else
       expect(await failure(request)).toMatchObject({
         ...{ kind: 'malformed', status: 202 },
@@ -296,7 +296,7 @@ describe('a request to an upstream', () => {
 
   it.each([200, 204, 299])('accepts the status %i without a body', async (status) => {
     const { upstream } = await start((_request, response) => response.writeHead(status).end())
-    expect(await upstream.request({ path: '/' })).toBeUndefined()
+    expect(await upstream.request({ path: '/' })).toEqual({ json: undefined })
   })
 
   it.each([300, 400, 404, 499])('refuses the status %i', async (status) => {
@@ -376,7 +376,7 @@ describe('a request to an upstream', () => {
     const classify = (body: unknown) => (JSON.stringify(body) === '{"error":29}' ? 'rate_limited' : undefined)
     const listener = inTurn(json({ error: 29 }), json({ error: 28 }))
     const { upstream, clock } = await start(listener, { classify })
-    expect(await upstream.request({ path: '/' })).toEqual({ error: 28 })
+    expect((await upstream.request({ path: '/' })).json).toEqual({ error: 28 })
     expect(clock.waits).toEqual([60_000])
   })
 
@@ -384,7 +384,7 @@ describe('a request to an upstream', () => {
     const classify = (body: unknown) => (JSON.stringify(body) === '{"error":8}' ? 'temporary' : undefined)
     const listener = inTurn(json({ error: 8 }, status), json({ error: 7 }))
     const { upstream } = await start(listener, { classify })
-    expect(await upstream.request({ path: '/' })).toEqual({ error: 7 })
+    expect((await upstream.request({ path: '/' })).json).toEqual({ error: 7 })
     const failing = await start(json({ error: 8 }, status), { classify, retries: 0 })
     expect(await failure(failing.upstream.request({ path: '/' }))).toMatchObject({
       ...{ kind: 'status', status, body: { error: 8 }, message: `Upstream: GET / answered ${status}` },
@@ -399,7 +399,7 @@ describe('a request to an upstream', () => {
     })
     const headers = { authorization: 'Bearer x' }
     const { upstream } = await start(followed, { maxRedirects: 2, headers })
-    expect(await upstream.request({ path: '/a' })).toEqual({ url: '/base/axx', authorization: 'Bearer x' })
+    expect((await upstream.request({ path: '/a' })).json).toEqual({ url: '/base/axx', authorization: 'Bearer x' })
     const more = await start(redirect, { maxRedirects: 2 })
     expect(await failure(more.upstream.request({ path: '/a' }))).toMatchObject({
       ...{ kind: 'redirect', message: 'Upstream: GET /a: it redirects more than 2 times' },

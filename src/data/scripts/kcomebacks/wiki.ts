@@ -35,7 +35,7 @@ export function openWiki({ values, signal, log, clock, progress }: Access) {
       headers: { authorization: `Basic ${credentials}` },
       form: { grant_type: 'client_credentials' },
     }
-    const json = await site.request(request).catch((error: unknown) => {
+    const { json } = await site.request(request).catch((error: unknown) => {
       if (!(error instanceof UpstreamError) || !isRefusal(error)) throw error
       throw error.explain(`Reddit rejected REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET (${error.status})`)
     })
@@ -64,7 +64,7 @@ export function openWiki({ values, signal, log, clock, progress }: Access) {
     /** @param page `upcoming-releases/archive` @throws UpstreamError */
     async read(page: string) {
       const path = `/r/${subreddit}/wiki/${page}`
-      const json = await (credentials === undefined
+      const { json } = await (credentials === undefined
         ? getPublicly(path, page)
         : send((authorization) => api.request({ path, query, headers: { authorization } })))
       const data = valueAt(json, 'data')

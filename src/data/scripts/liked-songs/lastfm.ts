@@ -105,11 +105,11 @@ export async function callLastfm(
   const form = { ...parameters, api_sig: signature(parameters, apiSecret), format: 'json' }
   const request = { method: 'POST' as const, path: '/2.0/', form }
   let failure: UpstreamError | undefined
-  const body = await upstream.request(request).catch((error: unknown) => {
+  const { json: body } = await upstream.request(request).catch((error: unknown) => {
     // The client has already waited for a rate limit; its error has `retryAt`.
     if (!(error instanceof UpstreamError) || error.kind === 'rate_limited') throw error
     failure = error
-    return error.body
+    return { json: error.body }
   })
   const found = errorOf(body)
   if (found === undefined) {

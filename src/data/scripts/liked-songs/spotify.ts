@@ -92,7 +92,7 @@ export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKe
       headers: { authorization: basicAuthorization(keys) },
       form: { grant_type: 'refresh_token', refresh_token: refreshToken },
     }
-    const json = await accounts.request(request).catch((error: unknown) => {
+    const { json } = await accounts.request(request).catch((error: unknown) => {
       throw error instanceof UpstreamError ? describeTokenError(error) : error
     })
     const [token, next] = [textAt(json, 'access_token'), textAt(json, 'refresh_token') || refreshToken]
@@ -112,7 +112,7 @@ export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKe
     /** @throws UpstreamError */
     async likedSongs(offset: number) {
       const query = { limit: String(pageSize), offset: String(offset) }
-      const json = await send((authorization) => api.request({ path: '/v1/me/tracks', query, headers: { authorization } }))
+      const { json } = await send((authorization) => api.request({ path: '/v1/me/tracks', query, headers: { authorization } }))
       const [list, total] = [valueAt(json, 'items'), valueAt(json, 'total')]
       if (!Array.isArray(list) || !Number.isSafeInteger(total) || Number(total) < 0)
         throw new UpstreamError('malformed', 'Spotify: the reply to GET /v1/me/tracks has no items')

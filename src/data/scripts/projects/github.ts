@@ -72,7 +72,7 @@ export function createGithub({ values, signal, clock, log, progress }: RunContex
   async function read(path: string, absent: readonly number[] = []): Promise<unknown> {
     const place = `GitHub: GET ${path}`
     try {
-      const json = await upstream.request({ path })
+      const { json } = await upstream.request({ path })
       if (typeof json !== 'object') throw new UpstreamError('malformed', `${place} returned a reply that is not valid JSON`)
       return json
     } catch (error) {

@@ -220,7 +220,7 @@ describe('the loved songs', () => {
     // Without a connection, because there are many.
     const request = async () => {
       requests++
-      return { user: { name: 'me' }, ...page([], '9999999') }
+      return { status: 200, headers: {}, json: { user: { name: 'me' }, ...page([], '9999999') } }
     }
     expect((await readLovedSongs({ request, close: () => undefined }, keys)).size).toBe(0)
     expect(requests).toBe(1001)
