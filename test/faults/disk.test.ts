@@ -12,6 +12,7 @@ import { addRun } from '../../src/data/runs/history.ts'
 import { writeStates } from '../../src/data/scripts/kcomebacks/stored.ts'
 import { storeGrant } from '../../src/data/scripts/liked-songs/authorisation.ts'
 import { journalPath, openJournal } from '../../src/data/scripts/liked-songs/journal.ts'
+import { writeReplies } from '../../src/data/scripts/projects/reply-cache.ts'
 import { scriptSettings } from '../../src/data/scripts/script.ts'
 import { writeSnapshot } from '../../src/data/scripts/write-snapshot.ts'
 import { urlOrigin } from '../../src/data/store/url-origin.ts'
@@ -50,6 +51,8 @@ const writers: Readonly<Record<string, Writer>> = {
     addRun(folder, { script: words(count), trigger: 'command', started: new Date(count).toISOString() }, silentLog),
   'state of the wiki pages': (folder, count) =>
     writeStates(folder, new Map([['2024-02', { read: count, digest: words(count) }]])),
+  'replies of GitHub': (folder, count) =>
+    writeReplies(join(folder, 'replies.json'), '', new Map([['/', { etag: String(count), body: words(count) }]])),
   'authorisation of a script': (folder, count) => storeGrant(folder, words(count), count),
   async 'journal of a script'(folder, count) {
     const journal = await openJournal(journalPath(folder), 'account')
@@ -88,7 +91,7 @@ const writers: Readonly<Record<string, Writer>> = {
 const writing = `
   commands/authorise commands/init/enable-rcon commands/init/run-init commands/record commands/status/run-status
   data/runs/history data/scripts/kcomebacks/stored data/scripts/liked-songs/authorisation
-  data/scripts/liked-songs/journal
+  data/scripts/liked-songs/journal data/scripts/projects/reply-cache
   data/scripts/state-file data/scripts/write-snapshot data/store/url-origin maintenance/records notify/outbox
   util/files`
 

@@ -733,6 +733,7 @@ export const exempt: Readonly<Record<string, string>> = {
   'src/data/scripts/liked-songs/authorisation.ts readAuthorisation': ownFile,
   'src/data/scripts/liked-songs/journal.ts readSetAside': ownFile,
   'src/data/scripts/liked-songs/lastfm.ts readLovedSongs': calls,
+  'src/data/scripts/projects/reply-cache.ts readReplies': ownFile,
   'src/data/scripts/write-snapshot.ts readPublished': calls,
   'src/data/scripts/state-file.ts readStateFile': ownFile,
   'src/util/files.ts readUpTo': 'copies bytes up to a limit',

@@ -143,12 +143,15 @@ export function createUpstream(options: UpstreamOptions) {
       const message = `${place} answered ${status}: the rate limit is exceeded`
       throw new UpstreamError('rate_limited', message, { ...detail(), retryAt })
     }
-    if (status < 200 || status > 299 || reported === 'temporary')
+    if ((status !== 304 && (status < 200 || status > 299)) || reported === 'temporary')
       throw new UpstreamError('status', `${place} answered ${status}`, detail())
     if (json === undefined && reply.body.length > 0)
       throw new UpstreamError('malformed', `${place} returned a reply that is not valid JSON`, { status })
     return {
-      /** The parsed body; undefined if the reply has none (204). Untrusted. */
+      /** 200 to 299, or 304. */
+      status,
+      headers: reply.headers,
+      /** The parsed body; undefined if the reply has none (204, 304). Untrusted. */
       json,
     }
   }

@@ -2,6 +2,7 @@ import { isRecord, textAt, valueAt } from '../../../util/is-record.ts'
 import type { RunContext } from '../script.ts'
 import { createUpstream, type UpstreamOptions } from '../upstream.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
+import type { ReplyCache } from './reply-cache.ts'
 
 /** A repository as reported by GitHub; fields that GitHub does not provide are absent. */
 export interface Repository {
@@ -58,8 +59,12 @@ function readSizes(languages: Readonly<Record<string, unknown>>): [Readonly<Reco
 /** Path of a repository, and prefix of the paths of its languages, releases and commits. */
 export const repositoryPath = (name: string): string => `/repos/${name.split('/').map(encodeURIComponent).join('/')}`
 
-/** Client of GitHub's REST API. */
-export function createGithub({ values, signal, clock, log, progress }: RunContext, options: GithubOptions = {}) {
+/** Client of GitHub's REST API. Requests for unchanged resources (304) do not count towards the rate limit. */
+export function createGithub(
+  { values, signal, clock, log, progress, full }: RunContext,
+  cache: Pick<ReplyCache, 'get' | 'set'>,
+  options: GithubOptions = {},
+) {
   const { githubApiUrl: baseUrl, githubToken: token } = values
   const upstream = createUpstream({
     ...{ name: 'GitHub', baseUrl, signal, clock, log, onWait: progress.wait },
@@ -71,9 +76,13 @@ export function createGithub({ values, signal, clock, log, progress }: RunContex
   /** The parsed reply; undefined for a status in `absent`. */
   async function read(path: string, absent: readonly number[] = []): Promise<unknown> {
     const place = `GitHub: GET ${path}`
+    const cached = full ? undefined : cache.get(path)
     try {
-      const { json } = await upstream.request({ path })
+      const ifChanged = cached && { headers: { 'if-none-match': cached.etag } }
+      const { status, json, headers } = await upstream.request({ path, ...ifChanged })
+      if (status === 304 && cached !== undefined) return cached.body
       if (typeof json !== 'object') throw new UpstreamError('malformed', `${place} returned a reply that is not valid JSON`)
+      if (headers.etag !== undefined) cache.set(path, { etag: headers.etag, body: json })
       return json
     } catch (error) {
       signal.throwIfAborted()

@@ -1,12 +1,13 @@
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import { readFileUpTo } from '../../../util/files.ts'
 import { projectsDatabase } from '../../databases/projects.ts'
 import type { Outcome, RunContext, RunResult } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
 import { readPublished, snapshotPath, writeSnapshot } from '../write-snapshot.ts'
-import { createGithub, type GithubOptions, type Repository } from './github.ts'
+import { createGithub, type GithubOptions, type Repository, repositoryPath } from './github.ts'
 import { type ListedProject, ProjectListError, projectListPath, readProjectList } from './project-list.ts'
 import { inOrder, isSame, keyOf, type PublishedProject, publish } from './publish.ts'
+import { readReplies, writeReplies } from './reply-cache.ts'
 
 /** After this many consecutive unreachable repositories, GitHub is treated as down and the rest is skipped. */
 const maxConsecutiveFailures = 2
@@ -34,10 +35,12 @@ async function readList({ values, dataDir, log }: RunContext): Promise<readonly 
 
 /** @param options as those of {@link createGithub}, for tests */
 export async function runProjects(context: RunContext, options: GithubOptions = {}): Promise<RunResult> {
-  const { values, dataDir, signal, log, clock, progress, counts, force } = context
+  const { values, dataDir, signal, log, clock, progress, counts, dryRun, force } = context
   const listed = await readList(context)
   if ('outcome' in listed) return listed
-  const github = createGithub(context, options)
+  const cacheFile = join(dataDir, 'projects.cache.json')
+  const cache = await readReplies(cacheFile, values.githubApiUrl)
+  const github = createGithub(context, cache, options)
   const path = snapshotPath(projectsDatabase, values, dataDir)
   const before = await readPublished(path, projectsDatabase, log)
   const previous = new Map(before?.entries.map((entry) => [keyOf(entry), entry]))
@@ -97,8 +100,8 @@ export async function runProjects(context: RunContext, options: GithubOptions = 
     errors: [...errors, ...notes],
     ...(outcome === 'rate_limited' && limited?.retryAt !== undefined && { retryAt: limited.retryAt }),
   })
-  const repositories = listed.filter(({ gh_api }) => gh_api !== '').length
-  if (repositories > 0 && counts.rejected === repositories) {
+  const repositories = listed.flatMap(({ gh_api }) => (gh_api === '' ? [] : [repositoryPath(gh_api)]))
+  if (repositories.length > 0 && counts.rejected === repositories.length) {
     // Nothing was read: a new snapshot would only make old data seem fresh.
     return result(limited === undefined ? 'failed' : 'rate_limited')
   }
@@ -108,6 +111,10 @@ export async function runProjects(context: RunContext, options: GithubOptions = 
   if (!written.written) {
     errors.unshift(written.reason)
     return result('failed')
+  }
+  if (!dryRun) {
+    const isListed = (cached: string) => repositories.some((base) => cached === base || cached.startsWith(`${base}/`))
+    await writeReplies(cacheFile, values.githubApiUrl, new Map([...cache].filter(([cached]) => isListed(cached))))
   }
   if (limited !== undefined) return result('rate_limited')
   return result(errors.length > 0 ? 'partly' : 'done')

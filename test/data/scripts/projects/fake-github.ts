@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -9,12 +10,12 @@ export interface FakeGithub {
   readonly log: string[]
   /** The received Authorization headers. */
   readonly tokens: (string | undefined)[]
-  /** Replies by path; a value is sent as JSON, a function answers itself. */
+  /** Replies by path; a value is sent as JSON with an ETag, a function answers itself. */
   readonly replies: Map<string, unknown>
   close(): Promise<void>
 }
 
-/** Answers as the REST API of GitHub does: JSON, rate limit headers, 404 with a message. */
+/** Answers as the REST API of GitHub does: JSON, ETag and 304, rate limit headers, 404 with a message. */
 export async function fakeGithub(): Promise<FakeGithub> {
   const replies = new Map<string, unknown>()
   const log: string[] = []
@@ -26,7 +27,9 @@ export async function fakeGithub(): Promise<FakeGithub> {
     if (typeof reply === 'function') return (reply as Answer)(request, response)
     const found = reply !== undefined
     const body = JSON.stringify(found ? reply : { message: 'Not Found', status: '404' })
-    const headers = { 'content-type': 'application/json; charset=utf-8', 'x-ratelimit-remaining': '4000' }
+    const etag = `W/"${createHash('sha1').update(body).digest('hex')}"`
+    const headers = { 'content-type': 'application/json; charset=utf-8', 'x-ratelimit-remaining': '4000', ...(found && { etag }) }
+    if (found && request.headers['if-none-match'] === etag) return void response.writeHead(304, headers).end()
     response.writeHead(found ? 200 : 404, headers).end(body)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

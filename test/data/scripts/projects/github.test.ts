@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../../../src/config/config.ts'
 import { createGithub, repositoryPath } from '../../../../src/data/scripts/projects/github.ts'
+import type { ReplyCache } from '../../../../src/data/scripts/projects/reply-cache.ts'
 import { noProgress, scriptSettings } from '../../../../src/data/scripts/script.ts'
 import { UpstreamError } from '../../../../src/data/scripts/upstream-error.ts'
 import { type Clock, systemClock } from '../../../../src/util/clock.ts'
@@ -14,11 +15,13 @@ const commitsPath = `${path}/commits?sha=main&per_page=1`
 const date = '2024-05-01T10:00:00Z'
 
 let github: FakeGithub
+let cached: Map<string, { etag: string; body: unknown }>
 let waits: [string, number][]
 let stop: AbortController
 beforeEach(async () => {
   github = await fakeGithub()
   addRepository(github, 'a/b', { languages: { Java: 1 }, tag: 'v1.2', date })
+  cached = new Map()
   waits = []
   stop = new AbortController()
 })
@@ -27,9 +30,10 @@ afterEach(() => github.close())
 interface Options {
   readonly env?: Record<string, string>
   readonly clock?: Partial<Clock>
+  readonly cache?: Pick<ReplyCache, 'get' | 'set'>
 }
 
-function open({ env, clock }: Options = {}) {
+function open({ env, clock, cache = cached }: Options = {}) {
   const config = loadConfig({ env: { GITHUB_API_URL: github.url, ...env } })
   const context = {
     ...{ values: scriptSettings(config), dataDir: '', signal: stop.signal, log: silentLog, full: false, dryRun: false },
@@ -37,7 +41,7 @@ function open({ env, clock }: Options = {}) {
     ...{ counts: { read: 0, added: 0, changed: 0, unchanged: 0, rejected: 0 }, force: false },
     clock: { ...systemClock, wall: () => wall, ...clock },
   }
-  return createGithub(context, { retryPauseMs: 1 })
+  return createGithub(context, cache, { retryPauseMs: 1 })
 }
 const read = (options?: Options) => open(options).repository('a/b')
 
@@ -170,6 +174,44 @@ describe('a repository', () => {
   })
 })
 
+describe('a cached reply', () => {
+  it('is used, and kept for the next run, if it did not change', async () => {
+    const first = await read()
+    expect([...cached.keys()]).toEqual([path, `${path}/languages`, `${path}/releases/latest`, commitsPath])
+    const before = new Map(cached)
+    expect(await read()).toEqual(first)
+    expect(cached).toEqual(before)
+    expect(github.log.slice(4).every((line) => line.endsWith(' 304'))).toBe(true)
+  })
+
+  it('is replaced if it changed', async () => {
+    await read()
+    github.replies.set(`${path}/languages`, { Java: 2 })
+    expect(await read()).toMatchObject({ languages: { Java: 2 } })
+    expect(cached.get(`${path}/languages`)?.body).toEqual({ Java: 2 })
+    expect(cached.get(`${path}/languages`)?.etag).toMatch(/^W\/"/)
+  })
+
+  it('is not kept without an ETag', async () => {
+    recordHeaders()
+    await read()
+    expect(cached.size).toBe(0)
+  })
+
+  it('is missing although the upstream says that nothing changed', async () => {
+    replace(path, 304, '', {})
+    expect((await errorOf()).message).toBe(`GitHub: GET ${path} returned a reply that is not valid JSON`)
+  })
+
+  it('that cannot be kept ends the run with its error', async () => {
+    const full = new Error('the disk is full')
+    const set = () => {
+      throw full
+    }
+    await expect(read({ cache: { get: () => undefined, set } })).rejects.toBe(full)
+  })
+})
+
 describe('an error', () => {
   it.each<[status: number, body: unknown, text: string]>([
     [400, {}, ' answered 400'],
@@ -294,15 +336,17 @@ describe('a redirect', () => {
   const redirect = (from: string, location: string) => replace(from, 301, '', { location })
   const found = { default_branch: 'main', pushed_at: date }
 
-  it('is followed three times, with the token', async () => {
+  it('is followed three times, with the token and the ETag', async () => {
     for (const [index, from] of [path, '/1', '/2'].entries()) redirect(from, `/${index + 1}`)
+    cached.set(path, { etag: '"old"', body: {} })
     let headers: IncomingHttpHeaders = {}
     github.replies.set('/3', (request: IncomingMessage, response: ServerResponse) => {
       headers = request.headers
-      answer(200, found)(request, response)
+      answer(200, found, { ...json, etag: '"new"' })(request, response)
     })
     expect(await read({ env: { GITHUB_TOKEN: 'ghp_averysecrettoken' } })).toMatchObject({ release: '1.2' })
-    expect(headers.authorization).toBe('Bearer ghp_averysecrettoken')
+    expect(headers).toMatchObject({ authorization: 'Bearer ghp_averysecrettoken', 'if-none-match': '"old"' })
+    expect(cached.get(path)).toEqual({ etag: '"new"', body: found })
   })
 
   it('is not followed a fourth time', async () => {

@@ -99,12 +99,32 @@ describe('the projects script', () => {
     })
     expect(await published()).toBe(whole)
     expect(new Set(github.tokens)).toEqual(new Set([undefined]))
-    expect((await readdir(dataDir)).sort()).toEqual(['projects.config.json', 'projects.json'])
+    expect((await readdir(dataDir)).sort()).toEqual(['projects.cache.json', 'projects.config.json', 'projects.json'])
   })
 
-  it('changes nothing if nothing has changed', async () => {
+  it('sends the ETags of the previous run, except with --full', async () => {
     await run()
+    github.log.length = 0
     expect(await run()).toMatchObject({ outcome: 'done', counts: { read: 3, unchanged: 3 } })
+    expect(github.log.filter((line) => line.endsWith(' 304'))).toHaveLength(7)
+    expect(github.log.filter((line) => line.endsWith(' 200'))).toEqual([])
+    expect(await published()).toBe(whole)
+    github.log.length = 0
+    await run({ full: true })
+    expect(github.log.filter((line) => line.endsWith(' 304'))).toEqual([])
+  })
+
+  it('requests again what a damaged cache has lost', async () => {
+    await run()
+    const file = join(dataDir, 'projects.cache.json')
+    const { origin, replies } = JSON.parse(await readFile(file, 'utf8')) as { origin: string; replies: Record<string, object> }
+    const damaged = [null, 5, {}, { etag: 7, body: {} }, { etag: '"a"' }]
+    const paths = Object.keys(replies)
+    const broken = Object.fromEntries(paths.map((path, index) => [path, index in damaged ? damaged[index] : replies[path]]))
+    await writeFile(file, JSON.stringify({ origin, replies: broken }))
+    github.log.length = 0
+    expect(await run()).toMatchObject({ outcome: 'done', counts: { read: 3, unchanged: 3 } })
+    expect(github.log.filter((line) => line.endsWith(' 304'))).toHaveLength(paths.length - damaged.length)
     expect(await published()).toBe(whole)
   })
 
@@ -289,7 +309,7 @@ describe('the projects script', () => {
     expect(await published()).toBe(whole)
   })
 
-  it('lists the repositories skipped by a rate limit, and reads them in the next run', async () => {
+  it('keeps the ETags of repositories skipped by a rate limit, and lists them', async () => {
     await write([...listed, { title: 'C', gh_api: 'someone/c' }])
     addRepository(github, 'someone/c', { languages: {}, date: '2020-01-01T00:00:00Z' })
     await run()
@@ -304,7 +324,10 @@ describe('the projects script', () => {
       expect(lines.join('')).toContain('their previous values are kept: someone/c')
     }
     addRepository(github, 'someone/new', { languages: { TypeScript: 5 }, date: '2025-06-01T00:00:00+02:00', branch: 'dev/next' })
+    github.log.length = 0
     expect(await run()).toMatchObject({ outcome: 'done', counts: { unchanged: 4 } })
+    expect(github.log.filter((line) => line.endsWith(' 200'))).toEqual([])
+    expect(github.log.filter((line) => line.endsWith(' 304'))).toHaveLength(10)
   })
 
   it('keeps the version of a deleted release, unless the list has one', async () => {
@@ -373,7 +396,7 @@ describe('the projects script', () => {
     await prepare()
     const dry = await run({ dryRun: true })
     expect(await published()).toBe(before)
-    expect((await readdir(dataDir)).sort()).toEqual(['projects.config.json', 'projects.json'])
+    expect((await readdir(dataDir)).sort()).toEqual(['projects.cache.json', 'projects.config.json', 'projects.json'])
     expect(await run()).toEqual(dry)
   })
 
