@@ -74,7 +74,10 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
     error = invalid = undefined
     // The packaged sample does not matter to users who only watch servers.
     const level = origin.kind === 'sample' ? 'debug' : 'info'
-    log[level]({ database, entries: entries.length, rejected: rejected.length, lastUpdate: formatLastUpdate(lastUpdate) }, 'snapshot loaded')
+    log[level](
+      { database, entries: entries.length, rejected: rejected.length, lastUpdate: formatLastUpdate(lastUpdate) },
+      'snapshot loaded',
+    )
     const report = (notes: readonly EntryNote[], what: string, message: string) => {
       if (notes.length > 0) log.warn({ database, [what]: notes.length, first: notes.slice(0, maxShownNotes) }, message)
     }

@@ -117,12 +117,7 @@ export function viewSummary(totals: Totals, peak: FleetPage['peak'], at: number,
     h('dl', { class: 'tiles' }, [
       tile('up', summary.up, format.integer(up), `/ ${format.integer(all)}`),
       tile('players', summary.players, format.integer(players), slots > 0 ? summary.slots(format.integer(slots)) : ''),
-      tile(
-        'peak',
-        summary.peak,
-        format.integer(peak?.players ?? null),
-        peak === null ? '' : summary.at(format.time(peak.at)),
-      ),
+      tile('peak', summary.peak, format.integer(peak?.players ?? null), peak === null ? '' : summary.at(format.time(peak.at))),
     ]),
   ])
 }
