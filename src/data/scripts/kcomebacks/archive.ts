@@ -27,7 +27,7 @@ export function readArchive(markdown: string) {
       continue
     }
     const key = monthKey({ year: Number(year), month })
-    if (!months.has(key)) months.set(key, { year: Number(year), month, key, page: page.toLowerCase() })
+    months.set(key, { year: Number(year), month, key, page: page.toLowerCase() })
   }
   return { months: [...months.values()].sort((a, b) => (a.key < b.key ? -1 : 1)), unknown }
 }
