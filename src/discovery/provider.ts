@@ -2,9 +2,18 @@ import type { ServerSettings } from '../game/server-settings.ts'
 import type { SettingTable, SliceOf } from '../settings/setting.ts'
 import type { Clock } from '../util/clock.ts'
 
+/** Maximum number of servers of one list. */
+export const maxServers = 100_000
+/** Maximum length of a message: a list of thousands of servers may have a mistake in each. Characters. */
+const maxMessage = 10_000
+
 /** A list of servers, or an entry of it, is not valid. The message has the reason, without secrets and paths. */
 export class DiscoveryError extends Error {
   override readonly name = 'DiscoveryError'
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message.length > maxMessage ? `${message.slice(0, maxMessage)}...` : message, options)
+  }
 }
 
 /** The result of `read`, or why it is refused. @throws any other error */

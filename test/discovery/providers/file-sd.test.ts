@@ -200,6 +200,23 @@ describe('hostile files', () => {
     })
   })
 
+  it('whose targets would take too much memory with the labels of each are refused', async () => {
+    const targets = Array.from({ length: 90_000 }, (_, index) => `a${index}.test`)
+    const files = {
+      'name.json': JSON.stringify([{ targets, labels: { name: 'x'.repeat(100_000) } }]),
+      'settings.json': JSON.stringify([{ targets, labels: { [`__tickwarden_${'x'.repeat(100_000)}`]: 'x' } }]),
+      'unused.json': JSON.stringify([{ targets: ['a.test:1'], labels: { unused: 'x'.repeat(100_000), name: 'a' } }]),
+    }
+    const { lists, names } = await start(files)
+    const tooMuch = expect.stringMatching(/^its targets have 9\d{9} characters with the labels of each, more than 67108864$/)
+    expect((await lists()).slice(1).map(({ list, problems }) => [list, problems])).toEqual([
+      ['name.json', [tooMuch]],
+      ['settings.json', [tooMuch]],
+      ['unused.json', []],
+    ])
+    expect(await names()).toEqual(['own', 'a'])
+  })
+
   it('never reveal a secret of a label or target in the log or to a client', async () => {
     const labels = (name: string, rcon: string) => ({
       ...{ name, secret: 's3cret-1', __tickwarden_rcon_address: rcon, __tickwarden_rcon_password: 's3cret-2' },
