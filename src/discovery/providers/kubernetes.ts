@@ -14,6 +14,8 @@ const timeoutMs = 10_000
 const maxBytes = 32 * 1024 * 1024
 /** Services in one page, as kubectl requests them. */
 const pageSize = 500
+/** Several times what a list of the most servers takes. A page may be empty although others follow. */
+const maxPages = 1_000
 /** Certificates and tokens of service accounts have a few kilobytes. */
 const maxAccountBytes = 1024 * 1024
 /** `tickwarden/rcon.address` is the setting `rcon.address` of the server. */
@@ -97,7 +99,9 @@ async function listServices(
   signal.addEventListener('abort', close)
   const services: unknown[] = []
   try {
-    for (let [next, size]: [string | undefined, number] = ['', 0]; next !== undefined; ) {
+    let [next, size, pages]: [string | undefined, number, number] = ['', 0, 0]
+    while (next !== undefined) {
+      if (++pages > maxPages) throw new DiscoveryError(`the list has more than ${maxPages} pages`)
       const query = new URLSearchParams({ labelSelector: labels, limit: String(pageSize), ...(next && { continue: next }) })
       const target = toTarget(`${url.replace(/\/$/, '')}${path}?${query}`, token)
       const body = await fetchJson(target, { client, timeoutMs, headers: {} })
@@ -105,9 +109,10 @@ async function listServices(
       if (size > maxBytes) throw new DiscoveryError(`the list has more than ${maxBytes} bytes`)
       const page = measure(`${url}${path}`, () => parseList(body))
       if (!isRecord(page) || !Array.isArray(page.items)) throw new DiscoveryError('the reply is not a list of services')
-      services.push(...page.items)
+      // Not by a spread, whose arguments a page of many thousands would exceed.
+      for (const service of page.items) services.push(service)
       const more = isRecord(page.metadata) ? page.metadata.continue : undefined
-      next = typeof more === 'string' && more !== '' && page.items.length > 0 ? more : undefined
+      next = typeof more === 'string' && more !== '' ? more : undefined
     }
     return services
   } finally {
