@@ -5,6 +5,7 @@ import { FileSizeError, fileVersion, readFileUpTo } from '../util/files.ts'
 import { haveSameItems } from '../util/same-items.ts'
 import { wildcard } from '../util/wildcard.ts'
 import { createLossCheck } from './lost-servers.ts'
+import { oneAtATime } from './one-at-a-time.ts'
 import { DiscoveryError, type ParsedList, type Provider, type ProviderContext, type ServerList } from './provider.ts'
 
 /** Milliseconds between two looks at the files. They are polled because network file systems and bind mounts do not report changes. */
@@ -184,23 +185,7 @@ export function createFileLists({ patterns, parse, clock, changed, measure }: Fi
     if (!isClosed && !(haveSameItems(before, after) && haveSameItems(failing, nowFailing))) changed()
   }
 
-  let last: Promise<void> = Promise.resolve()
-  let waiting: Promise<void> | undefined
-  let isAgain = false
-  /** One read at a time, and at most one that waits: files may change faster than thousands of them can be read. */
-  function read(again = false): Promise<void> {
-    isAgain ||= again
-    const start = () => {
-      const given = isAgain
-      waiting = undefined
-      isAgain = false
-      return readAll(given)
-    }
-    // Files are still read after an error of changed().
-    waiting ??= last = last.then(start).catch(() => {})
-    return waiting
-  }
-
+  const read = oneAtATime(readAll)
   let cancelPoll = () => {}
   const poll = (durationMs = 0) => {
     if (isClosed) return
