@@ -2,7 +2,7 @@ import type { ServerSnapshot } from '../src/game/snapshot.ts'
 import type { MaintenanceOf } from '../src/util/part-metrics.ts'
 import type { Family } from './families/family.ts'
 import { type CurrentServer, FamilyText, prepareFamilies } from './family-text.ts'
-import { escapeLabel, type Format } from './text.ts'
+import { type Format, serverLabel } from './text.ts'
 
 /** Families without the label `server`; their own labels must identify the server. */
 export interface UnlabelledFamilies {
@@ -48,12 +48,12 @@ export function createFleetText(
       const seen = new Set<string>()
       for (const snapshot of snapshots) {
         server.number++
-        server.label = `server="${escapeLabel(snapshot.server, Number.POSITIVE_INFINITY)}"`
+        server.label = serverLabel(snapshot.server)
         const group = groupOf(snapshot.server)
         const isMaintained = maintenanceOf(snapshot.server) !== null
         for (const { family, text } of labelled) family.read(snapshot, text.add, group, isMaintained)
         const identity = unlabelled?.identity(snapshot)
-        server.label = ''
+        server.label = serverLabel(snapshot.server)
         if (identity === undefined || !seen.has(identity)) for (const { family, text } of others) family.read(snapshot, text.add)
         if (identity !== undefined) seen.add(identity)
         if (server.number % serversPerPart === 0) yield empty
