@@ -10,6 +10,7 @@ import { paper } from './paper.ts'
 import { players } from './players.ts'
 import { polls } from './polls.ts'
 import { replica } from './replica.ts'
+import { service } from './service.ts'
 import { state } from './state.ts'
 import { ticks } from './ticks.ts'
 import { world } from './world.ts'
@@ -27,11 +28,12 @@ export const serverFamilies: readonly ServerFamily[] = [
   ...polls,
 ]
 
-/** The families of the parts of the service, each written only if that part is enabled. */
+/** The families of the service, and of its parts, which are written only if the part is enabled. */
 export const partFamilies: readonly Pick<Family, 'name' | 'type' | 'labels' | 'help'>[] = [
   ...data,
   ...live,
   ...notify,
   ...discovery,
   ...replica,
+  ...service,
 ]

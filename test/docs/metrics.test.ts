@@ -33,9 +33,6 @@ it('lists every metric with its type and labels, and no other', () => {
     }),
   )
   const own = [
-    { name: 'tickwarden_build_info', type: 'gauge', labels: 'version,revision,node' },
-    { name: 'tickwarden_poll_interval_seconds', type: 'gauge', labels: '' },
-    { name: 'tickwarden_slow_work_total', type: 'counter', labels: 'part' },
     { name: 'http_request_duration_seconds', type: 'histogram', labels: 'method,route,status_class' },
     { name: 'tickwarden_name_lookup_duration_seconds', type: 'histogram', labels: '' },
     { name: 'tickwarden_poll_delay_seconds', type: 'histogram', labels: '' },

@@ -3,7 +3,7 @@ import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Family } from '../../../exporter/families/family.ts'
 import { mcMonitor } from '../../../exporter/families/mc-monitor.ts'
-import { createFleetText } from '../../../exporter/fleet-text.ts'
+import { createFleetWriter } from '../../../exporter/fleet-text.ts'
 import { contentTypes } from '../../../exporter/text.ts'
 import { formatHostPort, formatServerAddress, parseHostPort, type ServerAddress } from '../../util/address.ts'
 import { look } from '../status/look.ts'
@@ -57,7 +57,7 @@ export async function pollGauges(
   }
   const snapshots = looks.map(({ snapshot }) => snapshot)
   const { identity, families } = mcMonitor({ settingsOf })
-  const parts = createFleetText([], { identity, families: families.map(sortLabels) }).parts(snapshots, 'prometheus')
+  const parts = createFleetWriter([], { identity, families: families.map(sortLabels) })(snapshots, 'prometheus')
   return String(Buffer.concat([...parts]))
 }
 
