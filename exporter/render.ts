@@ -3,12 +3,7 @@ import type { Fleet } from '../src/game/fleet.ts'
 import type { PollSettings } from '../src/game/server-settings.ts'
 import type { Histogram } from '../src/util/histogram.ts'
 import type { ChannelMetrics, DataMetrics, LiveMetrics, ReplicaMetrics } from '../src/util/part-metrics.ts'
-import { data as dataFamilies } from './families/data.ts'
-import { discovery as discoveryFamilies } from './families/discovery.ts'
-import { live as liveFamilies } from './families/live.ts'
-import { notify as notifyFamilies } from './families/notify.ts'
-import { replica as replicaFamilies } from './families/replica.ts'
-import { service } from './families/service.ts'
+import { partFamilies } from './families/index.ts'
 import { createExposition } from './family-text.ts'
 import type { WriteFleet } from './fleet-text.ts'
 import { histogramText, nameLookupFamily, pollDelayFamily } from './histogram-text.ts'
@@ -41,12 +36,7 @@ export type MetricsRenderer = (format: Format) => Promise<Iterable<Buffer>>
 
 export function createMetricsRenderer(parts: RenderedParts): MetricsRenderer {
   const { fleet, writeFleet, poll, requests, nameLookups, pollDelays, data, live, channels, replica, discovery } = parts
-  const writeData = createExposition(dataFamilies, { countsSinceStart: true })
-  const writeLive = createExposition(liveFamilies, { countsSinceStart: true })
-  const writeNotify = createExposition(notifyFamilies, { countsSinceStart: true })
-  const writeReplica = createExposition(replicaFamilies, { countsSinceStart: true })
-  const writeDiscovery = createExposition(discoveryFamilies)
-  const writeService = createExposition(service)
+  const writeParts = createExposition(partFamilies, { countsSinceStart: true })
   const writeProcess = createProcessMetrics()
   function* snapshots() {
     for (const watcher of fleet.watchers) {
@@ -57,15 +47,13 @@ export function createMetricsRenderer(parts: RenderedParts): MetricsRenderer {
     const ofProcess = await writeProcess(format)
     function* all() {
       yield* writeFleet(snapshots(), format)
-      if (data !== undefined) yield Buffer.from(writeData(data, format))
-      if (live !== undefined) yield Buffer.from(writeLive(live, format))
-      if (channels !== undefined) yield Buffer.from(writeNotify(channels(), format))
-      if (replica !== undefined) yield Buffer.from(writeReplica(replica.metrics(), format))
-      if (discovery !== undefined) yield Buffer.from(writeDiscovery(discovery, format))
-      yield Buffer.from(requests.text(format))
-      yield Buffer.from(histogramText(nameLookupFamily, nameLookups, format))
-      yield Buffer.from(histogramText(pollDelayFamily, pollDelays, format))
-      yield Buffer.from(writeService(poll, format) + ofProcess + endings[format])
+      const observed = { poll, data, live, discovery, channels: channels?.(), replica: replica?.metrics() }
+      const histograms = [
+        requests.text(format),
+        histogramText(nameLookupFamily, nameLookups, format),
+        histogramText(pollDelayFamily, pollDelays, format),
+      ]
+      yield Buffer.from(writeParts(observed, format) + histograms.join('') + ofProcess + endings[format])
     }
     return all()
   }

@@ -1,7 +1,7 @@
 import { data } from './data.ts'
 import { dimensions } from './dimensions.ts'
 import { discovery } from './discovery.ts'
-import type { Family, ServerFamily } from './family.ts'
+import type { PartFamily, ServerFamily } from './family.ts'
 import { jvm } from './jvm.ts'
 import { live } from './live.ts'
 import { notify } from './notify.ts'
@@ -28,12 +28,5 @@ export const serverFamilies: readonly ServerFamily[] = [
   ...polls,
 ]
 
-/** The families of the service, and of its parts, which are written only if the part is enabled. */
-export const partFamilies: readonly Pick<Family, 'name' | 'type' | 'labels' | 'help'>[] = [
-  ...data,
-  ...live,
-  ...notify,
-  ...discovery,
-  ...replica,
-  ...service,
-]
+/** The families of the service and its parts, in the order in which they are written. */
+export const partFamilies: readonly PartFamily[] = [...data, ...live, ...notify, ...discovery, ...replica, ...service]

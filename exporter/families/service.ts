@@ -1,11 +1,10 @@
-import type { PollSettings } from '../../src/game/server-settings.ts'
 import { sourceNames } from '../../src/game/sources/names.ts'
 import { revision, version } from '../../src/util/package.ts'
 import { slowWorkOf } from '../../src/util/slow-work.ts'
-import { counter, type Family, gauge } from './family.ts'
+import { counter, gauge, type PartFamily } from './family.ts'
 
 /** The build of the service, its settings and its work. */
-export const service: readonly Family<Pick<PollSettings, 'interval'>>[] = [
+export const service: readonly PartFamily[] = [
   gauge(
     'tickwarden_build_info',
     'Version of the service and of Node.js as labels; always 1.',
@@ -15,7 +14,7 @@ export const service: readonly Family<Pick<PollSettings, 'interval'>>[] = [
   gauge(
     'tickwarden_poll_interval_seconds',
     'Configured time between two polls of a server (POLL_INTERVAL), in seconds.',
-    ({ interval }, add) => add(interval / 1000),
+    ({ poll }, add) => add(poll.interval / 1000),
   ),
   counter(
     'tickwarden_slow_work_total',
