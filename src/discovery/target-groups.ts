@@ -53,6 +53,7 @@ function readLabels(given: unknown, place: string): GroupLabels {
 async function readGroups(groups: readonly unknown[]): Promise<readonly TargetGroup[]> {
   const found: TargetGroup[] = []
   const labelsByObject = new Map<unknown, GroupLabels>()
+  let length = 0
   const pauses = createPauses()
   for (const [index, group] of groups.entries()) {
     if (pauses.isDue()) await pauses.take()
@@ -64,19 +65,14 @@ async function readGroups(groups: readonly unknown[]): Promise<readonly TargetGr
     const labels = labelsByObject.get(given) ?? readLabels(given ?? {}, place)
     labelsByObject.set(given, labels)
     if (targets.length > 0) found.push({ targets, labels })
+    length += targets.reduce((sum, target) => sum + target.length + labels.key.length, 0)
   }
+  if (length > maxLength)
+    throw new DiscoveryError(`its targets have ${length} characters with the labels of each, more than ${maxLength}`)
   return found
 }
 
 const countTargets = (group: unknown): number => (isRecord(group) && Array.isArray(group.targets) ? group.targets.length : 0)
-
-/** @throws DiscoveryError */
-function checkLength(groups: readonly TargetGroup[]): void {
-  const lengths = groups.map(({ targets, labels }) => targets.reduce((sum, target) => sum + target.length + labels.key.length, 0))
-  const length = lengths.reduce((sum, one) => sum + one, 0)
-  if (length > maxLength)
-    throw new DiscoveryError(`its targets have ${length} characters with the labels of each, more than ${maxLength}`)
-}
 
 /** The address of the server: from the labels of Tickwarden's own /sd, whose targets may be names, else from the target. */
 function addressOf(target: string, labels: GroupLabels['own']): ServerAddress | undefined {
@@ -123,7 +119,6 @@ export function createTargetGroupReader({ readServer }: Pick<ProviderContext, 'r
     const count = groups.reduce<number>((sum, group) => sum + countTargets(group), 0)
     if (count > maxServers) throw new DiscoveryError(`it has ${count} targets, more than ${maxServers}`)
     const all = await readGroups(groups)
-    checkLength(all)
     const next = new Map<string, ServerSettings | DiscoveryError>()
     const servers: ServerSettings[] = []
     const refused: string[] = []
