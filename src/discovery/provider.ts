@@ -46,7 +46,7 @@ export interface ServerList extends ParsedList {
 
 /** A running provider. */
 export interface Provider {
-  /** Lists in the order of the settings. A list is the same object until it is read again. */
+  /** Lists in the order of the settings. They are looked at again after each call of `changed`. */
   lists(): readonly ServerList[]
   /** Resolves when each list has been read once, successfully or not. Never rejects. */
   readonly firstRead: Promise<void>
