@@ -2,14 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { methodOf } from '../src/http/other-methods.ts'
 import { eventStreamType } from '../src/http/replies/reply.ts'
 import { createHistogram, type Histogram } from '../src/util/histogram.ts'
-import { histogramLines } from './histogram-text.ts'
-import { escapeLabel, type Format, familyHeader } from './text.ts'
-
-const header = {
-  name: 'http_request_duration_seconds',
-  type: 'histogram',
-  help: 'Duration of HTTP requests until the end of the reply, by route pattern, in seconds.',
-}
+import { histogramLines, requestFamily } from './histogram-text.ts'
+import { type Format, familyHeader, labelText } from './text.ts'
 
 /** Counts one request by the status and the duration of its reply. */
 type CountRequest = (status: number, seconds: number) => void
@@ -41,7 +35,7 @@ export class HttpHistogram {
       if (histogram === undefined) {
         histogram = createHistogram()
         byDigit[digit] = histogram
-        const labels = `method="${escapeLabel(method)}",route="${escapeLabel(route)}",status_class="${digit}xx"`
+        const labels = labelText(requestFamily.labels, [method, route, `${digit}xx`])
         this.#series.push({ labels, histogram })
       }
       histogram.observe(seconds)
@@ -50,8 +44,8 @@ export class HttpHistogram {
 
   text(format: Format): string {
     if (this.#series.length === 0) return ''
-    const lines = this.#series.map(({ labels, histogram }) => histogramLines(header.name, labels, histogram, format))
-    return familyHeader(header, format) + lines.join('')
+    const lines = this.#series.map(({ labels, histogram }) => histogramLines(requestFamily.name, labels, histogram, format))
+    return familyHeader(requestFamily, format) + lines.join('')
   }
 }
 
