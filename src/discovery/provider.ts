@@ -36,7 +36,7 @@ export interface ParsedList {
 export interface ServerList extends ParsedList {
   /** For clients: the name of a file, or the host and the last segment of a URL. */
   readonly name: string
-  /** For the log: the whole path of a file, a URL without user name, password and query. */
+  /** For the log: the whole path of a file, a URL without user name, password and query. Each list of a provider has another one. */
   readonly place: string
   /** Unix milliseconds of the last successful read; absent if there was none, so the servers are unknown. */
   readonly readAt?: number

@@ -164,7 +164,7 @@ export const kubernetes = defineProvider({
   start(values, context) {
     const { discoveryKubernetes: labels = '', discoveryKubernetesInterval: interval } = values
     const api = { url: values.discoveryKubernetesUrl, account: values.discoveryKubernetesAccount, labels }
-    const { discoveryKubernetesNamespaces: namespaces = [''] } = values
+    const namespaces = [...new Set(values.discoveryKubernetesNamespaces ?? [''])]
     const isNamespaceInName = namespaces.length > 1 || namespaces[0] === '*'
     const closing = new AbortController()
     const lists = namespaces.map((namespace) => {
