@@ -87,7 +87,9 @@ export function createDiscovery({ settings, log, ...given }: DiscoveryOptions) {
     version++
     for (const given of lists()) report(given)
     const currentKeys = new Set(lists().map(keyOf))
+    const places = new Set(lists().map(({ list }) => list.place))
     for (const key of logged.keys()) if (!currentKeys.has(key)) logged.delete(key)
+    for (const place of slow) if (!places.has(place)) slow.delete(place)
     for (const listener of listeners) {
       try {
         listener()

@@ -45,5 +45,5 @@ export const readProxyFile = (
   createFileLists({
     ...context,
     patterns: file === undefined ? [] : [file],
-    parse: (text, _path, name) => toServers(parse(text, name), context),
+    createParser: () => (text, name) => toServers(parse(text, name), context),
   })

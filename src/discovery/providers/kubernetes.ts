@@ -5,7 +5,7 @@ import { HttpClient } from '../../util/http-client.ts'
 import { isRecord } from '../../util/is-record.ts'
 import { fetchJson, toTarget } from '../fetch-json.ts'
 import { createPolledList, providerOf } from '../polled-list.ts'
-import { DiscoveryError, defineProvider, type ProviderContext } from '../provider.ts'
+import { DiscoveryError, defineProvider } from '../provider.ts'
 import { createTargetGroupReader, parseList, settingPrefix } from '../target-groups.ts'
 
 /** Timeout of one page of the list, milliseconds. */
@@ -88,7 +88,7 @@ interface ApiServer {
 async function listServices(
   { url, account, labels }: ApiServer,
   given: string,
-  measure: ProviderContext['measure'],
+  measure: <T>(read: () => T) => T,
   signal: AbortSignal,
 ): Promise<readonly unknown[]> {
   const [token, ca] = await Promise.all([readAccountFile(account, 'token'), readAccountFile(account, 'ca.crt')])
@@ -107,7 +107,7 @@ async function listServices(
       const body = await fetchJson(target, { client, timeoutMs, headers: {} })
       size += body.length
       if (size > maxBytes) throw new DiscoveryError(`the list has more than ${maxBytes} bytes`)
-      const page = measure(`${url}${path}`, () => parseList(body))
+      const page = measure(() => parseList(body))
       if (!isRecord(page) || !Array.isArray(page.items)) throw new DiscoveryError('the reply is not a list of services')
       // Not by a spread, whose arguments a page of many thousands would exceed.
       for (const service of page.items) services.push(service)
@@ -169,12 +169,13 @@ export const kubernetes = defineProvider({
     const closing = new AbortController()
     const lists = namespaces.map((namespace) => {
       const name = ['services', namespace === '*' ? 'all namespaces' : namespace].filter((part) => part !== '').join(' in ')
+      const place = `Kubernetes, ${name}`
       const parse = createTargetGroupReader(context)
       return createPolledList({
         ...context,
-        ...{ name, place: `Kubernetes, ${name}`, interval, signal: closing.signal },
+        ...{ name, place, interval, signal: closing.signal },
         async read() {
-          const services = await listServices(api, namespace, context.measure, closing.signal)
+          const services = await listServices(api, namespace, (read) => context.measure(place, read), closing.signal)
           return parse(services.map((service) => toGroup(service, isNamespaceInName)))
         },
       })
