@@ -14,15 +14,13 @@ type CountRequest = (status: number, seconds: number) => void
  */
 export class HttpHistogram {
   readonly #series: { readonly labels: string; readonly histogram: Histogram }[] = []
-  /** By route, then by method: building a combined key would cost more than counting. */
-  readonly #counters = new Map<string, Map<string, CountRequest>>()
+  readonly #counters = new Map<string, CountRequest>()
 
   /** Returns the counter of one method and route. Keep it, to avoid the lookup for each request. */
   counter(method: string, route: string): CountRequest {
-    const byMethod = this.#counters.get(route) ?? new Map<string, CountRequest>()
-    if (byMethod.size === 0) this.#counters.set(route, byMethod)
-    const counter = byMethod.get(method) ?? this.#createCounter(method, route)
-    byMethod.set(method, counter)
+    const key = `${method} ${route}`
+    const counter = this.#counters.get(key) ?? this.#createCounter(method, route)
+    this.#counters.set(key, counter)
     return counter
   }
 
