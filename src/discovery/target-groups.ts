@@ -139,13 +139,16 @@ export function createTargetGroupReader({ readServer }: Pick<ProviderContext, 'r
   }
 }
 
+/** Several times what a list of the most servers has: to parse millions of empty objects holds everything up for many seconds. */
+const maxValues = 40 * maxServers
+
 /**
  * Parses the JSON of a list.
  * @throws DiscoveryError
  */
 export function parseList(text: string): unknown {
   try {
-    return parseJson(text)
+    return parseJson(text, maxValues)
   } catch (error) {
     throw new DiscoveryError(text.trim() === '' ? 'it is empty' : `it is ${(error as SyntaxError).message}`)
   }

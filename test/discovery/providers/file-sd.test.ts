@@ -188,6 +188,7 @@ describe('hostile files', () => {
       'long.yml': `# ${'x'.repeat(5_000_000)}\n[]`,
       'many.json': groups(...Array.from({ length: 100_001 }, () => '')),
       'deep.json': '['.repeat(100_000),
+      'empty.json': `[${'{},'.repeat(2_000_000)}{}]`,
       'nested.yml': `- &l0 []\n${levels.join('')}- *l40\n`,
     }
     const { lists } = await start(files, '*.json,*.yml')
@@ -196,6 +197,7 @@ describe('hostile files', () => {
       'long.yml': [expect.stringMatching(/more than 4194304; YAML of that size takes too long to parse$/)],
       'many.json': ['it has 100001 targets, more than 100000'],
       'deep.json': ['it is nested deeper than 512 levels'],
+      'empty.json': ['it is of more than 4000000 values'],
       'nested.yml': ['group 1: expected an object with targets and labels'],
     })
   })
