@@ -8,8 +8,8 @@ import {
   maintained,
   serverLabels,
   tickingOffTarget,
-  tickRateRatioBelow,
-  tickTimeRatioAbove,
+  tickRateRatio,
+  tickTimeRatio,
 } from './promql.ts'
 import { probedJobs, recordedTickRateRatio } from './recording-rules.ts'
 
@@ -29,7 +29,7 @@ const tickwarden = `up and on (job, instance) last_over_time(tickwarden_build_in
 const probed = `up and on (job) last_over_time(${probedJobs.name}[7d])`
 
 const isUp = `and on (${serverLabels}) minecraft_up${selector} == 1`
-const lagging = `(${tickRateRatioBelow(thresholds.laggingBelow, selector)}) unless on (${serverLabels}) ${tickingOffTarget(selector)} unless on (${serverLabels}) (${hung(selector)})`
+const lagging = `(${tickRateRatio(selector)} < ${thresholds.laggingBelow}) unless on (${serverLabels}) ${tickingOffTarget(selector)} unless on (${serverLabels}) (${hung(selector)})`
 const isHung = `${hung(selector)} ${isUp}`
 const isFull = `minecraft_players_online${selector} >= minecraft_players_max${selector} and minecraft_players_max${selector} > 0`
 
@@ -155,7 +155,7 @@ export const alerts: readonly Alert[] = [
     expr: [
       perServer(
         [
-          `(${tickTimeRatioAbove(thresholds.littleHeadroomAbove, selector)})`,
+          `(${tickTimeRatio('p95', selector)} > ${thresholds.littleHeadroomAbove})`,
           `unless on (${serverLabels}) (${hung(selector)})`,
           // A paused server keeps the tick times from before the pause.
           `unless on (${serverLabels}) ${tickingOffTarget(selector)}`,
