@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { Counter, Gauge, Registry } from 'prom-client'
 import { serverFamilies } from '../exporter/families/index.ts'
-import { createFleetText } from '../exporter/fleet-text.ts'
+import { createFleetWriter } from '../exporter/fleet-text.ts'
 import { toChunks } from '../exporter/metrics-route.ts'
 import { escapeLabel, familyHeader, knownValue, labelText } from '../exporter/text.ts'
 import type { Fields } from '../src/game/fields.ts'
@@ -155,8 +155,8 @@ export async function run({ quick }: BenchOptions): Promise<void> {
     let round = 0
     const at = (poll: number) => Array.from({ length: size }, (_, index) => snapshotOf(index, poll))
     let snapshots = at(0)
-    const text = createFleetText(serverFamilies)
-    const bytes = () => Buffer.concat([...text.parts(snapshots, 'prometheus')])
+    const write = createFleetWriter(serverFamilies)
+    const bytes = () => Buffer.concat([...write(snapshots, 'prometheus')])
     const prom = createPromClient()
     const promText = await prom(snapshots)
     const lines = (given: string) => given.split('\n').filter((line) => line !== '' && !line.startsWith('#')).length
@@ -164,7 +164,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
     if (lines(promText) !== lines(ours.toString())) throw new Error(`${lines(promText)} and ${lines(ours.toString())} series`)
 
     const single = await overHttp(() => ours)
-    const streamed = await overHttp(() => Readable.from(toChunks(text.parts(snapshots, 'prometheus')), { objectMode: false }))
+    const streamed = await overHttp(() => Readable.from(toChunks(write(snapshots, 'prometheus')), { objectMode: false }))
     if (!renderStrings(snapshots).equals(ours)) throw new Error('the strings and the bytes differ')
     const runs = [bytes, () => renderStrings(snapshots), () => prom(snapshots), single.fetchOnce, streamed.fetchOnce]
     const times = await medians(runs, effort, () => {
@@ -174,7 +174,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
     single.close()
     streamed.close()
 
-    const parts = [...text.parts(snapshots, 'prometheus')].map((part) => part.length)
+    const parts = [...write(snapshots, 'prometheus')].map((part) => part.length)
     record(`exposition of ${size} servers`, rendered, 'ms')
     record(`exposition of ${size} servers: strings / bytes`, strings / rendered, 'ratio')
     record(`exposition of ${size} servers: prom-client / ours`, theirs / rendered, 'ratio')

@@ -16,19 +16,31 @@ interface HistogramFamily {
   readonly name: string
   readonly type: 'histogram'
   readonly help: string
+  readonly labels: readonly string[]
+}
+
+export const requestFamily: HistogramFamily = {
+  name: 'http_request_duration_seconds',
+  type: 'histogram',
+  help: 'Duration of HTTP requests until the end of the reply, by route pattern, in seconds.',
+  labels: ['method', 'route', 'status_class'],
 }
 
 export const nameLookupFamily: HistogramFamily = {
   name: 'tickwarden_name_lookup_duration_seconds',
   type: 'histogram',
   help: 'Duration of name lookups that the cache could not serve, including failed ones and time spent waiting for other lookups, in seconds.',
+  labels: [],
 }
 
 export const pollDelayFamily: HistogramFamily = {
   name: 'tickwarden_poll_delay_seconds',
   type: 'histogram',
   help: 'Delay between the time at which a poll was due and its start, in seconds.',
+  labels: [],
 }
+
+export const histogramFamilies: readonly HistogramFamily[] = [requestFamily, nameLookupFamily, pollDelayFamily]
 
 /** The family of one histogram without labels. */
 export const histogramText = (family: HistogramFamily, histogram: Histogram, format: Format): string =>

@@ -2,14 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { methodOf } from '../src/http/other-methods.ts'
 import { eventStreamType } from '../src/http/replies/reply.ts'
 import { createHistogram, type Histogram } from '../src/util/histogram.ts'
-import { histogramLines } from './histogram-text.ts'
-import { escapeLabel, type Format, familyHeader } from './text.ts'
-
-const header = {
-  name: 'http_request_duration_seconds',
-  type: 'histogram',
-  help: 'Duration of HTTP requests until the end of the reply, by route pattern, in seconds.',
-}
+import { histogramLines, requestFamily } from './histogram-text.ts'
+import { type Format, familyHeader, labelText } from './text.ts'
 
 /** Counts one request by the status and the duration of its reply. */
 type CountRequest = (status: number, seconds: number) => void
@@ -20,15 +14,13 @@ type CountRequest = (status: number, seconds: number) => void
  */
 export class HttpHistogram {
   readonly #series: { readonly labels: string; readonly histogram: Histogram }[] = []
-  /** By route, then by method: building a combined key would cost more than counting. */
-  readonly #counters = new Map<string, Map<string, CountRequest>>()
+  readonly #counters = new Map<string, CountRequest>()
 
   /** Returns the counter of one method and route. Keep it, to avoid the lookup for each request. */
   counter(method: string, route: string): CountRequest {
-    const byMethod = this.#counters.get(route) ?? new Map<string, CountRequest>()
-    if (byMethod.size === 0) this.#counters.set(route, byMethod)
-    const counter = byMethod.get(method) ?? this.#createCounter(method, route)
-    byMethod.set(method, counter)
+    const key = `${method} ${route}`
+    const counter = this.#counters.get(key) ?? this.#createCounter(method, route)
+    this.#counters.set(key, counter)
     return counter
   }
 
@@ -41,7 +33,7 @@ export class HttpHistogram {
       if (histogram === undefined) {
         histogram = createHistogram()
         byDigit[digit] = histogram
-        const labels = `method="${escapeLabel(method)}",route="${escapeLabel(route)}",status_class="${digit}xx"`
+        const labels = labelText(requestFamily.labels, [method, route, `${digit}xx`])
         this.#series.push({ labels, histogram })
       }
       histogram.observe(seconds)
@@ -50,8 +42,8 @@ export class HttpHistogram {
 
   text(format: Format): string {
     if (this.#series.length === 0) return ''
-    const lines = this.#series.map(({ labels, histogram }) => histogramLines(header.name, labels, histogram, format))
-    return familyHeader(header, format) + lines.join('')
+    const lines = this.#series.map(({ labels, histogram }) => histogramLines(requestFamily.name, labels, histogram, format))
+    return familyHeader(requestFamily, format) + lines.join('')
   }
 }
 

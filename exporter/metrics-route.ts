@@ -2,28 +2,14 @@ import { pipeline, Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { constants, createGzip, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { DiscoveryView } from '../src/discovery/status.ts'
-import type { Fleet } from '../src/game/fleet.ts'
 import { security } from '../src/http/openapi/docs.ts'
 import { acceptsGzip } from '../src/http/replies/accept.ts'
 import { problems } from '../src/http/replies/problem.ts'
-import type { Clock } from '../src/util/clock.ts'
-import type { Histogram } from '../src/util/histogram.ts'
-import type { ChannelMetrics, DataMetrics, LiveMetrics, ReplicaMetrics } from '../src/util/part-metrics.ts'
 import { createPauses, type Pauses } from '../src/util/pauses.ts'
 import { Type } from '../src/util/schema.ts'
-import { data as dataFamilies } from './families/data.ts'
-import { discovery as discoveryFamilies } from './families/discovery.ts'
-import { live as liveFamilies } from './families/live.ts'
-import { notify as notifyFamilies } from './families/notify.ts'
-import { replica as replicaFamilies } from './families/replica.ts'
-import { createExposition } from './family-text.ts'
-import type { FleetText } from './fleet-text.ts'
-import { histogramText, nameLookupFamily, pollDelayFamily } from './histogram-text.ts'
-import type { HttpHistogram } from './http-histogram.ts'
 import { chooseFormat } from './negotiate.ts'
-import type { ServiceMetrics } from './service-metrics.ts'
-import { contentTypes, endings, type Format } from './text.ts'
+import type { MetricsRenderer } from './render.ts'
+import { contentTypes, type Format } from './text.ts'
 
 const compress = promisify(gzip)
 /** The scraper waits for the compression, and every level shrinks these texts to a tenth. */
@@ -134,78 +120,8 @@ async function streamMetrics(
   return reply.send(pipeline(text, createGzip({ ...compression, chunkSize: compressedChunkSize }), () => {}))
 }
 
-/** What the metrics are about. Parts that are absent are not exported. */
-export interface ObservedParts {
-  readonly fleet: Fleet
-  readonly clock: Clock
-  readonly data?: DataMetrics
-  readonly live?: LiveMetrics
-  /** The notification channels. */
-  readonly channels?: () => readonly ChannelMetrics[]
-  /** With several replicas, only the servers that this one polls are exported. */
-  readonly replica?: { readonly metrics: () => ReplicaMetrics; readonly isPolledHere: (server: string) => boolean }
-  readonly discovery?: DiscoveryView
-}
-
-export interface MetricsParts extends ObservedParts {
-  readonly fleetText: FleetText
-  readonly service: ServiceMetrics
-  readonly histogram: HttpHistogram
-  readonly nameLookups: Histogram
-  readonly pollDelays: Histogram
-  /** Milliseconds after the start until all servers have been polled and scrapes are prepared; absent: they are not prepared. */
-  readonly warmUpAfter?: number
-}
-
-/** Renders without a scrape: after that the functions are compiled. Otherwise the first scrapes take twice as long. */
-const warmUps = 3
-
-async function warmUp(render: () => Promise<Iterable<Buffer>>): Promise<void> {
-  const pauses = createPauses()
-  for (let count = 0; count < warmUps; count++) {
-    for (const _ of await render()) if (pauses.isDue()) await pauses.take()
-  }
-}
-
-/** Renders the metrics, part by part. */
-export type MetricsRenderer = (format: Format) => Promise<Iterable<Buffer>>
-
-export function createMetricsRenderer(parts: MetricsParts): MetricsRenderer {
-  const { fleet, fleetText, service, histogram, nameLookups, pollDelays, data, live, channels, replica, discovery } = parts
-  const writeData = createExposition(dataFamilies, { countsSinceStart: true })
-  const writeLive = createExposition(liveFamilies, { countsSinceStart: true })
-  const writeNotify = createExposition(notifyFamilies, { countsSinceStart: true })
-  const writeReplica = createExposition(replicaFamilies, { countsSinceStart: true })
-  const writeDiscovery = createExposition(discoveryFamilies)
-  const isPolledHere = ({ server }: { readonly server: string }) => replica === undefined || replica.isPolledHere(server)
-  function* snapshots() {
-    for (const watcher of fleet.watchers) if (isPolledHere(watcher)) yield watcher.snapshot()
-  }
-  return async (format) => {
-    const serviceText = await service.text(format)
-    function* all() {
-      yield* fleetText.parts(snapshots(), format)
-      if (data !== undefined) yield Buffer.from(writeData(data, format))
-      if (live !== undefined) yield Buffer.from(writeLive(live, format))
-      if (channels !== undefined) yield Buffer.from(writeNotify(channels(), format))
-      if (replica !== undefined) yield Buffer.from(writeReplica(replica.metrics(), format))
-      if (discovery !== undefined) yield Buffer.from(writeDiscovery(discovery, format))
-      yield Buffer.from(histogram.text(format))
-      yield Buffer.from(histogramText(nameLookupFamily, nameLookups, format))
-      yield Buffer.from(histogramText(pollDelayFamily, pollDelays, format))
-      yield Buffer.from(serviceText + endings[format])
-    }
-    return all()
-  }
-}
-
 /** `/metrics`: all watched servers and the service itself. */
-export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts, render: MetricsRenderer): void {
-  const { clock, warmUpAfter } = parts
-  if (warmUpAfter !== undefined) {
-    const cancel = clock.after(warmUpAfter, () => void warmUp(() => render('prometheus')))
-    app.addHook('onClose', async () => cancel())
-  }
+export function registerMetricsRoute(app: FastifyInstance, render: MetricsRenderer): void {
   app.get(
     '/metrics',
     {

@@ -2,19 +2,21 @@ import type { FastifyInstance } from 'fastify'
 import { createNetwork, type Network } from '../src/game/network.ts'
 import type { PollSettings } from '../src/game/server-settings.ts'
 import { createBearerCheck } from '../src/http/bearer.ts'
+import type { Clock } from '../src/util/clock.ts'
 import { createHistogram, type Histogram } from '../src/util/histogram.ts'
 import type { MaintenanceOf } from '../src/util/part-metrics.ts'
 import { serverFamilies } from './families/index.ts'
 import { mcMonitor } from './families/mc-monitor.ts'
-import { createFleetText } from './fleet-text.ts'
+import { createFleetWriter } from './fleet-text.ts'
 import { HttpHistogram, observeRequests } from './http-histogram.ts'
-import { createMetricsRenderer, type MetricsRenderer, type ObservedParts, registerMetricsRoute } from './metrics-route.ts'
+import { registerMetricsRoute } from './metrics-route.ts'
 import { registerProbeRoute } from './probe/probe-route.ts'
+import { createMetricsRenderer, type MetricsRenderer, type ObservedParts } from './render.ts'
 import { registerSdRoute } from './sd-route.ts'
-import { createServiceMetrics } from './service-metrics.ts'
 import { type MetricsSettings, metrics } from './settings.ts'
 
 export interface ExporterOptions extends ObservedParts {
+  readonly clock: Clock
   readonly config: { readonly metrics: MetricsSettings; readonly poll: PollSettings }
   /** Returns the current token of these routes; default: that of the configuration. */
   readonly metricsToken?: () => string | undefined
@@ -46,22 +48,19 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
   const { metricsToken, compat, probeAllow, probeConcurrency } = config.metrics
   const probeNetwork = createNetwork({ clock, servers: probeConcurrency, onLookup: nameLookups.observe })
   app.addHook('onClose', async () => probeNetwork.close())
-  const histogram = new HttpHistogram()
-  observeRequests(app, histogram)
-  if (routesOn !== app) observeRequests(routesOn, histogram)
-
-  const parts = {
+  const requests = new HttpHistogram()
+  observeRequests(app, requests)
+  if (routesOn !== app) observeRequests(routesOn, requests)
+  const render = createMetricsRenderer({
     ...options,
-    fleetText: createFleetText(
+    writeFleet: createFleetWriter(
       serverFamilies,
       compat.includes('mc-monitor') ? mcMonitor(fleet) : undefined,
       (server) => fleet.settingsOf(server)?.group,
       maintenanceOf,
     ),
-    service: createServiceMetrics(config.poll.interval),
-    ...{ histogram, nameLookups, pollDelays, warmUpAfter: config.poll.interval },
-  }
-  const render = createMetricsRenderer(parts)
+    ...{ poll: config.poll, requests, nameLookups, pollDelays },
+  })
 
   routesOn.register(async (routes) => {
     if (metricsToken !== undefined) {
@@ -72,7 +71,7 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
       })
       routes.addHook('onRequest', async (request) => check(request))
     }
-    registerMetricsRoute(routes, parts, render)
+    registerMetricsRoute(routes, render)
     registerProbeRoute(routes, {
       fleet,
       clock,

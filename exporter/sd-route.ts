@@ -38,22 +38,22 @@ const TargetGroups = Type.Array(
 function toGroup(server: ServerSettings, target: string): Static<typeof TargetGroups>[number] {
   const { name, group } = server
   const address = addressOf(server)
-  const labels = { __meta_tickwarden_name: name, ...(group !== undefined && { __meta_tickwarden_group: group }) }
-  if (address === undefined) return { targets: [target], labels }
-  const { edition, host, port } = address
   return {
     targets: [target],
     labels: {
-      ...labels,
-      __meta_tickwarden_edition: edition,
-      __meta_tickwarden_host: host,
-      __meta_tickwarden_port: String(port),
+      __meta_tickwarden_name: name,
+      ...(group !== undefined && { __meta_tickwarden_group: group }),
+      ...(address && {
+        __meta_tickwarden_edition: address.edition,
+        __meta_tickwarden_host: address.host,
+        __meta_tickwarden_port: String(address.port),
+      }),
     },
   }
 }
 
 /** The reply with one target group per server. */
-export function prepareTargets(servers: readonly ServerSettings[]): PreparedReply {
+function prepareTargets(servers: readonly ServerSettings[]): PreparedReply {
   const targets = targetsOf(servers)
   return prepareJson(servers.map((server, index) => toGroup(server, targets[index] ?? server.name)))
 }

@@ -27,6 +27,15 @@ export function escapeLabel(value: string, maxLength = maxValueLength): string {
   })
 }
 
+/**
+ * The label of a server. Its name is not truncated, and control characters become `\u0001` and the like: two servers must not have the
+ * same series, of which a scraper keeps one.
+ */
+export const serverLabel = (name: string): string => {
+  const shown = name.replace(/(?!\n)\p{Cc}/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return `server="${escapeLabel(shown, Number.POSITIVE_INFINITY)}"`
+}
+
 export function formatValue(value: number): string {
   if (value === Number.POSITIVE_INFINITY) return '+Inf'
   return value === Number.NEGATIVE_INFINITY ? '-Inf' : String(value)

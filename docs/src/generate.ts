@@ -10,7 +10,7 @@ import { layerDiagram } from './layer-diagram.ts'
 import { chartVersion, packageWithLinks, repositoryPage } from './maintainer.ts'
 import { metricsTable } from './metrics-table.ts'
 import { serverSoftwareTable } from './server-software.ts'
-import { readSelfDescription, type SelfDescription } from './service.ts'
+import { type OpenApi, readOpenApi } from './service.ts'
 import {
   databaseTable,
   fieldTable,
@@ -24,7 +24,7 @@ import {
 
 const root = join(import.meta.dirname, '..', '..')
 
-type Make = (service: SelfDescription) => string
+type Make = (openapi: OpenApi) => string
 
 /** The text between `<!-- generated: NAME -->` and `<!-- end -->`, or the same as comments of YAML, by file and name. */
 const parts: Readonly<Record<string, Readonly<Record<string, Make>>>> = {
@@ -33,11 +33,11 @@ const parts: Readonly<Record<string, Readonly<Record<string, Make>>>> = {
   'docs/discovery.md': { providers: providerTable },
   'docs/fields.md': { fields: fieldTable },
   'docs/server-software.md': { names: serverSoftwareTable },
-  'docs/metrics.md': { metrics: ({ metrics }) => metricsTable(metrics) },
+  'docs/metrics.md': { metrics: metricsTable },
   'docs/api.md': {
-    'status routes': ({ openapi }) => routeTable(openapi, (path) => path.startsWith('/api/v1/')),
-    'data routes': ({ openapi }) => routeTable(openapi, (path) => path.startsWith('/v1/')),
-    'other routes': ({ openapi }) => routeTable(openapi, (path) => !/^\/(api\/)?v1\//.test(path)),
+    'status routes': (openapi) => routeTable(openapi, (path) => path.startsWith('/api/v1/')),
+    'data routes': (openapi) => routeTable(openapi, (path) => path.startsWith('/v1/')),
+    'other routes': (openapi) => routeTable(openapi, (path) => !/^\/(api\/)?v1\//.test(path)),
   },
   'docs/demo.md': { scenarios: scenarioTable },
   'docs/data-service.md': { databases: databaseTable },
@@ -69,13 +69,13 @@ function replaced(text: string, name: string, content: string): string {
 /** The pages with their generated parts, by path relative to the root of the project. */
 export async function generatePages(): Promise<Readonly<Record<string, string>>> {
   await ensure('test/tools')
-  const [service, commands] = await Promise.all([readSelfDescription(), commandSections()])
+  const [openapi, commands] = await Promise.all([readOpenApi(), commandSections()])
   const all: typeof parts = { ...parts, 'docs/command-line.md': { commands: () => commands } }
   const pages = Object.fromEntries(
     Object.entries(all).map(([path, made]) => [
       path,
       Object.entries(made).reduce(
-        (text, [name, make]) => replaced(text, name, make(service)),
+        (text, [name, make]) => replaced(text, name, make(openapi)),
         readFileSync(join(root, path), 'utf8'),
       ),
     ]),

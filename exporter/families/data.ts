@@ -1,26 +1,23 @@
-import type { DataMetrics } from '../../src/util/part-metrics.ts'
-import { counter, type Family, gauge, ofEach } from './family.ts'
-
-type DataFamily = Family<DataMetrics>
+import { counter, gauge, type Observed, ofEach, type PartFamily } from './family.ts'
 
 const readDatabases = ofEach(
-  ({ snapshots }: DataMetrics) => snapshots(),
+  ({ data }: Observed) => data?.snapshots(),
   ({ database }) => database,
 )
 const readScripts = ofEach(
-  ({ scripts }: DataMetrics) => scripts?.(),
+  ({ data }: Observed) => data?.scripts?.(),
   ({ script }) => script,
 )
 
 /** One sample for each database whose value is known. */
-const ofDatabase = (name: string, help: string, ...[value]: Parameters<typeof readDatabases>): DataFamily =>
+const ofDatabase = (name: string, help: string, ...[value]: Parameters<typeof readDatabases>): PartFamily =>
   gauge(name, help, readDatabases(value), { labels: ['database'] })
 
 /** One sample for each script whose value is known. */
-const ofScript = (name: string, help: string, ...[value]: Parameters<typeof readScripts>): DataFamily =>
+const ofScript = (name: string, help: string, ...[value]: Parameters<typeof readScripts>): PartFamily =>
   gauge(name, help, readScripts(value), { labels: ['script'] })
 
-export const data: readonly DataFamily[] = [
+export const data: readonly PartFamily[] = [
   ofDatabase(
     'tickwarden_snapshot_up',
     '1 if the database has a readable snapshot, 0 if it is missing or broken.',
@@ -44,8 +41,8 @@ export const data: readonly DataFamily[] = [
   counter(
     'tickwarden_script_runs_total',
     'Ended runs of the update script since the service started, by outcome; done and partly are successes, failed includes runs whose process was killed.',
-    ({ scripts }, add) => {
-      for (const { script, runs } of scripts?.() ?? []) {
+    ({ data }, add) => {
+      for (const { script, runs } of data?.scripts?.() ?? []) {
         for (const [outcome, count] of Object.entries(runs)) add(count, script, outcome)
       }
     },

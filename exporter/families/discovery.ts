@@ -1,12 +1,10 @@
-import type { DiscoveryView, ListStatus } from '../../src/discovery/status.ts'
-import { type Family, gauge } from './family.ts'
-
-type DiscoveryFamily = Family<DiscoveryView>
+import type { ListStatus } from '../../src/discovery/status.ts'
+import { gauge, type Observed, type PartFamily } from './family.ts'
 
 /** One sample for each provider whose value is known. */
-function ofProvider(name: string, help: string, value: (lists: readonly ListStatus[]) => number | undefined): DiscoveryFamily {
-  const read: DiscoveryFamily['read'] = (discovery, add) => {
-    const lists = discovery.status()
+function ofProvider(name: string, help: string, value: (lists: readonly ListStatus[]) => number | undefined): PartFamily {
+  const read: PartFamily['read'] = ({ discovery }, add) => {
+    const lists = discovery?.status() ?? []
     for (const one of new Set(lists.map(({ provider }) => provider)))
       add(value(lists.filter(({ provider }) => provider === one)), one)
   }
@@ -20,13 +18,13 @@ function combined(values: readonly (number | undefined)[], combine: (known: read
 }
 
 /** The configuration file, if there is one: it is a list of servers too. */
-const configOf = (discovery: DiscoveryView): ListStatus | undefined =>
-  discovery.status().find(({ provider, state }) => provider === 'config' && state !== 'pending')
+const configOf = ({ discovery }: Observed): ListStatus | undefined =>
+  discovery?.status().find(({ provider, state }) => provider === 'config' && state !== 'pending')
 
 const secondsOf = (milliseconds: number | undefined): number | undefined =>
   milliseconds === undefined ? undefined : milliseconds / 1000
 
-export const discovery: readonly DiscoveryFamily[] = [
+export const discovery: readonly PartFamily[] = [
   ofProvider(
     'tickwarden_discovery_up',
     '1 if the last read of every server list of the provider succeeded, 0 if one failed; absent before the first read.',
@@ -59,11 +57,11 @@ export const discovery: readonly DiscoveryFamily[] = [
   gauge(
     'tickwarden_config_last_reload_successful',
     '1 if the last read of the configuration file succeeded, 0 if it failed and the previous configuration remains; absent without a file.',
-    (discovery, add) => add(configOf(discovery) && configOf(discovery)?.state !== 'failed'),
+    (observed, add) => add(configOf(observed) && configOf(observed)?.state !== 'failed'),
   ),
   gauge(
     'tickwarden_config_last_reload_success_timestamp_seconds',
     'Unix time of the last successful read of the configuration file, in seconds; it is read when it changes.',
-    (discovery, add) => add(secondsOf(configOf(discovery)?.readAt)),
+    (observed, add) => add(secondsOf(configOf(observed)?.readAt)),
   ),
 ]

@@ -1,5 +1,8 @@
+import type { DiscoveryView } from '../../src/discovery/status.ts'
 import { currentFields } from '../../src/game/current-fields.ts'
+import type { PollSettings } from '../../src/game/server-settings.ts'
 import type { KnownField, KnownFields, ServerSnapshot } from '../../src/game/snapshot.ts'
+import type { ChannelMetrics, DataMetrics, LiveMetrics, ReplicaMetrics } from '../../src/util/part-metrics.ts'
 
 /**
  * Adds a sample to a family.
@@ -32,6 +35,20 @@ export interface ServerFamily extends Family {
    */
   readonly perPoll: boolean
 }
+
+/** What is known of the service and its parts at one scrape. Parts that are absent are not exported. */
+export interface Observed {
+  readonly poll: Pick<PollSettings, 'interval'>
+  readonly data?: DataMetrics | undefined
+  readonly live?: LiveMetrics | undefined
+  /** The notification channels. */
+  readonly channels?: readonly ChannelMetrics[] | undefined
+  readonly replica?: ReplicaMetrics | undefined
+  readonly discovery?: DiscoveryView | undefined
+}
+
+/** A family of the service or one of its parts. Its counters count since the process started. */
+export type PartFamily = Family<Observed>
 
 interface More {
   /** Names of the labels; default: none. */

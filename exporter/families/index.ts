@@ -1,7 +1,7 @@
 import { data } from './data.ts'
 import { dimensions } from './dimensions.ts'
 import { discovery } from './discovery.ts'
-import type { Family, ServerFamily } from './family.ts'
+import type { PartFamily, ServerFamily } from './family.ts'
 import { jvm } from './jvm.ts'
 import { live } from './live.ts'
 import { notify } from './notify.ts'
@@ -10,6 +10,7 @@ import { paper } from './paper.ts'
 import { players } from './players.ts'
 import { polls } from './polls.ts'
 import { replica } from './replica.ts'
+import { service } from './service.ts'
 import { state } from './state.ts'
 import { ticks } from './ticks.ts'
 import { world } from './world.ts'
@@ -27,11 +28,5 @@ export const serverFamilies: readonly ServerFamily[] = [
   ...polls,
 ]
 
-/** The families of the parts of the service, each written only if that part is enabled. */
-export const partFamilies: readonly Pick<Family, 'name' | 'type' | 'labels' | 'help'>[] = [
-  ...data,
-  ...live,
-  ...notify,
-  ...discovery,
-  ...replica,
-]
+/** The families of the service and its parts, in the order in which they are written. */
+export const partFamilies: readonly PartFamily[] = [...data, ...live, ...notify, ...discovery, ...replica, ...service]

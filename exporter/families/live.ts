@@ -1,18 +1,17 @@
-import type { LiveMetrics } from '../../src/util/part-metrics.ts'
-import { counter, type Family, gauge } from './family.ts'
+import { counter, gauge, type PartFamily } from './family.ts'
 
-export const live: readonly Family<LiveMetrics>[] = [
+export const live: readonly PartFamily[] = [
   gauge(
     'tickwarden_event_clients',
     'Clients connected to the event stream, including those of the status page.',
-    ({ events }, add) => add(events().clients),
+    ({ live }, add) => add(live?.events().clients),
   ),
   counter(
     'tickwarden_event_clients_dropped_total',
     'Event clients dropped since the service started because they read too slowly.',
-    ({ events }, add) => add(events().dropped),
+    ({ live }, add) => add(live?.events().dropped),
   ),
-  gauge('tickwarden_history_bytes', 'Memory used by the history of all servers, in bytes.', ({ historyBytes }, add) =>
-    add(historyBytes()),
+  gauge('tickwarden_history_bytes', 'Memory used by the history of all servers, in bytes.', ({ live }, add) =>
+    add(live?.historyBytes()),
   ),
 ]

@@ -1,31 +1,11 @@
 import type { Fleet } from '../../src/game/fleet.ts'
 import { addressOf } from '../../src/game/server-settings.ts'
-import type { ServerSnapshot, SourceState } from '../../src/game/snapshot.ts'
+import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { parseHostPort } from '../../src/util/address.ts'
 import type { UnlabelledFamilies } from '../fleet-text.ts'
 import type { Family } from './family.ts'
 
 const labels = ['server_host', 'server_port', 'server_edition', 'server_version']
-
-const statusOf = ({ sources }: ServerSnapshot): SourceState | undefined => sources.find(({ source }) => source === 'status')
-
-/** What mc-monitor reads from a status reply. A missing player count is 0 for a Java server and -1 for a Bedrock server. */
-interface Reply {
-  readonly version: string
-  readonly online: number
-  readonly max: number
-  /** A Java server that does not accept players yet is not ready. */
-  readonly isReady: boolean
-}
-
-function replyOf({ fields }: ServerSnapshot, edition: string): Reply | undefined {
-  const raw = fields.rawStatus?.value
-  if (raw === undefined) return undefined
-  const isBedrock = edition === 'bedrock'
-  const missing = isBedrock ? -1 : 0
-  const { version, playersOnline: online = missing, playersMax: max = missing } = raw
-  return { version, online, max, isReady: isBedrock || max !== 0 }
-}
 
 /**
  * The four gauges of mc-monitor (https://github.com/itzg/mc-monitor, prom_collector.go) computed as it does: from the status
@@ -33,52 +13,54 @@ function replyOf({ fields }: ServerSnapshot, edition: string): Reply | undefined
  * 1.6.
  */
 export function mcMonitor({ settingsOf }: Pick<Fleet, 'settingsOf'>): UnlabelledFamilies {
-  /**
-   * Host, port and edition that the status is requested from; for a server configured by its directory they are known after the
-   * first poll.
-   */
-  function statusAddress(snapshot: ServerSnapshot): readonly [string, string, string] | undefined {
-    const address = parseHostPort(statusOf(snapshot)?.target ?? '', 0)
-    if (address === undefined) return undefined
-    const settings = settingsOf(snapshot.server)
-    return [address.host, String(address.port), (settings && addressOf(settings)?.edition) ?? 'java']
+  /** What mc-monitor says of a server; undefined until the address of its status is known, and without a status. */
+  function readingOf({ server, sources, fields }: ServerSnapshot) {
+    const status = sources.find(({ source }) => source === 'status')
+    const address = parseHostPort(status?.target ?? '', 0)
+    if (status === undefined || address === undefined) return undefined
+    const settings = settingsOf(server)
+    const edition = (settings && addressOf(settings)?.edition) ?? 'java'
+    const reply = status.state === 'ok' ? fields.rawStatus?.value : undefined
+    // A missing count is -1 for a Bedrock server, and 0 for a Java server, which does not accept players yet with a maximum of 0.
+    const missing = edition === 'bedrock' ? -1 : 0
+    const { playersOnline: online = missing, playersMax: max = missing } = reply ?? {}
+    const isReady = reply !== undefined && (edition === 'bedrock' || max !== 0)
+    return {
+      place: [address.host, String(address.port), edition],
+      version: reply?.version ?? '',
+      isReady: status.state === 'pending' ? undefined : isReady,
+      duration: reply && status.duration,
+      counts: isReady ? { online, max } : undefined,
+    }
   }
+  type Reading = Exclude<ReturnType<typeof readingOf>, undefined>
 
-  const gauge = (
-    name: string,
-    help: string,
-    value: (reply: Reply | undefined, status: SourceState) => number | undefined,
-  ): Family => ({
-    name,
-    type: 'gauge',
-    help,
-    labels,
+  const gauge = (name: string, help: string, value: (reading: Reading) => number | boolean | undefined): Family => ({
+    ...{ name, type: 'gauge', help, labels },
     read(snapshot, add) {
-      const [address, status] = [statusAddress(snapshot), statusOf(snapshot)]
-      if (address === undefined || status === undefined || status.state === 'pending') return
-      const reply = status.state === 'ok' ? replyOf(snapshot, address[2]) : undefined
-      add(value(reply, status), ...address, reply?.version ?? '')
+      const reading = readingOf(snapshot)
+      if (reading !== undefined) add(value(reading), ...reading.place, reading.version)
     },
   })
 
   return {
-    identity: (snapshot) => statusAddress(snapshot)?.join(' ').toLowerCase(),
+    identity: (snapshot) => readingOf(snapshot)?.place.join(' ').toLowerCase(),
     families: [
       gauge(
         'minecraft_status_healthy',
         '1 if the status was read and, for a Java server, players can join; else 0. Same as in mc-monitor.',
-        (reply) => Number(reply?.isReady === true),
+        ({ isReady }) => isReady,
       ),
       gauge(
         'minecraft_status_response_time_seconds',
         'Duration of the status request and its ping, in seconds. Same as in mc-monitor.',
-        (reply, { duration }) => reply && duration,
+        ({ duration }) => duration,
       ),
-      gauge('minecraft_status_players_online_count', 'Players online. Same as in mc-monitor.', (reply) =>
-        reply?.isReady ? reply.online : undefined,
-      ),
-      gauge('minecraft_status_players_max_count', 'Maximum number of players. Same as in mc-monitor.', (reply) =>
-        reply?.isReady ? reply.max : undefined,
+      gauge('minecraft_status_players_online_count', 'Players online. Same as in mc-monitor.', ({ counts }) => counts?.online),
+      gauge(
+        'minecraft_status_players_max_count',
+        'Maximum number of players. Same as in mc-monitor.',
+        ({ counts }) => counts?.max,
       ),
     ],
   }

@@ -1,11 +1,10 @@
-import type { ChannelMetrics } from '../../src/util/part-metrics.ts'
-import { counter, type Family, gauge } from './family.ts'
+import { counter, gauge, type PartFamily } from './family.ts'
 
-export const notify: readonly Family<readonly ChannelMetrics[]>[] = [
+export const notify: readonly PartFamily[] = [
   counter(
     'tickwarden_notifications_total',
     'Notifications since the service started, by channel and outcome: sent, failed (given up) or dropped (too many waited).',
-    (channels, add) => {
+    ({ channels = [] }, add) => {
       for (const { channel, sent, failed, dropped } of channels) {
         add(sent, channel, 'sent')
         add(failed, channel, 'failed')
@@ -17,7 +16,7 @@ export const notify: readonly Family<readonly ChannelMetrics[]>[] = [
   gauge(
     'tickwarden_notification_channel_up',
     '1 if the last attempt to send through the notification channel succeeded or there was none, 0 if it failed.',
-    (channels, add) => {
+    ({ channels = [] }, add) => {
       for (const { channel, problem } of channels) add(problem === undefined, channel)
     },
     { labels: ['channel'] },
@@ -25,7 +24,7 @@ export const notify: readonly Family<readonly ChannelMetrics[]>[] = [
   gauge(
     'tickwarden_notifications_waiting',
     'Notifications that wait to be sent, by channel.',
-    (channels, add) => {
+    ({ channels = [] }, add) => {
       for (const { channel, waiting } of channels) add(waiting, channel)
     },
     { labels: ['channel'] },

@@ -8,30 +8,23 @@ export interface Target {
   readonly configured: boolean
 }
 
+/** In lower case: host names are case-insensitive. */
 const keyOf = (address: ServerAddress): string => formatServerAddress(address).toLowerCase()
 
-interface Index {
-  readonly byName: ReadonlyMap<string, ServerSettings>
-  /** Keys are in lower case: host names are case-insensitive. */
-  readonly byAddress: ReadonlyMap<string, ServerSettings>
-  readonly byHost: ReadonlyMap<string, ServerSettings>
-}
+/** Of several servers with the same key, the first. */
+const firstByKey = (entries: readonly (readonly [key: string, server: ServerSettings])[]): ReadonlyMap<string, ServerSettings> =>
+  new Map(entries.toReversed())
 
-function createIndex(servers: readonly ServerSettings[]): Index {
-  const byName = new Map<string, ServerSettings>()
-  const byAddress = new Map<string, ServerSettings>()
-  const byHost = new Map<string, ServerSettings>()
-  const add = (map: Map<string, ServerSettings>, key: string, server: ServerSettings) => {
-    if (!map.has(key)) map.set(key, server)
-  }
-  for (const server of servers) {
-    add(byName, server.name, server)
+function createIndex(servers: readonly ServerSettings[]) {
+  const located = servers.flatMap((server) => {
     const address = addressOf(server)
-    if (address === undefined) continue
-    add(byAddress, keyOf(address), server)
-    add(byHost, address.host.toLowerCase(), server)
+    return address === undefined ? [] : [{ server, address }]
+  })
+  return {
+    byName: firstByKey(servers.map((server) => [server.name, server])),
+    byAddress: firstByKey(located.map(({ server, address }) => [keyOf(address), server])),
+    byHost: firstByKey(located.map(({ server, address }) => [address.host.toLowerCase(), server])),
   }
-  return { byName, byAddress, byHost }
 }
 
 /**
@@ -60,20 +53,16 @@ export function createTargetFinder(fleet: Pick<Fleet, 'servers'>): (text: string
  */
 export function targetsOf(servers: readonly ServerSettings[]): readonly string[] {
   const names = new Set(servers.map(({ name }) => name))
-  /** Keys are in lower case: host names are case-insensitive. */
   const counts = new Map<string, number>()
-  const addresses = servers.map((server) => {
+  for (const address of servers.map(addressOf)) {
+    if (address !== undefined) counts.set(keyOf(address), (counts.get(keyOf(address)) ?? 0) + 1)
+  }
+  return servers.map((server) => {
+    const { name } = server
     const address = addressOf(server)
-    if (address === undefined) return undefined
-    const text = formatServerAddress(address)
-    const key = keyOf(address)
-    counts.set(key, (counts.get(key) ?? 0) + 1)
-    return { text, key }
-  })
-  return servers.map(({ name }, index) => {
-    const address = addresses[index]
     if (address === undefined) return name
-    const isAlone = counts.get(address.key) === 1 && (address.text === name || !names.has(address.text))
-    return isAlone ? address.text : name
+    const text = formatServerAddress(address)
+    const isAlone = counts.get(keyOf(address)) === 1 && (text === name || !names.has(text))
+    return isAlone ? text : name
   })
 }

@@ -8,8 +8,8 @@ import {
   maintained,
   serverLabels,
   tickingOffTarget,
-  tickRateRatioBelow,
-  tickTimeRatioAbove,
+  tickRateRatio,
+  tickTimeRatio,
 } from './promql.ts'
 import { probedJobs, recordedTickRateRatio } from './recording-rules.ts'
 
@@ -29,7 +29,7 @@ const tickwarden = `up and on (job, instance) last_over_time(tickwarden_build_in
 const probed = `up and on (job) last_over_time(${probedJobs.name}[7d])`
 
 const isUp = `and on (${serverLabels}) minecraft_up${selector} == 1`
-const lagging = `(${tickRateRatioBelow(thresholds.laggingBelow, selector)}) unless on (${serverLabels}) ${tickingOffTarget(selector)} unless on (${serverLabels}) (${hung(selector)})`
+const lagging = `(${tickRateRatio(selector)} < ${thresholds.laggingBelow}) unless on (${serverLabels}) ${tickingOffTarget(selector)} unless on (${serverLabels}) (${hung(selector)})`
 const isHung = `${hung(selector)} ${isUp}`
 const isFull = `minecraft_players_online${selector} >= minecraft_players_max${selector} and minecraft_players_max${selector} > 0`
 
@@ -76,6 +76,18 @@ export const alerts: readonly Alert[] = [
       'Check that the process is running and that /healthz answers. If it watches other servers than the rest of its job, no replica has taken them over: give it a separate job in Prometheus, so that TickwardenDown fires for it.',
   },
   {
+    name: 'ProbeFailing',
+    severity: 'critical',
+    dashboard: serverDashboard,
+    expr: eachServer(`(${probed}) == 0 and on (job) max by (job) (${probed}) == 1`),
+    for: '2m',
+    resolvesAtOnce: true,
+    summary: `The state of ${server} is unknown: its probe fails`,
+    description: `Prometheus has not been able to scrape /probe for ${server} for 2 minutes, although it can for other servers. No other alert of this server can fire.`,
+    action:
+      'Prometheus shows the error under Status > Target health. 400 or 403: the target is not valid, or PROBE_ALLOW does not cover it; 429 or 503: there are more probes than CLIENT_PROBES or PROBE_CONCURRENCY allow; deadline exceeded: raise scrape_timeout.',
+  },
+  {
     name: 'TickwardenStale',
     severity: 'critical',
     dashboard: serverDashboard,
@@ -101,9 +113,13 @@ export const alerts: readonly Alert[] = [
     name: 'ServerUnstable',
     severity: 'warning',
     dashboard: serverDashboard,
-    // A server behind a proxy that stops and starts it as players come and go is not unstable.
-    expr: perServer(
-      `resets(minecraft_up${selector}[15m]) >= ${thresholds.outagesIn15Minutes} unless on (${serverLabels}) minecraft_asleep${selector}`,
+    // A server behind a proxy that stops and starts it as players come and go is not unstable. Nor is one that was restarted in maintenance.
+    expr: eachServer(
+      [
+        `resets(minecraft_up${selector}[15m]) >= ${thresholds.outagesIn15Minutes}`,
+        `unless on (${serverLabels}) minecraft_asleep${selector}`,
+        `unless on (${serverLabels}) max_over_time(minecraft_maintenance${selector}[15m]) == 1`,
+      ].join(' '),
     ),
     for: '0m',
     summary: `${server} goes down again and again`,
@@ -139,7 +155,7 @@ export const alerts: readonly Alert[] = [
     expr: [
       perServer(
         [
-          `(${tickTimeRatioAbove(thresholds.littleHeadroomAbove, selector)})`,
+          `(${tickTimeRatio('p95', selector)} > ${thresholds.littleHeadroomAbove})`,
           `unless on (${serverLabels}) (${hung(selector)})`,
           // A paused server keeps the tick times from before the pause.
           `unless on (${serverLabels}) ${tickingOffTarget(selector)}`,

@@ -5,7 +5,7 @@ import { alerts, keepFiringFor } from './alerts.ts'
 
 const head = `# The same alert rules for Grafana's own alerting, instead of those for Prometheus: put this file into /etc/grafana/provisioning/alerting.
 # Made by grafana/src/alerts.ts (npm run dashboards). The data source must have the uid "prometheus", as in provisioning/datasources.
-# Prometheus must still load the recording rules of grafana/alerts, which TickwardenDown needs for /probe, and TickTimeHigh.
+# Prometheus must still load the recording rules of grafana/alerts, which TickwardenDown and ProbeFailing need for /probe, and TickTimeHigh.
 `
 
 /** Grafana passes the values of all queries to a template: A is the query with the number. */

@@ -32,20 +32,6 @@ export const tickTimeRatio = (quantile: 'mean' | 'p50' | 'p95' | 'p99', selector
   return `${series}${selector} * ${targetFor(series, selector)}`
 }
 
-/** The tick rate relative to the target of the servers where it is lower. Faster for alerts, of which few servers are left. */
-export const tickRateRatioBelow = (limit: number, selector = '') =>
-  [
-    `minecraft_tick_rate${selector} / minecraft_tick_rate_target${selector} < ${limit}`,
-    `(minecraft_tick_rate${selector} < ${limit * usualTarget} unless minecraft_tick_rate_target${selector}) / ${usualTarget}`,
-  ].join(' or ')
-
-/** The p95 of the tick time relative to the time available per tick, of the servers where it is longer. */
-export const tickTimeRatioAbove = (limit: number, selector = '') => {
-  const p95 = `minecraft_tick_duration_p95_seconds${selector}`
-  const target = `minecraft_tick_rate_target${selector}`
-  return `${p95} * ${target} > ${limit} or (${p95} > ${limit / usualTarget} unless ${target}) * ${usualTarget}`
-}
-
 /** Servers that intentionally do not tick at their target rate. */
 export const tickingOffTarget = (selector = '') =>
   `(minecraft_tick_frozen${selector} == 1 or minecraft_tick_paused${selector} == 1 or minecraft_tick_sprinting${selector} == 1)`

@@ -1,13 +1,14 @@
 import { basename } from 'node:path'
 import type { FleetChange } from '../game/fleet.ts'
+import type { ServerSettings } from '../game/server-settings.ts'
 import { secretsOf } from '../secrets/secrets-of.ts'
 import { checked } from '../settings/setting.ts'
 import { joinFirst } from '../util/join-first.ts'
 import type { Log } from '../util/log.ts'
 import { describeSlowWork, measureWork } from '../util/slow-work.ts'
 import { createMaskedProvider } from './masked-provider.ts'
-import { type ListOfProvider, type MergedServers, mergeServers } from './merge.ts'
-import type { Provider, ProviderContext, ServerList } from './provider.ts'
+import { type ListOfProvider, mergeLists } from './merge.ts'
+import type { Provider, ProviderContext } from './provider.ts'
 import { activeProviders } from './settings.ts'
 import { statusOf } from './status.ts'
 
@@ -29,12 +30,12 @@ export const describeChange = ({ added, changed, removed }: FleetChange): string
     .flatMap(([verb, names]) => (names.length === 0 ? [] : [`${verb} ${joinFirst(names, ', ')}`]))
     .join('; ')
 
-const keyOf = (provider: string, { place }: ServerList): string => `${provider} ${place}`
+const keyOf = ({ provider, list }: ListOfProvider): string => `${provider} ${list.place}`
 
 /** Starts the active providers: the servers of all of them. The caller must close the result. */
 export function createDiscovery({ settings, log, ...given }: DiscoveryOptions) {
   const listeners = new Set<() => void>()
-  let merged: MergedServers | undefined
+  let merged: readonly ListOfProvider[] | undefined
   let version = 0
   /** The last logged problem of each list, so that it is logged once. */
   const logged = new Map<string, string>()
@@ -54,17 +55,15 @@ export function createDiscovery({ settings, log, ...given }: DiscoveryOptions) {
     return { name: descriptor.name, provider: createMaskedProvider(provider, secretsOf(descriptor.settings, own)) }
   })
 
-  const lists = (): readonly ListOfProvider[] =>
-    providers.flatMap(({ name, provider }) => provider.lists().map((list) => ({ provider: name, list })))
-
-  function merge(): MergedServers {
-    merged ??= mergeServers(lists())
+  const lists = (): readonly ListOfProvider[] => {
+    merged ??= mergeLists(providers.flatMap(({ name, provider }) => provider.lists().map((list) => ({ provider: name, list }))))
     return merged
   }
 
-  function report({ provider, list }: ListOfProvider, refused: readonly string[]): void {
-    const { place, error, readAt } = list
-    const key = keyOf(provider, list)
+  function report(given: ListOfProvider): void {
+    const { provider, list } = given
+    const { place, error, readAt, refused } = list
+    const key = keyOf(given)
     const kept = readAt === undefined ? 'its servers are unknown' : 'its previous servers are still watched'
     const problem =
       error !== undefined
@@ -86,10 +85,11 @@ export function createDiscovery({ settings, log, ...given }: DiscoveryOptions) {
   function changed(): void {
     merged = undefined
     version++
-    const all = lists()
-    for (const given of all) report(given, [...given.list.refused, ...refusedOf(given.list)])
-    const currentKeys = new Set(all.map(({ provider, list }) => keyOf(provider, list)))
+    for (const given of lists()) report(given)
+    const currentKeys = new Set(lists().map(keyOf))
+    const places = new Set(lists().map(({ list }) => list.place))
     for (const key of logged.keys()) if (!currentKeys.has(key)) logged.delete(key)
+    for (const place of slow) if (!places.has(place)) slow.delete(place)
     for (const listener of listeners) {
       try {
         listener()
@@ -100,17 +100,15 @@ export function createDiscovery({ settings, log, ...given }: DiscoveryOptions) {
     }
   }
 
-  const refusedOf = (list: ServerList): readonly string[] => merge().refused.get(list) ?? []
-
   return {
     /** All servers in order, with unique names. */
-    servers: () => merge().servers,
+    servers: (): readonly ServerSettings[] => lists().flatMap(({ list }) => list.servers),
     /** Calls the listener after each change of the servers or the status; the function returned unsubscribes. */
     onChange(listener: () => void) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    status: () => lists().map(({ provider, list }) => statusOf(provider, list, refusedOf(list))),
+    status: () => lists().map(statusOf),
     /** Changes with each change of the status. */
     get version() {
       return version
@@ -122,10 +120,10 @@ export function createDiscovery({ settings, log, ...given }: DiscoveryOptions) {
       const before = new Map(logged)
       await Promise.all(providers.map(({ provider }) => provider.reload()))
       // What is still wrong has been logged before, but not since this request.
-      for (const { provider, list } of lists()) {
-        const problem = logged.get(keyOf(provider, list))
-        if (problem !== undefined && problem === before.get(keyOf(provider, list)))
-          log.warn({ provider, list: list.place }, problem)
+      for (const given of lists()) {
+        const problem = logged.get(keyOf(given))
+        if (problem !== undefined && problem === before.get(keyOf(given)))
+          log.warn({ provider: given.provider, list: given.list.place }, problem)
       }
     },
     close() {

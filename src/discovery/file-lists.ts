@@ -5,6 +5,7 @@ import { FileSizeError, fileVersion, readFileUpTo } from '../util/files.ts'
 import { haveSameItems } from '../util/same-items.ts'
 import { wildcard } from '../util/wildcard.ts'
 import { createLossCheck } from './lost-servers.ts'
+import { oneAtATime } from './one-at-a-time.ts'
 import { DiscoveryError, type ParsedList, type Provider, type ProviderContext, type ServerList } from './provider.ts'
 
 /** Milliseconds between two looks at the files. They are polled because network file systems and bind mounts do not report changes. */
@@ -20,19 +21,30 @@ const maxBytes = 32 * 1024 * 1024
 export interface FileListsOptions extends Pick<ProviderContext, 'clock' | 'changed' | 'measure'> {
   /** Paths; the last segment may contain `*`, which matches any characters. */
   readonly patterns: readonly string[]
-  /**
-   * @param path of the file
-   * @param name of the file, for messages
-   * @throws DiscoveryError if it is not valid
-   */
-  readonly parse: (text: string, path: string, name: string) => ParsedList | Promise<ParsedList>
+  /** Creates what parses one file, as long as it exists. */
+  readonly createParser: () => ParseFile
 }
 
+/**
+ * @param name of the file, for messages
+ * @throws DiscoveryError if it is not valid
+ */
+export type ParseFile = (text: string, name: string) => ParsedList | Promise<ParsedList>
+
+/** With its parser, whose memory is free once the file is gone: a program may write to a new file each time. */
 interface TrackedFile {
+  readonly parse: ParseFile
+  readonly checkLoss: ReturnType<typeof createLossCheck>
   readonly pattern: string
   /** The version that was read last; undefined if reading failed, so that the next poll tries again. */
   readonly version: string | undefined
   readonly list: ServerList
+}
+
+interface FileVersion {
+  readonly version: string
+  readonly stats?: BigIntStats
+  readonly error?: unknown
 }
 
 const missing = 'it does not exist'
@@ -66,14 +78,13 @@ const folderKey = (pattern: string): string => `folder of ${pattern}`
  * folder. A changed file is read once two looks have found it the same: half of a list would remove servers. If a file is no longer valid,
  * its previous servers stay; those of a file that no longer matches its pattern are removed.
  */
-export function createFileLists({ patterns, parse, clock, changed, measure }: FileListsOptions): Provider {
+export function createFileLists({ patterns, createParser, clock, changed, measure }: FileListsOptions): Provider {
   let files: ReadonlyMap<string, TrackedFile> = new Map()
   /** Patterns whose folder cannot be listed. */
   const failures = new Map<string, ServerList>()
   /** What the last look found of files, and of folders, that differ from what was read. `since`: monotonic milliseconds. */
   let changes: ReadonlyMap<string, { readonly version: string; readonly since: number }> = new Map()
   let seen = new Map(changes)
-  const lossChecks = new Map<string, ReturnType<typeof createLossCheck>>()
   let hasRead = false
   let isClosed = false
 
@@ -86,9 +97,7 @@ export function createFileLists({ patterns, parse, clock, changed, measure }: Fi
   }
 
   /** The version of a file, also of one that cannot be read. */
-  async function versionOf(
-    path: string,
-  ): Promise<{ readonly version: string; readonly stats?: BigIntStats; readonly error?: unknown }> {
+  async function versionOf(path: string): Promise<FileVersion> {
     try {
       const stats = await stat(path, { bigint: true })
       return { version: fileVersion(stats), stats }
@@ -100,11 +109,11 @@ export function createFileLists({ patterns, parse, clock, changed, measure }: Fi
   /** @returns the file as it was before, until the new version is stable; undefined if there was none */
   async function readOne(path: string, pattern: string, again: boolean): Promise<TrackedFile | undefined> {
     const before = files.get(path)
-    const { version, stats, error } = await versionOf(path)
+    const found = await versionOf(path)
+    const { version } = found
     if (before?.version === version && !again) return before
     if (hasRead && !again && isChanging(path, version)) return reportChanging(path, before)
-    const next =
-      stats === undefined ? { pattern, version, list: failed(before, path, error) } : await readFrom(path, pattern, stats)
+    const next = await readFrom(path, before ?? newFile(path, pattern), found)
     // It has changed while it was read.
     if (hasRead && !again && isChanging(path, (await versionOf(path)).version)) return before
     const isSame = before !== undefined && before.version === next.version && before.list.error === next.list.error
@@ -118,31 +127,29 @@ export function createFileLists({ patterns, parse, clock, changed, measure }: Fi
     return { ...before, version: undefined, list: { ...before.list, error: unstable } }
   }
 
-  async function readFrom(path: string, pattern: string, stats: BigIntStats): Promise<TrackedFile> {
-    const before = files.get(path)
-    const [name, version] = [basename(path), fileVersion(stats)]
+  const newFile = (path: string, pattern: string): TrackedFile => ({
+    ...{ pattern, version: undefined, parse: createParser(), checkLoss: createLossCheck() },
+    list: { ...empty, name: basename(path), place: path },
+  })
+
+  async function readFrom(path: string, file: TrackedFile, { version, stats, error }: FileVersion): Promise<TrackedFile> {
     /** The version that need not be read again. */
-    let read: string | undefined
+    let read = stats === undefined ? version : undefined
     try {
+      if (stats === undefined) throw error
       // A pipe or device may never end and would block the reads of all lists.
       if (!stats.isFile()) throw new DiscoveryError('it is not a file')
       const text = String(await readFileUpTo(path, maxBytes))
       read = version
-      const list = await measure(path, () => parse(text, path, name))
+      const list = await measure(path, () => file.parse(text, file.list.name))
       // A loss has to be confirmed by the next look.
       read = undefined
-      const check = lossChecks.get(path) ?? createLossCheck()
-      lossChecks.set(path, check)
-      return { pattern, version, list: { name, place: path, ...check(before?.list, list), readAt: clock.wall() } }
-    } catch (error) {
-      return { pattern, version: read, list: failed(before, path, error) }
+      const { name, place } = file.list
+      return { ...file, version, list: { name, place, ...file.checkLoss(file.list, list), readAt: clock.wall() } }
+    } catch (failure) {
+      return { ...file, version: read, list: { ...file.list, error: reasonOf(failure) } }
     }
   }
-
-  const failed = (before: TrackedFile | undefined, path: string, error: unknown): ServerList => ({
-    ...(before?.list ?? { ...empty, name: basename(path), place: path }),
-    error: reasonOf(error),
-  })
 
   const previousOf = (pattern: string): readonly string[] =>
     [...files].flatMap(([path, file]) => (file.pattern === pattern ? [path] : []))
@@ -184,23 +191,7 @@ export function createFileLists({ patterns, parse, clock, changed, measure }: Fi
     if (!isClosed && !(haveSameItems(before, after) && haveSameItems(failing, nowFailing))) changed()
   }
 
-  let last: Promise<void> = Promise.resolve()
-  let waiting: Promise<void> | undefined
-  let isAgain = false
-  /** One read at a time, and at most one that waits: files may change faster than thousands of them can be read. */
-  function read(again = false): Promise<void> {
-    isAgain ||= again
-    const start = () => {
-      const given = isAgain
-      waiting = undefined
-      isAgain = false
-      return readAll(given)
-    }
-    // Files are still read after an error of changed().
-    waiting ??= last = last.then(start).catch(() => {})
-    return waiting
-  }
-
+  const read = oneAtATime(readAll)
   let cancelPoll = () => {}
   const poll = (durationMs = 0) => {
     if (isClosed) return

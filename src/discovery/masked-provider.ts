@@ -12,28 +12,27 @@ const secretKey = /password|secret|credentials|token/i
 export function createMaskedProvider(provider: Provider, secrets: readonly string[]): Provider {
   if (secrets.length === 0) return provider
   const mask = createMask(secrets)
-  /** A list is the same object until it is read again. */
-  const made = new WeakMap<ServerList, ServerList>()
+  /** A server is the same object until it changes. */
+  const clean = new WeakSet<ServerSettings>()
 
   function isClean(server: ServerSettings): boolean {
+    if (clean.has(server)) return true
     const shown = JSON.stringify(server, (key, value: unknown) => (secretKey.test(key) ? undefined : value))
-    return mask(shown) === shown
+    if (mask(shown) !== shown) return false
+    clean.add(server)
+    return true
   }
 
   function masked(list: ServerList): ServerList {
-    const before = made.get(list)
-    if (before !== undefined) return before
     const { servers, refused, error } = list
-    const clean = servers.filter(isClean)
-    const count = servers.length - clean.length
-    const next = {
+    const kept = servers.filter(isClean)
+    const count = servers.length - kept.length
+    return {
       ...list,
-      servers: clean,
+      servers: kept,
       refused: [...refused.map(mask), ...(count === 0 ? [] : [`${count} entries contain a secret of this provider`])],
       ...(error !== undefined && { error: mask(error) }),
     }
-    made.set(list, next)
-    return next
   }
   return { ...provider, lists: () => provider.lists().map(masked) }
 }

@@ -1,4 +1,5 @@
 import { createLossCheck } from './lost-servers.ts'
+import { oneAtATime } from './one-at-a-time.ts'
 import { DiscoveryError, type ParsedList, type ProviderContext, type ServerList } from './provider.ts'
 
 /** Milliseconds before a retry after a failure; the interval if that is shorter. */
@@ -18,7 +19,6 @@ export function createPolledList({ name, place, clock, changed, interval, signal
   const checkLoss = createLossCheck()
   let current: ServerList = { name, place, servers: [], refused: [] }
   let cancel = () => {}
-  let last = Promise.resolve()
 
   async function readOnce(): Promise<void> {
     cancel()
@@ -37,11 +37,7 @@ export function createPolledList({ name, place, clock, changed, interval, signal
     changed()
   }
 
-  /** One reading at a time, also after an error of changed(). */
-  function reload(): Promise<void> {
-    last = last.then(readOnce).catch(() => {})
-    return last
-  }
+  const reload = oneAtATime(readOnce)
   signal.addEventListener('abort', () => cancel(), { once: true })
   return { list: () => current, firstRead: reload(), reload }
 }

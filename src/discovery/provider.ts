@@ -2,9 +2,18 @@ import type { ServerSettings } from '../game/server-settings.ts'
 import type { SettingTable, SliceOf } from '../settings/setting.ts'
 import type { Clock } from '../util/clock.ts'
 
+/** Maximum number of servers of one list. */
+export const maxServers = 100_000
+/** Maximum length of a message: a list of thousands of servers may have a mistake in each. Characters. */
+const maxMessage = 10_000
+
 /** A list of servers, or an entry of it, is not valid. The message has the reason, without secrets and paths. */
 export class DiscoveryError extends Error {
   override readonly name = 'DiscoveryError'
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message.length > maxMessage ? `${message.slice(0, maxMessage)}...` : message, options)
+  }
 }
 
 /** The result of `read`, or why it is refused. @throws any other error */
@@ -27,7 +36,7 @@ export interface ParsedList {
 export interface ServerList extends ParsedList {
   /** For clients: the name of a file, or the host and the last segment of a URL. */
   readonly name: string
-  /** For the log: the whole path of a file, a URL without user name, password and query. */
+  /** For the log: the whole path of a file, a URL without user name, password and query. Each list of a provider has another one. */
   readonly place: string
   /** Unix milliseconds of the last successful read; absent if there was none, so the servers are unknown. */
   readonly readAt?: number
@@ -37,7 +46,7 @@ export interface ServerList extends ParsedList {
 
 /** A running provider. */
 export interface Provider {
-  /** Lists in the order of the settings. A list is the same object until it is read again. */
+  /** Lists in the order of the settings. They are looked at again after each call of `changed`. */
   lists(): readonly ServerList[]
   /** Resolves when each list has been read once, successfully or not. Never rejects. */
   readonly firstRead: Promise<void>

@@ -1,6 +1,7 @@
 import { text } from '../settings/kinds/index.ts'
+import { mapInSlices } from '../util/pauses.ts'
 import { createFileLists } from './file-lists.ts'
-import { attempt, DiscoveryError, type ParsedList, type Provider, type ProviderContext } from './provider.ts'
+import { attempt, DiscoveryError, maxServers, type ParsedList, type Provider, type ProviderContext } from './provider.ts'
 
 /** A server in the settings of a proxy. */
 export interface ProxiedServer {
@@ -13,9 +14,16 @@ export interface ProxiedServer {
 /** The kind of a path; the file need not exist yet. */
 export const path = { ...text, example: '/srv/proxy/config', expected: 'the path of a file' }
 
-/** Parses the servers; those that are not valid are ignored. */
-function toServers(entries: readonly ProxiedServer[], { readServer }: Pick<ProviderContext, 'readServer'>): ParsedList {
-  const results = entries.map(({ name, address, more = {} }) =>
+/**
+ * Parses the servers, in slices; those that are not valid are ignored.
+ * @throws DiscoveryError if there are too many
+ */
+async function toServers(
+  entries: readonly ProxiedServer[],
+  { readServer }: Pick<ProviderContext, 'readServer'>,
+): Promise<ParsedList> {
+  if (entries.length > maxServers) throw new DiscoveryError(`it has ${entries.length} servers, more than ${maxServers}`)
+  const results = await mapInSlices(entries, ({ name, address, more = {} }) =>
     attempt(() => {
       const place = `server ${JSON.stringify(name)}`
       if (typeof address !== 'string') throw new DiscoveryError(`${place} has no address; expected host:port`)
@@ -37,5 +45,5 @@ export const readProxyFile = (
   createFileLists({
     ...context,
     patterns: file === undefined ? [] : [file],
-    parse: (text, _path, name) => toServers(parse(text, name), context),
+    createParser: () => (text, name) => toServers(parse(text, name), context),
   })

@@ -1,4 +1,4 @@
-import type { ServerList } from './provider.ts'
+import type { ListOfProvider } from './merge.ts'
 
 /** State of a list of servers, for the API and the metrics. */
 export interface ListStatus {
@@ -23,14 +23,14 @@ export interface DiscoveryView {
   readonly version: number
 }
 
-export function statusOf(provider: string, list: ServerList, alsoRefused: readonly string[]): ListStatus {
+export function statusOf({ provider, list }: ListOfProvider): ListStatus {
   const { name, servers, refused, error, readAt } = list
   return {
     provider,
     name,
     state: error !== undefined ? 'failed' : readAt === undefined ? 'pending' : 'ok',
-    ...(readAt !== undefined && { servers: servers.length - alsoRefused.length, readAt }),
-    refused: [...refused, ...alsoRefused],
+    ...(readAt !== undefined && { servers: servers.length, readAt }),
+    refused,
     ...(error !== undefined && { error }),
   }
 }

@@ -58,6 +58,8 @@ it('prints the status as mc-monitor does', async () => {
 
 it.each([
   [['status', '-host', '127.0.0.1', '-port', '1'], {}, 1, /^failed to ping 127\.0\.0\.1:1 : .*[^\n]$/],
+  // As for Go, no host is this machine.
+  [['status', '-host', '', '-port', '1'], {}, 1, /^failed to ping :1 : localhost:1: connection refused/],
   [['status'], { MC_PORT: 'abc' }, 1, /failed to set from environment variable MC_PORT: parse error/],
   [['status', '-bogus'], {}, 2, /^flag provided but not defined: -bogus\n {2}-host string\n/],
   [['status', '-timeout', '5'], {}, 2, /^invalid value "5" for flag -timeout: parse error\n/],

@@ -87,9 +87,9 @@ it('serves a database and a script that are only added to the lists', async () =
   expect(status.map(({ database }: { database: string }) => database)).toEqual(['projects', 'kcomebacks', 'toys'])
   expect(status[2]).toMatchObject({ kind: 'file', source: 'toys.json', state: 'ready', entries: 2 })
 
-  const metrics = { snapshots: service.store.metrics, scripts: service.runs.metrics }
+  const observed = { poll: { interval: 5_000 }, data: { snapshots: service.store.metrics, scripts: service.runs.metrics } }
   const samples: unknown[] = []
-  for (const { name, read } of families) read(metrics, (value, ...labels) => samples.push([name, labels.join(), value]))
+  for (const { name, read } of families) read(observed, (value, ...labels) => samples.push([name, labels.join(), value]))
   expect(samples).toContainEqual(['tickwarden_snapshot_entries', 'toys', 2])
   expect(samples).toContainEqual(['tickwarden_script_runs_total', 'toys,done', 1])
 

@@ -1,8 +1,11 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parseServerFile, readServerValues } from '../../src/config/parse-servers.ts'
 import { createDiscovery } from '../../src/discovery/discovery.ts'
+import { createFileLists, type ParseFile } from '../../src/discovery/file-lists.ts'
 import { temporaryFolder } from '../helpers/discovering-service.ts'
 import { collectLog } from '../helpers/log-lines.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
@@ -239,4 +242,36 @@ it('reads a new file of a pattern that vanished while it was changing, and retur
   writeFileSync(file, format.write(['y', 'z']))
   await becomes('a,b,c,y,z')
   expect(seen).toEqual(['a,b,c,y,z'])
+})
+
+it('keeps nothing of a file that is gone', async () => {
+  const folder = temporaryFolder()
+  const clock = manualClock()
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const parsers: WeakRef<ParseFile>[] = []
+  const lists = createFileLists({
+    patterns: [join(folder, '*.json')],
+    createParser() {
+      const parse = () => ({ servers: [], refused: [] })
+      parsers.push(new WeakRef(parse))
+      return parse
+    },
+    ...{ clock, changed() {}, measure: (_place, read) => read() },
+  })
+  onTestFinished(() => lists.close())
+  await lists.firstRead
+  for (const name of ['a', 'b', 'c']) {
+    writeFileSync(join(folder, `${name}.json`), '[]')
+    await lists.reload()
+    rmSync(join(folder, `${name}.json`))
+    await lists.reload()
+  }
+  expect(parsers).toHaveLength(3)
+  await expect
+    .poll(() => {
+      collect()
+      return parsers.filter((parser) => parser.deref() !== undefined).length
+    })
+    .toBe(0)
 })

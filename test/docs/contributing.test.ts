@@ -117,7 +117,7 @@ it('a metric in the list of families is served and documented, as described in i
   } finally {
     await service.close()
   }
-  expect(metricsTable('')).toMatch(/^\| `minecraft_toys` +\| gauge +\| `server`, `color` +\| Toys +\|$/m)
+  expect(metricsTable()).toMatch(/^\| `minecraft_toys` +\| gauge +\| `server`, `color` +\| Toys +\|$/m)
 })
 
 it.each(allSettings)('the setting $env is in --help and in the page of settings, as described in its guide', (setting) => {

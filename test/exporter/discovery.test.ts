@@ -5,7 +5,7 @@ import type { ListStatus } from '../../src/discovery/status.ts'
 
 const write = createExposition(discovery)
 const reloadOf = (...lists: readonly ListStatus[]) =>
-  write({ status: () => lists, version: 0 }, 'prometheus')
+  write({ poll: { interval: 5_000 }, discovery: { status: () => lists, version: 0 } }, 'prometheus')
     .split('\n')
     .filter((line) => line.startsWith('tickwarden_config_'))
 

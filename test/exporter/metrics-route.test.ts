@@ -1,17 +1,14 @@
 import { once } from 'node:events'
 import { get } from 'node:http'
 import { gunzipSync } from 'node:zlib'
-import fastify from 'fastify'
 import { expect, it, onTestFinished } from 'vitest'
 import type { AddSample } from '../../exporter/families/family.ts'
 import { serverFamilies } from '../../exporter/families/index.ts'
 import { createExposition } from '../../exporter/family-text.ts'
-import { createFleetText } from '../../exporter/fleet-text.ts'
-import { HttpHistogram } from '../../exporter/http-histogram.ts'
-import { createMetricsRenderer, registerMetricsRoute, toChunks } from '../../exporter/metrics-route.ts'
+import { createFleetWriter } from '../../exporter/fleet-text.ts'
+import { toChunks } from '../../exporter/metrics-route.ts'
 import { escapeLabel, familyHeader } from '../../exporter/text.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
-import { createHistogram } from '../../src/util/histogram.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 import { status } from '../helpers/metrics-fleet.ts'
 import { serverPart, startMetricsService } from '../helpers/metrics-service.ts'
@@ -74,7 +71,7 @@ it('stops rendering when the client disconnects', async () => {
 it('lets other work run between the parts that it renders', async () => {
   const fleet = await polledFleet()
   const snapshots = fleet.watchers.map((watcher) => watcher.snapshot())
-  const parts = createFleetText(serverFamilies).parts(snapshots, 'prometheus')
+  const parts = createFleetWriter(serverFamilies)(snapshots, 'prometheus')
   let turns = 0
   const count = setInterval(() => turns++, 0)
   let pauses = 0
@@ -104,39 +101,11 @@ it('renders no more than is requested', async () => {
       family.read(from, add)
     },
   }))
-  const parts = createFleetText(families).parts(
+  const parts = createFleetWriter(families)(
     fleet.watchers.map((watcher) => watcher.snapshot()),
     'prometheus',
   )
   parts.next()
   expect(read).toBe(20 * serverFamilies.length)
   fleet.close()
-})
-
-it('prepares the first scrapes after all servers have been polled, unless it is closed before', async () => {
-  const clock = manualClock()
-  const fleet = scriptedFleet({ lobby: { status } }, clock)
-  onTestFinished(() => fleet.close())
-  let rendered = 0
-  const fleetText = {
-    *parts() {
-      rendered++
-      yield Buffer.alloc(0)
-    },
-  }
-  const start = () => {
-    const app = fastify()
-    const histograms = { nameLookups: createHistogram(), pollDelays: createHistogram(), histogram: new HttpHistogram() }
-    const parts = { fleet, fleetText, ...histograms, service: { text: async () => '' }, clock, warmUpAfter: 5_000 }
-    registerMetricsRoute(app, parts, createMetricsRenderer(parts))
-    return app
-  }
-  const app = start()
-  const closed = start()
-  await closed.close()
-  await clock.advance(4_999)
-  expect(rendered).toBe(0)
-  await clock.advance(1)
-  await expect.poll(() => rendered).toBe(3)
-  await app.close()
 })

@@ -104,6 +104,14 @@ describe('/metrics', () => {
     expect(await infos()).toEqual(['minecraft_server_info{server="a",group="Network"} 1'])
   })
 
+  it('has separate series of servers whose names differ only in control characters', async () => {
+    await start({ 'a\u0001b': { status }, 'a\u0002b': { status }, 'a\tb': { status } })
+    await pollAll()
+    const ups = (await service.text()).split('\n').filter((line) => line.startsWith('minecraft_up{'))
+    const labels = ['a\\\\u0001b', 'a\\\\u0002b', 'a\\\\u0009b']
+    expect(ups).toEqual(labels.map((label) => `minecraft_up{server="${label}"} 1`))
+  })
+
   it('uses OpenMetrics if the client prefers it', async () => {
     await start(fixedFleet())
     await pollAll()

@@ -239,6 +239,10 @@ export const cases: Readonly<Record<string, Growth>> = {
     targets: (size) => [{ targets: listOf((index) => `a${index}:1`, 9)(size) }],
     groups: listOf((index) => ({ targets: [`a${index}:1`], labels: { name: `n${index}` } }), 40),
     labels: (size) => [{ targets: ['a:1'], labels: recordOf(String, 12)(size) }],
+    'labels shared by an alias': (size) => {
+      const labels = recordOf(String, 12)(size / 2)
+      return listOf((index) => ({ targets: [`a${index}:1`], labels }), 20)(size / 2)
+    },
     settings: (size) => [{ targets: ['a:1'], labels: { __tickwarden_rcon_password: 'a'.repeat(size) } }],
   }),
   'src/http/request-target.ts normaliseTarget': text(

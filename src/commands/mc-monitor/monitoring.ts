@@ -1,8 +1,9 @@
 import http from 'node:http'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Family } from '../../../exporter/families/family.ts'
 import { mcMonitor } from '../../../exporter/families/mc-monitor.ts'
-import { createFleetText } from '../../../exporter/fleet-text.ts'
+import { createFleetWriter } from '../../../exporter/fleet-text.ts'
 import { contentTypes } from '../../../exporter/text.ts'
 import { formatHostPort, formatServerAddress, parseHostPort, type ServerAddress } from '../../util/address.ts'
 import { look } from '../status/look.ts'
@@ -31,6 +32,14 @@ export function addressesOf(values: GoValues): readonly ServerAddress[] {
   return [...values.list('servers').map(parse('java')), ...values.list('bedrock-servers').map(parse('bedrock'))]
 }
 
+/** The same gauge with its labels in the order of mc-monitor, whose library sorts them by name. */
+const sortLabels = (family: Family): Family => ({
+  ...family,
+  labels: family.labels.toSorted(),
+  read: (snapshot, add) =>
+    family.read(snapshot, (value, host = '', port = '', edition = '', version = '') => add(value, edition, host, port, version)),
+})
+
 /** Reads every server once. @returns the gauges of mc-monitor in the text format of Prometheus */
 export async function pollGauges(
   addresses: readonly ServerAddress[],
@@ -47,12 +56,9 @@ export async function pollGauges(
     return address && { name, sources: { status: { address } } }
   }
   const snapshots = looks.map(({ snapshot }) => snapshot)
-  const parts = createFleetText([], mcMonitor({ settingsOf })).parts(snapshots, 'prometheus')
-  // Its library sorts labels by name.
-  return String(Buffer.concat([...parts])).replaceAll(
-    /\{(server_host="[^"]*",server_port="\d+"),(server_edition="\w+"),/g,
-    '{$2,$1,',
-  )
+  const { identity, families } = mcMonitor({ settingsOf })
+  const parts = createFleetWriter([], { identity, families: families.map(sortLabels) })(snapshots, 'prometheus')
+  return String(Buffer.concat([...parts]))
 }
 
 /** Serves `/metrics` until it is stopped; each request reads every server. */

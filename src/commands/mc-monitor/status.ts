@@ -36,7 +36,7 @@ function jsonOf(host: string, port: number, { version, online, max, fields }: Pi
 
 export async function runJavaStatus(values: GoValues, stop: AbortSignal): Promise<number> {
   const [host, port] = [values.text('host'), values.number('port')]
-  const address: ServerAddress = { edition: 'java', host, port }
+  const address: ServerAddress = { edition: 'java', host: host || 'localhost', port }
   const proxyProtocol = values.isSet('use-proxy') ? (values.number('proxy-version') === 2 ? 'v2' : 'v1') : undefined
   const isOld = values.isSet('use-old-server-list-ping')
   const isLegacy = isOld || values.isSet('use-server-list-ping') || values.isSet('use-mc-utils')
@@ -73,7 +73,7 @@ export async function runJavaStatus(values: GoValues, stop: AbortSignal): Promis
 const bedrockTimeoutMs = 5_000
 
 export async function runBedrockStatus(values: GoValues, stop: AbortSignal): Promise<number> {
-  const address: ServerAddress = { edition: 'bedrock', host: values.text('host'), port: values.number('port') }
+  const address: ServerAddress = { edition: 'bedrock', host: values.text('host') || 'localhost', port: values.number('port') }
   const shown = formatHostPort(address)
   try {
     const { version, online, max } = await retried(values, stop, () => ping(address, { timeoutMs: bedrockTimeoutMs }, stop))

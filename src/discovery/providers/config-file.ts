@@ -31,16 +31,18 @@ export const configFile = defineProvider({
   start(_settings, context) {
     const { configFile: path } = context
     if (path === undefined) return readEnvironment(context)
-    let hasServers = false
     return createFileLists({
       ...context,
       patterns: [path],
-      parse(text) {
-        const servers = context.readConfig()
-        // A file that is being written is empty for a moment.
-        if (hasServers && text.trim() === '') throw new DiscoveryError('it is empty')
-        hasServers = servers.length > 0
-        return { servers, refused: [] }
+      createParser() {
+        let hasServers = false
+        return (text) => {
+          const servers = context.readConfig()
+          // A file that is being written is empty for a moment.
+          if (hasServers && text.trim() === '') throw new DiscoveryError('it is empty')
+          hasServers = servers.length > 0
+          return { servers, refused: [] }
+        }
       },
     })
   },

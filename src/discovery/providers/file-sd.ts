@@ -49,14 +49,12 @@ export const fileSd = defineProvider({
     },
   },
   start({ discoveryFileSd: patterns = [] }, context) {
-    const readers = new Map<string, ReturnType<typeof createTargetGroupReader>>()
     return createFileLists({
       ...context,
       patterns,
-      parse(text, path, name) {
-        const read = readers.get(path) ?? createTargetGroupReader(context)
-        readers.set(path, read)
-        return read(/\.json$/i.test(name) ? parseList(text) : parseYaml(text, name))
+      createParser() {
+        const read = createTargetGroupReader(context)
+        return (text, name) => read(/\.json$/i.test(name) ? parseList(text) : parseYaml(text, name))
       },
     })
   },

@@ -28,7 +28,7 @@ export const folder = defineProvider({
     return createFileLists({
       ...context,
       patterns: [join(path, '*.yaml'), join(path, '*.yml')],
-      parse: (text, _path, name) => ({ servers: context.parseServers(text, name), refused: [] }),
+      createParser: () => (text, name) => ({ servers: context.parseServers(text, name), refused: [] }),
     })
   },
 })

@@ -1,6 +1,6 @@
 import { bearerToken, duration, list, url } from '../../settings/kinds/index.ts'
 import { HttpClient, shortName } from '../../util/http-client.ts'
-import { fetchJson, toTarget } from '../fetch-json.ts'
+import { fetchJson, type Target, toTarget } from '../fetch-json.ts'
 import { createPolledList, providerOf } from '../polled-list.ts'
 import { defineProvider, type Provider } from '../provider.ts'
 import { createTargetGroupReader, parseList } from '../target-groups.ts'
@@ -9,6 +9,8 @@ import { createTargetGroupReader, parseList } from '../target-groups.ts'
 const maxDeadlineMs = 10_000
 const maxBytes = 32 * 1024 * 1024
 const maxRedirects = 5
+
+const placeOf = ({ url: { origin, pathname } }: Target): string => `${origin}${pathname}`
 
 export const httpSd = defineProvider({
   name: 'http_sd',
@@ -40,13 +42,17 @@ export const httpSd = defineProvider({
     const closing = new AbortController()
     const client = new HttpClient({ timeoutMs: maxDeadlineMs, maxBytes, maxRedirects })
 
-    function follow(text: string) {
-      const target = toTarget(text, token)
+    const targets = urls.map((text) => toTarget(text, token))
+
+    function follow(target: Target, index: number) {
       const parse = createTargetGroupReader(context)
-      const place = `${target.url.origin}${target.url.pathname}`
+      // Their queries, which may be secret, are not shown.
+      const hasSamePlace = targets.filter((other) => placeOf(other) === placeOf(target)).length > 1
+      const number = hasSamePlace ? ` (URL ${index + 1})` : ''
+      const place = `${placeOf(target)}${number}`
       return createPolledList({
         ...context,
-        ...{ name: shortName(target.url), place, interval, signal: closing.signal },
+        ...{ name: `${shortName(target.url)}${number}`, place, interval, signal: closing.signal },
         async read() {
           const body = await fetchJson(target, {
             client,
@@ -58,7 +64,7 @@ export const httpSd = defineProvider({
       })
     }
     return {
-      ...providerOf(urls.map(follow)),
+      ...providerOf(targets.map(follow)),
       close() {
         closing.abort()
         void client.close()

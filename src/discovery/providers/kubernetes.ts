@@ -5,7 +5,7 @@ import { HttpClient } from '../../util/http-client.ts'
 import { isRecord } from '../../util/is-record.ts'
 import { fetchJson, toTarget } from '../fetch-json.ts'
 import { createPolledList, providerOf } from '../polled-list.ts'
-import { DiscoveryError, defineProvider, type ProviderContext } from '../provider.ts'
+import { DiscoveryError, defineProvider } from '../provider.ts'
 import { createTargetGroupReader, parseList, settingPrefix } from '../target-groups.ts'
 
 /** Timeout of one page of the list, milliseconds. */
@@ -14,6 +14,8 @@ const timeoutMs = 10_000
 const maxBytes = 32 * 1024 * 1024
 /** Services in one page, as kubectl requests them. */
 const pageSize = 500
+/** Several times what a list of the most servers takes. A page may be empty although others follow. */
+const maxPages = 1_000
 /** Certificates and tokens of service accounts have a few kilobytes. */
 const maxAccountBytes = 1024 * 1024
 /** `tickwarden/rcon.address` is the setting `rcon.address` of the server. */
@@ -86,7 +88,7 @@ interface ApiServer {
 async function listServices(
   { url, account, labels }: ApiServer,
   given: string,
-  measure: ProviderContext['measure'],
+  measure: <T>(read: () => T) => T,
   signal: AbortSignal,
 ): Promise<readonly unknown[]> {
   const [token, ca] = await Promise.all([readAccountFile(account, 'token'), readAccountFile(account, 'ca.crt')])
@@ -97,17 +99,20 @@ async function listServices(
   signal.addEventListener('abort', close)
   const services: unknown[] = []
   try {
-    for (let [next, size]: [string | undefined, number] = ['', 0]; next !== undefined; ) {
+    let [next, size, pages]: [string | undefined, number, number] = ['', 0, 0]
+    while (next !== undefined) {
+      if (++pages > maxPages) throw new DiscoveryError(`the list has more than ${maxPages} pages`)
       const query = new URLSearchParams({ labelSelector: labels, limit: String(pageSize), ...(next && { continue: next }) })
       const target = toTarget(`${url.replace(/\/$/, '')}${path}?${query}`, token)
       const body = await fetchJson(target, { client, timeoutMs, headers: {} })
       size += body.length
       if (size > maxBytes) throw new DiscoveryError(`the list has more than ${maxBytes} bytes`)
-      const page = measure(`${url}${path}`, () => parseList(body))
+      const page = measure(() => parseList(body))
       if (!isRecord(page) || !Array.isArray(page.items)) throw new DiscoveryError('the reply is not a list of services')
-      services.push(...page.items)
+      // Not by a spread, whose arguments a page of many thousands would exceed.
+      for (const service of page.items) services.push(service)
       const more = isRecord(page.metadata) ? page.metadata.continue : undefined
-      next = typeof more === 'string' && more !== '' && page.items.length > 0 ? more : undefined
+      next = typeof more === 'string' && more !== '' ? more : undefined
     }
     return services
   } finally {
@@ -159,17 +164,18 @@ export const kubernetes = defineProvider({
   start(values, context) {
     const { discoveryKubernetes: labels = '', discoveryKubernetesInterval: interval } = values
     const api = { url: values.discoveryKubernetesUrl, account: values.discoveryKubernetesAccount, labels }
-    const { discoveryKubernetesNamespaces: namespaces = [''] } = values
+    const namespaces = [...new Set(values.discoveryKubernetesNamespaces ?? [''])]
     const isNamespaceInName = namespaces.length > 1 || namespaces[0] === '*'
     const closing = new AbortController()
     const lists = namespaces.map((namespace) => {
       const name = ['services', namespace === '*' ? 'all namespaces' : namespace].filter((part) => part !== '').join(' in ')
+      const place = `Kubernetes, ${name}`
       const parse = createTargetGroupReader(context)
       return createPolledList({
         ...context,
-        ...{ name, place: `Kubernetes, ${name}`, interval, signal: closing.signal },
+        ...{ name, place, interval, signal: closing.signal },
         async read() {
-          const services = await listServices(api, namespace, context.measure, closing.signal)
+          const services = await listServices(api, namespace, (read) => context.measure(place, read), closing.signal)
           return parse(services.map((service) => toGroup(service, isNamespaceInName)))
         },
       })

@@ -188,6 +188,7 @@ describe('hostile files', () => {
       'long.yml': `# ${'x'.repeat(5_000_000)}\n[]`,
       'many.json': groups(...Array.from({ length: 100_001 }, () => '')),
       'deep.json': '['.repeat(100_000),
+      'empty.json': `[${'{},'.repeat(2_000_000)}{}]`,
       'nested.yml': `- &l0 []\n${levels.join('')}- *l40\n`,
     }
     const { lists } = await start(files, '*.json,*.yml')
@@ -196,8 +197,26 @@ describe('hostile files', () => {
       'long.yml': [expect.stringMatching(/more than 4194304; YAML of that size takes too long to parse$/)],
       'many.json': ['it has 100001 targets, more than 100000'],
       'deep.json': ['it is nested deeper than 512 levels'],
+      'empty.json': ['it is of more than 4000000 values'],
       'nested.yml': ['group 1: expected an object with targets and labels'],
     })
+  })
+
+  it('whose targets would take too much memory with the labels of each are refused', async () => {
+    const targets = Array.from({ length: 90_000 }, (_, index) => `a${index}.test`)
+    const files = {
+      'name.json': JSON.stringify([{ targets, labels: { name: 'x'.repeat(100_000) } }]),
+      'settings.json': JSON.stringify([{ targets, labels: { [`__tickwarden_${'x'.repeat(100_000)}`]: 'x' } }]),
+      'unused.json': JSON.stringify([{ targets: ['a.test:1'], labels: { unused: 'x'.repeat(100_000), name: 'a' } }]),
+    }
+    const { lists, names } = await start(files)
+    const tooMuch = expect.stringMatching(/^its targets have 9\d{9} characters with the labels of each, more than 67108864$/)
+    expect((await lists()).slice(1).map(({ list, problems }) => [list, problems])).toEqual([
+      ['name.json', [tooMuch]],
+      ['settings.json', [tooMuch]],
+      ['unused.json', []],
+    ])
+    expect(await names()).toEqual(['own', 'a'])
   })
 
   it('never reveal a secret of a label or target in the log or to a client', async () => {

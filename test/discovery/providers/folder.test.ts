@@ -72,3 +72,14 @@ it('reports that a folder does not exist, so its servers are unknown', async () 
   expect(await metrics()).toContain('tickwarden_discovery_up{provider="folder"} 1\n')
   expect(await metrics()).toContain('tickwarden_discovery_servers{provider="folder"} 1\n')
 })
+
+it('reports the first of thousands of mistakes', async () => {
+  const folder = temporaryFolder()
+  mkdirSync(join(folder, 'servers.d'))
+  writeFileSync(join(folder, 'servers.d', 'many.yaml'), '- { name: a, address: "x y" }\n'.repeat(5_000))
+  const { lists, log } = await startDiscovering({ folder, yaml })
+  const [problem] = (await lists())[1]?.problems ?? []
+  expect(problem).toMatch(/^many\.yaml: \[0\]\.address is "x y"; expected .*\.\.\.$/)
+  expect(problem?.length).toBeLessThan(11_000)
+  expect(Math.max(...log.map((line) => line.length))).toBeLessThan(11_000)
+})

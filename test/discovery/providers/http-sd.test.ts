@@ -46,6 +46,21 @@ it('requests the URL as Prometheus does, again after each interval, and follows 
   expect(JSON.stringify([list, service.log])).not.toMatch(/secret|hidden/)
 })
 
+it('reports a failure once, also if another URL differs in its query only', async () => {
+  const { host, requests } = await listen((request, response) => {
+    response.writeHead(request.url?.endsWith('secret-b') ? 500 : 200, json).end(groups('a'))
+  })
+  const service = await start(`http://${host}/targets?of=secret-a,http://${host}/targets?of=secret-b`)
+  await expect.poll(() => requests.length, { timeout: 10_000 }).toBeGreaterThan(5)
+  expect((await service.lists()).slice(1).map(({ list, state }) => [list, state])).toEqual([
+    [`${host}/targets (URL 1)`, 'ok'],
+    [`${host}/targets (URL 2)`, 'failed'],
+  ])
+  expect(service.log.filter((line) => line.includes('/targets'))).toEqual([
+    `warn: http://${host}/targets (URL 2): the server returned status 500; expected 200; its servers are unknown`,
+  ])
+})
+
 it('keeps the last list while the URL fails, and reports why', async () => {
   let answer: RequestListener = (_request, response) => void response.writeHead(200, json).end(groups('a'))
   const { host } = await listen((request, response) => answer(request, response))

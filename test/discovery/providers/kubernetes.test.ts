@@ -58,7 +58,8 @@ async function startApi(services: () => readonly Service[]) {
     const start = Number(searchParams.get('continue') ?? 0)
     const end = start + 2
     const metadata = { resourceVersion: '1', ...(end < all.length && { continue: String(end) }) }
-    const items = all.slice(start, end)
+    // It may leave out some, or all, of a page.
+    const items = all.slice(start, end).filter(({ metadata: { name } }) => name !== 'left-out')
     // The API server leaves these two out of the items of a list; the schema wants them.
     check('ServiceList', { metadata, items: items.map((item) => ({ apiVersion: 'v1', kind: 'Service', ...item })) })
     return reply(200, { kind: 'ServiceList', metadata, items })
@@ -93,6 +94,18 @@ it('watches the Services of its own namespace, in pages, and follows their chang
   services = ['b', 'c', 'd'].map((name) => service(name))
   await expect.poll(discovering.names).toEqual(['own', 'b', 'c', 'd'])
   expect((await discovering.lists())[1]).toMatchObject({ provider: 'kubernetes', list: 'services', state: 'ok', servers: 3 })
+})
+
+it('reads the pages after an empty one, and ends if there is no last one', async () => {
+  let services = ['left-out', 'left-out', 'a', 'left-out', 'left-out', 'left-out', 'b'].map((name) => service(name))
+  const api = await startApi(() => services)
+  const discovering = await start(api.url)
+  expect(await discovering.names()).toEqual(['own', 'a', 'b'])
+  services = Array.from({ length: 2_001 }, () => service('left-out'))
+  await expect
+    .poll(async () => (await discovering.lists())[1]?.problems, { timeout: 20_000 })
+    .toEqual(['the list has more than 1000 pages'])
+  expect(await discovering.names()).toEqual(['own', 'a', 'b'])
 })
 
 it('takes names, groups, addresses and settings from annotations, and the port of the game from the Service', async () => {

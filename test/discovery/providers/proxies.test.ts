@@ -121,3 +121,9 @@ it('reads the backends of the routes file of mc-router, each once', async () => 
   write('[]')
   await expect.poll(problems).toEqual(['expected an object with mappings'])
 })
+
+it('refuses a list of too many servers', async () => {
+  const mappings = Object.fromEntries(Array.from({ length: 100_001 }, (_, index) => [`a${index}.test`, `b${index}.test`]))
+  const { problems } = await start('routes.json', 'DISCOVERY_MC_ROUTER', JSON.stringify({ mappings }))
+  expect(await problems()).toEqual(['it has 100001 servers, more than 100000'])
+})
