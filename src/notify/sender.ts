@@ -109,12 +109,11 @@ export interface SenderOptions {
 export interface ChannelCounts {
   sent: number
   failed: number
-  dropped: number
 }
 
 /** Delivers the notifications of one channel one after the other, so that their order is kept and no other channel waits for it. */
 export class Sender {
-  readonly counts: ChannelCounts = { sent: 0, failed: 0, dropped: 0 }
+  readonly counts: ChannelCounts = { sent: 0, failed: 0 }
   /** Why the last attempt failed; undefined if it did not. */
   problem: string | undefined
   readonly context: ChannelContext
