@@ -6,8 +6,6 @@ import { dayMs, type Level, levels } from '../values/levels.ts'
 import { seriesNames } from '../values/series.ts'
 import { emptySlice, layout, ofSeries } from '../values/slices.ts'
 
-type OldSession = Omit<Session, 'changedAt'>
-
 /** What a file of an earlier version has, each server in its own file. */
 export interface OldHistory {
   readonly server: string
@@ -18,7 +16,7 @@ export interface OldHistory {
   readonly levels: readonly (readonly [Level, Float64Array])[]
   readonly slices: Float64Array
   /** Oldest first. */
-  readonly sessions: readonly OldSession[]
+  readonly sessions: readonly Session[]
 }
 
 const header = Buffer.from('TWHIST\u0000\u0001', 'latin1')
@@ -201,7 +199,7 @@ function readSlice(reader: Reader): Float64Array {
 }
 
 /** The last sessions, in a table of 200 of which the oldest one is overwritten. */
-function readSessions(reader: Reader): OldSession[] {
+function readSessions(reader: Reader): Session[] {
   const [count, table] = [reader.uint32(), reader.bytes()]
   const stored = Math.min(count, maxSessions, Math.floor(table.length / sessionSize))
   return Array.from({ length: stored }, (_, index) => {
@@ -219,7 +217,7 @@ function readSessions(reader: Reader): OldSession[] {
 }
 
 /** Applies a player's joining or leaving to the sessions. */
-function applyChange(sessions: OldSession[], reader: Reader): void {
+function applyChange(sessions: Session[], reader: Reader): void {
   const isJoin = reader.uint8() === 1
   const at = reader.float64()
   const name = reader.bytes().toString()

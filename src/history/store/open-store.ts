@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Log } from '../../util/log.ts'
-import { HistoryFileError, isPassing, reasonOf } from './file-error.ts'
+import { isPassing, reasonOf } from './file-error.ts'
 import type { StoreOptions } from './store.ts'
 import { openLocalStore, openStoreThread, type StoreClient } from './store-client.ts'
 
@@ -38,8 +38,7 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
   try {
     return await openFile(options)
   } catch (error) {
-    if (!(error instanceof HistoryFileError)) throw error
-    const [path, reason, isWaiting] = [join(options.folder, fileName), error.message, isPassing(error)]
+    const [path, reason, isWaiting] = [join(options.folder, fileName), reasonOf(error), isPassing(error)]
     const advice = isWaiting
       ? 'It is tried again once a minute'
       : 'Mend that and restart, move it away, or set HISTORY_DIR to another folder'
@@ -51,7 +50,7 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
   }
 }
 
-/** Opens the database in the folder. @throws HistoryFileError if it cannot be used */
+/** Opens the database in the folder. @throws Error if it cannot be used, for `reasonOf` */
 export async function openFile(options: OpenStoreOptions): Promise<OpenStore> {
   const { folder = '', isReadOnly = false, oldFolder = folder } = options
   const store = await open({ path: join(folder, fileName), isReadOnly }, options)

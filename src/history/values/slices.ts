@@ -51,11 +51,6 @@ export class Slices {
   #numbers = new Float64Array(usualSlices * usualSlice.length)
   #count = 0
 
-  /** Number of the numbers that `moveTo` moves. */
-  get length(): number {
-    return this.#count * sliceSize
-  }
-
   /** Adds values that were valid from `start`, Unix milliseconds, for `durationMs`, which is 0 for values that have just been read. */
   add(observation: Observation, start: number, durationMs: number): void {
     // There are no buckets before 1970.
@@ -69,15 +64,14 @@ export class Slices {
     } while (from < end)
   }
 
-  /** Moves all slices to a position of another array, with the number of the server. */
-  moveTo(target: Float64Array, position: number, server: number): void {
+  /** Moves all slices to the end of a list, with the number of the server. */
+  moveTo(target: number[], server: number): void {
     const size = this.#empty.length
-    for (let index = 0; index < this.#count; index++) {
-      const at = position + index * sliceSize
-      target.set(emptySlice, at)
-      for (let offset = 0; offset < size; offset++) target[at + offset] = this.#numbers[index * size + offset] ?? 0
-      target[at + layout.server] = server
-    }
+    for (let index = 0; index < this.#count; index++)
+      for (let offset = 0; offset < sliceSize; offset++)
+        target.push(
+          offset === layout.server ? server : ((offset < size ? this.#numbers[index * size + offset] : emptySlice[offset]) ?? 0),
+        )
     this.#count = 0
   }
 
@@ -119,11 +113,13 @@ export class Slices {
 
   /** From now on the slices have all series. */
   #widen(): void {
-    const count = this.#count
-    const numbers = new Float64Array(Math.max(usualSlices, count) * sliceSize)
-    this.moveTo(numbers, 0, 0)
+    const size = this.#empty.length
+    const numbers = new Float64Array(Math.max(usualSlices, this.#count) * sliceSize)
+    for (let index = 0; index < this.#count; index++) {
+      numbers.set(emptySlice, index * sliceSize)
+      numbers.set(this.#numbers.subarray(index * size, (index + 1) * size), index * sliceSize)
+    }
     this.#numbers = numbers
-    this.#count = count
     this.#empty = emptySlice
   }
 }
