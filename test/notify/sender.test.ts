@@ -416,6 +416,21 @@ it('any 2xx is a success, whatever its body', async () => {
     await type.send({ notifications: [testNotification()], more: 0, at: 0 }, { url: receiver.url }, context)
 })
 
+it('sends the user name and password of a URL, unless the channel has a token', async () => {
+  const receiver = await startReceiver()
+  const client = createChannelClient(true)
+  onTestFinished(() => client.close())
+  const url = receiver.url.replace('://', '://user:pa%40ss@')
+  for (const [name, values] of Object.entries({ webhook: { url }, ntfy: { url, token: 'own' } })) {
+    const type = channelTypes.find(({ type }) => type === name)
+    if (type === undefined) throw new Error('no channel')
+    const context = createContext({ type, client, allowPrivate: true, now: Date.now })
+    await type.send({ notifications: [testNotification()], more: 0, at: 0 }, values, context)
+  }
+  const basic = `Basic ${Buffer.from('user:pa@ss').toString('base64')}`
+  expect(receiver.accepted.map(({ headers }) => headers.authorization)).toEqual([basic, 'Bearer own'])
+})
+
 it('redirects, 4xx and private addresses end at once', async () => {
   const receiver = await startReceiver()
   receiver.answers.push((response) => void response.writeHead(401).end())
