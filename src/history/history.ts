@@ -2,25 +2,14 @@ import type { Incident, IncidentQuery } from './incidents.ts'
 import { FleetRecorder, incidentSaveMs, type RecordingOptions } from './recording/fleet-recorder.ts'
 import type { Session } from './recording/sessions.ts'
 import { isPassing, reasonOf } from './store/file-error.ts'
-import { type OpenStore, openFile, openStore } from './store/open-store.ts'
+import { type OpenStore, type OpenStoreOptions, openFile, openStore } from './store/open-store.ts'
 import type { PlayerHistory, PlayerTime } from './store/session-table.ts'
 import type { StoreClient } from './store/store-client.ts'
 import type { PlayerCounts, ServerOverview } from './values/overview.ts'
 import type { RangeQuery, RangeValues } from './values/range.ts'
 import type { Uptime } from './values/uptime.ts'
 
-export interface HistoryOptions extends RecordingOptions {
-  /** Absent: in memory only. */
-  readonly folder?: string
-  /** True: the database in the folder is read and not written. */
-  readonly isReadOnly?: boolean
-  /** Where an earlier version kept its files; default: the folder. */
-  readonly oldFolder?: string
-  /** Days for which days, sessions and events are kept; default 400. */
-  readonly days?: number
-  /** Whether the database is used in a thread of its own; default: with more servers than one thread can serve. */
-  readonly inThread?: boolean
-}
+export type HistoryOptions = RecordingOptions & OpenStoreOptions
 
 const minute = 60_000
 /** With more servers a write or query may take over 10 ms (`npm run bench -- history`). */
@@ -31,8 +20,7 @@ const maxLocalServers = 100
  * first writes what it would miss.
  */
 export async function openHistory(options: HistoryOptions): Promise<History> {
-  const { fleet, clock, inThread = fleet.watchers.length > maxLocalServers } = options
-  const all = { days: 400, ...options, inThread, now: Math.round(clock.wall()) }
+  const all = { inThread: options.fleet.watchers.length > maxLocalServers, ...options }
   const opened = await openStore(all)
   const history = new History(options, opened)
   await history.start()

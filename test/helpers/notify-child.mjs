@@ -1,7 +1,7 @@
 // Tells a webhook one number after another, as built, until it is killed: `node notify-child.mjs <folder> <url> <last number>`.
 
-import { createNotification } from '../../dist/src/notify/notification.js'
 import { webhook } from '../../dist/src/notify/channels/webhook.js'
+import { createNotification } from '../../dist/src/notify/notification.js'
 import { FileOutbox } from '../../dist/src/notify/outbox.js'
 import { createChannelClient, Sender } from '../../dist/src/notify/sender.js'
 
