@@ -113,6 +113,11 @@ export function cut(text: string, max: number): string {
 }
 
 const maxText = 1_000
+/** More than so many players are not listed: a thousand notifications of a large server, each with its list, would take hundreds of megabytes. */
+const maxListed = 200
+
+const withoutLongList = (state: LiveState): LiveState =>
+  (state.players?.length ?? 0) > maxListed ? { ...state, players: null } : state
 
 /** @param own templates of the channel; @param now Unix milliseconds */
 export function createNotification(
@@ -122,7 +127,10 @@ export function createNotification(
 ): Notification {
   const { event, at, server, group, error, duration, state } = values
   const text = cut(escapeControlsInLines(renderTemplate(templateOf(values, own), values)), maxText)
-  return { id: randomUUID(), at, event, server, group, text, error, duration, state, queuedAt: Math.round(now) }
+  return {
+    ...{ id: randomUUID(), at, event, server, group, text, error, duration },
+    ...{ state: state && withoutLongList(state), queuedAt: Math.round(now) },
+  }
 }
 
 /** What is told instead of notifications for which there was no room. @param now Unix milliseconds */

@@ -3,6 +3,7 @@ import type { Log } from '../../util/log.ts'
 import { reasonOf } from '../store/file-error.ts'
 import type { Batch } from '../store/store.ts'
 import type { StoreClient } from '../store/store-client.ts'
+import { concatSlices } from '../values/slices.ts'
 import type { RecordedServer } from './recorded-server.ts'
 
 /** Numbers that are kept while they cannot be written: 32 MB. */
@@ -79,7 +80,7 @@ export class BatchWriter {
 export function takeBatch(servers: readonly RecordedServer[], now: number): Batch | undefined {
   const taken = { slices: [], sessions: [], events: [], incidents: [] }
   for (const server of servers) server.moveTo(taken, now)
-  const batch = { ...taken, slices: Float64Array.from(taken.slices) }
+  const batch = { ...taken, slices: concatSlices(taken.slices) }
   return sizeOf(batch) === 0 ? undefined : batch
 }
 

@@ -7,7 +7,7 @@ import { Recorder } from './recorder.ts'
 import { SessionTracker } from './sessions.ts'
 import { StateTracker } from './state-tracker.ts'
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer U)[] ? U[] : number[] }
+type Lists<T> = { readonly [K in keyof T]: T[K] extends readonly (infer U)[] ? U[] : T[K][] }
 
 /** What is recorded of one server and not in the database yet. */
 export class RecordedServer {
@@ -52,10 +52,10 @@ export class RecordedServer {
     this.sessions.markUnknown()
   }
 
-  /** Moves what was recorded since the last call, up to now, to the end of a batch. @param now Unix milliseconds */
-  moveTo({ slices, sessions, events, incidents }: Mutable<Batch>, now: number): void {
+  /** Moves what was recorded since the last call, up to now, to the end of these lists. @param now Unix milliseconds */
+  moveTo({ slices, sessions, events, incidents }: Lists<Batch>, now: number): void {
     const server = this.#id
-    this.#recorder.moveTo(slices, server)
+    slices.push(this.#recorder.take(server))
     for (const change of this.sessions.take()) sessions.push({ ...change, server })
     for (const event of this.#states.take()) events.push({ ...event, server })
     for (const incident of this.incidents.take(now)) incidents.push({ ...incident, server })

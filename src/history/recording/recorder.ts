@@ -43,10 +43,10 @@ export class Recorder {
     this.#isKnown = false
   }
 
-  /** Moves what is recorded up to now to the end of a list. See `Slices`. @param server its number in the database */
-  moveTo(slices: number[], server: number): void {
+  /** Removes what is recorded up to now and returns it. @param server its number in the database */
+  take(server: number): Float64Array {
     this.#flush()
-    this.#slices.moveTo(slices, server)
+    return this.#slices.take(server)
   }
 
   /** Records the newest snapshot up to now. */

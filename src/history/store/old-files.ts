@@ -4,7 +4,7 @@ import { readFileUpToSync } from '../../util/files.ts'
 import type { Session } from '../recording/sessions.ts'
 import { dayMs, type Level, levels } from '../values/levels.ts'
 import { seriesNames } from '../values/series.ts'
-import { emptySlice, layout, ofSeries } from '../values/slices.ts'
+import { concatSlices, emptySlice, layout, ofSeries } from '../values/slices.ts'
 
 /** What a file of an earlier version has, each server in its own file. */
 export interface OldHistory {
@@ -90,8 +90,6 @@ class Buckets {
   }
 }
 
-const concat = (slices: readonly Float64Array[]): Float64Array => Float64Array.from(slices.flatMap((slice) => [...slice]))
-
 /**
  * Reads a file up to the first frame that is damaged or incomplete; undefined if its start is.
  * @throws Error of the system
@@ -111,7 +109,7 @@ export function decodeOldFile(file: Buffer): OldHistory | undefined {
       if (kind === kinds.slice) slices.push(readSlice(new Reader(payload)))
       else if (kind === kinds.session) applyChange(sessions, new Reader(payload))
     }
-    return { server: name.payload.toString(), ...read, slices: concat(slices), sessions }
+    return { server: name.payload.toString(), ...read, slices: concatSlices(slices), sessions }
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error
@@ -154,7 +152,7 @@ function readImage(reader: Reader) {
   return {
     ...(isTime(since) && { since }),
     ...(isNumber(players) && isTime(at) && { record: { players, at } }),
-    levels: read.map(([level, { slices }]) => [level, concat([...slices.values()])] as const),
+    levels: read.map(([level, { slices }]) => [level, concatSlices([...slices.values()])] as const),
     sessions: readSessions(reader),
   }
 }

@@ -64,15 +64,18 @@ export class Slices {
     } while (from < end)
   }
 
-  /** Moves all slices to the end of a list, with the number of the server. */
-  moveTo(target: number[], server: number): void {
+  /** Removes all slices and returns them, with the number of the server. */
+  take(server: number): Float64Array {
     const size = this.#empty.length
-    for (let index = 0; index < this.#count; index++)
-      for (let offset = 0; offset < sliceSize; offset++)
-        target.push(
-          offset === layout.server ? server : ((offset < size ? this.#numbers[index * size + offset] : emptySlice[offset]) ?? 0),
-        )
+    const taken = new Float64Array(this.#count * sliceSize)
+    for (let index = 0; index < this.#count; index++) {
+      const at = index * sliceSize
+      taken.set(emptySlice, at)
+      for (let offset = 0; offset < size; offset++) taken[at + offset] = this.#numbers[index * size + offset] ?? 0
+      taken[at + layout.server] = server
+    }
     this.#count = 0
+    return taken
   }
 
   /** The whole part is within one bucket. */
@@ -113,15 +116,24 @@ export class Slices {
 
   /** From now on the slices have all series. */
   #widen(): void {
-    const size = this.#empty.length
-    const numbers = new Float64Array(Math.max(usualSlices, this.#count) * sliceSize)
-    for (let index = 0; index < this.#count; index++) {
-      numbers.set(emptySlice, index * sliceSize)
-      numbers.set(this.#numbers.subarray(index * size, (index + 1) * size), index * sliceSize)
-    }
-    this.#numbers = numbers
+    const count = this.#count
+    const numbers = this.take(0)
+    this.#numbers = new Float64Array(Math.max(usualSlices * sliceSize, numbers.length))
+    this.#numbers.set(numbers)
+    this.#count = count
     this.#empty = emptySlice
   }
+}
+
+/** The slices of several arrays, one after the other. */
+export function concatSlices(parts: readonly Float64Array[]): Float64Array {
+  const all = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  return all
 }
 
 /**

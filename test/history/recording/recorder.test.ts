@@ -17,9 +17,7 @@ function record() {
   const store = new HistoryStore({ days: 4_000 })
   const { id = -1 } = store.servers(['Server'])[0] ?? {}
   const write = () => {
-    const taken: number[] = []
-    recorder.moveTo(taken, id)
-    store.write({ slices: Float64Array.from(taken), sessions: [], events: [], incidents: [] })
+    store.write({ slices: recorder.take(id), sessions: [], events: [], incidents: [] })
   }
   const poll = (players: number): void => {
     const field = { value: players, source: 'status' as const, at: now }

@@ -13,12 +13,9 @@ type Observed = typeof observations extends fc.Arbitrary<infer T> ? T : never
 function taken(add: (slices: Slices) => void, server = 5): Float64Array {
   const slices = new Slices()
   add(slices)
-  const numbers: number[] = []
-  const again: number[] = []
-  slices.moveTo(numbers, server)
-  slices.moveTo(again, server)
-  expect(again).toEqual([])
-  return Float64Array.from(numbers)
+  const numbers = slices.take(server)
+  expect(slices.take(server)).toHaveLength(0)
+  return numbers
 }
 
 function addAll(slices: Slices, observed: Observed): void {
@@ -54,11 +51,9 @@ it('is the same whether all series were known before or not', () => {
     fc.property(observations, (observed) => {
       const slices = new Slices()
       slices.add({ up: true, values: [0, 0, 0, 0, 0] }, start, 1)
-      slices.moveTo([], 0)
+      slices.take(0)
       addAll(slices, observed)
-      const numbers: number[] = []
-      slices.moveTo(numbers, 5)
-      expect([...taken((narrow) => addAll(narrow, observed))]).toEqual(numbers)
+      expect(taken((narrow) => addAll(narrow, observed))).toEqual(slices.take(5))
     }),
   )
 })

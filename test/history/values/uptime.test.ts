@@ -18,9 +18,7 @@ function record(...parts: readonly (readonly [up: boolean, minutes: number])[]) 
     const slices = new Slices()
     slices.add({ up, values: [up ? 3 : Number.NaN] }, at, minutes * minute)
     at += minutes * minute
-    const taken: number[] = []
-    slices.moveTo(taken, id)
-    store.write({ slices: Float64Array.from(taken), sessions: [], events: [], incidents: [] })
+    store.write({ slices: slices.take(id), sessions: [], events: [], incidents: [] })
   }
   for (const [up, minutes] of parts) add(up, minutes)
   const read = (now: number) => {
@@ -63,9 +61,7 @@ it('counts no players of a server whose state is not known', () => {
   const slices = new Slices()
   // It has just been read, and nothing has been since.
   slices.add({ up: true, values: [9] }, start, 0)
-  const taken: number[] = []
-  slices.moveTo(taken, other)
-  store.write({ slices: Float64Array.from(taken), sessions: [], events: [], incidents: [] })
+  store.write({ slices: slices.take(other), sessions: [], events: [], incidents: [] })
   expect(read(start).players.at(-1)).toBe(3)
   const { total, servers } = store.overview.playerCounts(
     [
