@@ -182,7 +182,9 @@ it('tries a locked database once a second, however many clients ask', async () =
     },
   }
   const writer = new BatchWriter(store, true, { log, clock })
-  const recorded = { moveTo: ({ slices }: { slices: Float64Array[] }) => slices.push(new Float64Array(1)) } as unknown as RecordedServer
+  const recorded = {
+    moveTo: ({ slices }: { slices: Float64Array[] }) => slices.push(new Float64Array(1)),
+  } as unknown as RecordedServer
   for (let count = 0; count < 100; count++) await writer.write([recorded], clock.wall())
   expect(attempts).toBe(1)
   await clock.advance(1_000)
