@@ -3,7 +3,7 @@ import { FleetRecorder, incidentSaveMs, type RecordingOptions } from './recordin
 import type { Session } from './recording/sessions.ts'
 import { isPassing, reasonOf } from './store/file-error.ts'
 import { type OpenStore, type OpenStoreOptions, openFile, openStore } from './store/open-store.ts'
-import type { PlayerHistory, PlayerTime } from './store/session-table.ts'
+import type { PlayerTime } from './store/session-table.ts'
 import type { StoreClient } from './store/store-client.ts'
 import type { PlayerCounts, ServerOverview } from './values/overview.ts'
 import type { RangeQuery, RangeValues } from './values/range.ts'
@@ -91,24 +91,11 @@ export class History {
     return this.#knowsPlayers(server) ? sessions : sessions.map((one) => (one.isOnline ? { ...one, isOnline: null } : one))
   }
 
-  /** Longest time first. @param range milliseconds up to now */
-  async players(server: string, range: number): Promise<readonly PlayerTime[]> {
-    return this.#recordsPlayers
-      ? this.#store.sessions.players(await this.#recorder.saved(server), range, this.#now(), this.#knowsPlayers(server))
-      : []
-  }
-
-  /** As `players`, the first `count`, with the time at which each was first seen. */
-  async playerHistories(server: string, range: number, count: number): Promise<readonly PlayerHistory[]> {
-    return this.#recordsPlayers
-      ? this.#store.sessions.playerHistories(
-          await this.#recorder.saved(server),
-          range,
-          count,
-          this.#now(),
-          this.#knowsPlayers(server),
-        )
-      : []
+  /** Longest time first. @param range milliseconds up to now; @param limit how many of them */
+  async players(server: string, range: number, limit?: number): Promise<readonly PlayerTime[]> {
+    if (!this.#recordsPlayers) return []
+    const id = await this.#recorder.saved(server)
+    return this.#store.sessions.players(id, range, this.#now(), this.#knowsPlayers(server), limit)
   }
 
   /** The incidents, newest first. */

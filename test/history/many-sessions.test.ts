@@ -75,5 +75,5 @@ it('keeps and lists the newest of a server with more than a million', () => {
   file.close()
   expect(store.sessions.players(server, 365 * day, now + 5_000, true)).toHaveLength(10_000)
   expect(store.sessions.last(server)).toHaveLength(200)
-  expect(store.sessions.playerHistories(server, 365 * day, 1, now + 5_000, true)).toMatchObject([{ seconds: 5, firstSeen: now }])
+  expect(store.sessions.players(server, 365 * day, now + 5_000, true, 1)).toMatchObject([{ seconds: 5, firstSeen: now }])
 }, 60_000)

@@ -134,7 +134,8 @@ export function registerHistory(
     reply: PlayersReply,
     async read(server, { range }) {
       if (playersOff !== undefined) throw notFound(`Players are not served because ${playersOff} is false.`)
-      return { players: await history.players(server, range) }
+      const players = await history.players(server, range)
+      return { players: players.map(({ firstSeen: _, ...player }) => player) }
     },
   })
   add({

@@ -11,14 +11,10 @@ export interface PlayerTime {
   readonly sessions: number
   /** Unix milliseconds. */
   readonly lastSeen: number
+  /** Of all sessions; null if the player joined for the first time before the server was watched. */
+  readonly firstSeen: number | null
   /** Null if that is not known now. */
   readonly online: boolean | null
-}
-
-/** A player of the range, as the page shows it. */
-export interface PlayerHistory extends PlayerTime {
-  /** Unix milliseconds; null if the player joined for the first time before the server was watched. */
-  readonly firstSeen: number | null
 }
 
 /** How many players are listed at most. */
@@ -93,39 +89,32 @@ export class SessionTable {
    * is known.
    * @param range milliseconds up to `now`
    * @param isKnown whether it is known now who is online; otherwise sessions are counted up to when that was known
+   * @param limit how many of them
    */
   players(server: number, range: number, now: number, isKnown: boolean, limit = maxPlayers): readonly PlayerTime[] {
+    // With a plus, SQLite does not look for the sessions of the server, which are far more than those of the player.
     const rows = this.#connection.all(
-      `SELECT (SELECT player FROM sessions WHERE id = newest), uuid, seconds, count, seen, online FROM (
-        SELECT max(id) AS newest, uuid, count(*) AS count, max(ifnull(till, joined_at)) AS seen, max(online) AS online,
-          CAST(round(sum(ifnull(max(till - max(joined_at, ?2), 0), 0)) / 1000.0) AS INTEGER) AS seconds
+      `SELECT name, uuid, seconds, count, seen, online, iif(uuid IS NULL,
+          (SELECT ifnull(joined_at, left_at) FROM sessions WHERE server = ?1 AND player = name ORDER BY id LIMIT 1),
+          (SELECT ifnull(joined_at, left_at) FROM sessions AS own WHERE +server = ?1 AND own.uuid = played.uuid ORDER BY id LIMIT 1))
         FROM (
-          SELECT *, iif(online, iif(?4, ?3, changed_at), max(left_at, ifnull(joined_at, left_at))) AS till
-          FROM sessions WHERE server = ?1 AND changed_at >= ?2
-        ) WHERE ifnull(till, joined_at) >= ?2 GROUP BY ifnull(uuid, player)
-      ) ORDER BY seconds DESC, seen DESC, 1 LIMIT ?5`,
+          SELECT (SELECT player FROM sessions WHERE id = newest) AS name, * FROM (
+            SELECT max(id) AS newest, uuid, count(*) AS count, max(ifnull(till, joined_at)) AS seen, max(online) AS online,
+              CAST(round(sum(ifnull(max(till - max(joined_at, ?2), 0), 0)) / 1000.0) AS INTEGER) AS seconds
+            FROM (
+              SELECT *, iif(online, iif(?4, ?3, changed_at), max(left_at, ifnull(joined_at, left_at))) AS till
+              FROM sessions WHERE server = ?1 AND changed_at >= ?2
+            ) WHERE ifnull(till, joined_at) >= ?2 GROUP BY ifnull(uuid, player)
+          ) ORDER BY seconds DESC, seen DESC, name LIMIT ?5
+        ) AS played`,
       ...[server, now - range, now, isKnown ? 1 : 0, limit],
     )
-    return rows.map(([name, id, seconds, sessions, lastSeen, online]) => ({
+    return rows.map(([name, id, seconds, sessions, lastSeen, online, firstSeen]) => ({
       player: toPlayer({ name: String(name), ...(typeof id === 'string' && { id }) }),
       ...{ seconds: Number(seconds), sessions: Number(sessions), lastSeen: Number(lastSeen) },
+      firstSeen: firstSeen as number | null,
       online: online === 1 ? isKnown || null : false,
     }))
-  }
-
-  /** As `players`, the first `count`. */
-  playerHistories(server: number, range: number, count: number, now: number, isKnown: boolean): readonly PlayerHistory[] {
-    return this.players(server, range, now, isKnown, count).map((played) => {
-      const { ID, NAME } = played.player
-      // With a plus, SQLite does not look for the sessions of the server, which are far more.
-      const condition = ID === '' ? 'server = ?1 AND player = ?2' : '+server = ?1 AND uuid = ?2'
-      const [joined = null, left = null] =
-        this.#connection.first(
-          `SELECT joined_at, left_at FROM sessions WHERE ${condition} ORDER BY id LIMIT 1`,
-          ...[server, ID || NAME],
-        ) ?? []
-      return { ...played, firstSeen: (joined ?? left) as number | null }
-    })
   }
 
   /** Whether any server has a session of the player. @param uuid with dashes */
