@@ -11,8 +11,7 @@ import type { Fleet } from './game/fleet.ts'
 import { type History, openHistory } from './history/history.ts'
 import { registerHistory } from './history/routes/register.ts'
 import { registerIncidents } from './history/routes/register-incidents.ts'
-import { openFolder } from './history/store/folder.ts'
-import { lockFolder } from './history/store/folder-lock.ts'
+import { claimFolder } from './history/store/folder.ts'
 import { createHttpApp } from './http/app.ts'
 import { createProxyCheck } from './http/clients/trusted-proxies.ts'
 import { healthPaths, registerHealth } from './http/health.ts'
@@ -146,14 +145,13 @@ async function addParts(
   app.addHook('onClose', () => maintenance.close())
   const maintenanceOf = (server: string) => maintenance.of(server)
   let history: History | undefined
-  const found = await openFolder({ ...config.history, dataDir: config.data.dataDir }, log)
-  const unlockHistory = found && !found.isReadOnly ? await lockFolder(found.folder, log, () => history?.stopWriting()) : undefined
+  const folder = await claimFolder({ ...config.history, dataDir: config.data.dataDir }, log, () => history?.stopWriting())
   // The hooks run in the opposite order of these lines: after the history has been closed.
-  app.addHook('onClose', async () => unlockHistory?.())
+  app.addHook('onClose', async () => folder?.release())
   history = await openHistory({
     ...{ fleet, clock, log, days: config.history.historyDays },
     isMaintained: (server) => maintenanceOf(server) !== null,
-    ...(found && (found.isReadOnly || unlockHistory) && found),
+    ...folder,
     recordsPlayers: config.history.historyPlayers !== 'false',
     // The servers of a provider may become many.
     ...(isDiscoveryOn(config.discovery, config.file) && { inThread: true }),

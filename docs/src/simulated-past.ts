@@ -54,7 +54,7 @@ export function writeSimulatedPast(folder: string, servers: readonly SimulatedSe
   for (const server of servers) {
     let at = now - stages[0].ago
     const clock = { now: () => at, wall: () => at, after: () => () => {} }
-    const recorded = new RecordedServer(clock, Promise.resolve())
+    const recorded = new RecordedServer(clock)
     recorded.resume(store.servers([server.name])[0])
     for (const [index, { step }] of stages.entries()) {
       const end = now - (stages[index + 1]?.ago ?? 0)

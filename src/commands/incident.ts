@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { describeIncident, type Incident, maxNote, parseIncidentId } from '../history/incidents.ts'
-import { HistoryFileError, reasonOf } from '../history/store/file-error.ts'
+import { reasonOf } from '../history/store/file-error.ts'
 import { fileName } from '../history/store/open-store.ts'
 import { UsageError } from '../util/usage-error.ts'
 import type { Call } from './command.ts'
@@ -52,13 +52,13 @@ export async function runIncident(
     try {
       if (note === undefined) {
         const servers = args.length > 0 ? { servers: args } : {}
-        const found = store.incidents({ ...servers, since: 0, limit: maxListed })
+        const found = store.incidents.list({ ...servers, since: 0, limit: maxListed })
         log(found.length === 0 ? 'No incident is recorded.' : found.flatMap(linesOf).join('\n'))
         return 0
       }
       const [key, own] = [parseIncidentId(note.of), { at: now, text: note.text }]
       // A server may have a name like an ID.
-      const noted = (key && store.addNote(key, own)) ?? store.addNote(note.of, own)
+      const noted = (key && store.incidents.addNote(key, own)) ?? store.incidents.addNote(note.of, own)
       if (noted === undefined) error(`There is no incident of "${note.of}"; "tickwarden incident list" shows all.`)
       else log(linesOf(noted).join('\n'))
       return noted === undefined ? 1 : 0
@@ -66,8 +66,7 @@ export async function runIncident(
       store.close()
     }
   } catch (failure) {
-    const reason = failure instanceof HistoryFileError ? failure.message : reasonOf(failure)
-    error(`${path} cannot be ${note === undefined ? 'read' : 'written'}: ${reason}`)
+    error(`${path} cannot be ${note === undefined ? 'read' : 'written'}: ${reasonOf(failure)}`)
     return 1
   }
 }

@@ -1,6 +1,5 @@
 import type { Config } from '../config/config.ts'
-import { createNotification } from '../notify/channel-notifier.ts'
-import { eventNames, type NotifiedEvent, type TemplateValues } from '../notify/notification.ts'
+import { createNotification, eventNames, type NotifiedEvent, type TemplateValues } from '../notify/notification.ts'
 import { createChannelClient, createContext } from '../notify/sender.ts'
 import { UsageError } from '../util/usage-error.ts'
 import type { Call } from './command.ts'
@@ -52,7 +51,7 @@ export async function runNotify(
   const [{ name: server = 'survival', group = null } = {}] = servers
   const results = chosen.map(async (settings) => {
     const { name, type, values } = settings
-    const notification = createNotification(settings, sampleOf(event as NotifiedEvent, server, group, now), now)
+    const notification = createNotification(settings.templates, sampleOf(event as NotifiedEvent, server, group, now), now)
     try {
       const context = createContext({ type, client, allowPrivate, now: Date.now })
       await type.send(

@@ -2,25 +2,14 @@ import type { Incident, IncidentQuery } from './incidents.ts'
 import { FleetRecorder, incidentSaveMs, type RecordingOptions } from './recording/fleet-recorder.ts'
 import type { Session } from './recording/sessions.ts'
 import { isPassing, reasonOf } from './store/file-error.ts'
-import { type OpenStore, openFile, openStore } from './store/open-store.ts'
+import { type OpenStore, type OpenStoreOptions, openFile, openStore } from './store/open-store.ts'
+import type { PlayerTime } from './store/session-table.ts'
 import type { StoreClient } from './store/store-client.ts'
 import type { PlayerCounts, ServerOverview } from './values/overview.ts'
-import type { PlayerHistory, PlayerTime } from './values/players.ts'
 import type { RangeQuery, RangeValues } from './values/range.ts'
 import type { Uptime } from './values/uptime.ts'
 
-export interface HistoryOptions extends RecordingOptions {
-  /** Absent: in memory only. */
-  readonly folder?: string
-  /** True: the database in the folder is read and not written. */
-  readonly isReadOnly?: boolean
-  /** Where an earlier version kept its files; default: the folder. */
-  readonly oldFolder?: string
-  /** Days for which days, sessions and events are kept; default 400. */
-  readonly days?: number
-  /** Whether the database is used in a thread of its own; default: with more servers than one thread can serve. */
-  readonly inThread?: boolean
-}
+export type HistoryOptions = RecordingOptions & OpenStoreOptions
 
 const minute = 60_000
 /** With more servers a write or query may take over 10 ms (`npm run bench -- history`). */
@@ -31,8 +20,7 @@ const maxLocalServers = 100
  * first writes what it would miss.
  */
 export async function openHistory(options: HistoryOptions): Promise<History> {
-  const { fleet, clock, inThread = fleet.watchers.length > maxLocalServers } = options
-  const all = { days: 400, ...options, inThread, now: Math.round(clock.wall()) }
+  const all = { inThread: options.fleet.watchers.length > maxLocalServers, ...options }
   const opened = await openStore(all)
   const history = new History(options, opened)
   await history.start()
@@ -88,33 +76,26 @@ export class History {
   }
 
   async range(server: string, query: RangeQuery): Promise<RangeValues> {
-    return this.#store.range(await this.#recorder.saved(server), query, this.#now())
+    return this.#store.buckets.range(await this.#recorder.saved(server), query, this.#now())
   }
 
   /** @param days 1 to 400, today included */
   async uptime(server: string, days: number): Promise<Uptime> {
-    return this.#store.uptime(await this.#recorder.saved(server), days, this.#now())
+    return this.#store.buckets.uptime(await this.#recorder.saved(server), days, this.#now())
   }
 
   /** The last 200 sessions, newest first. */
   async sessions(server: string): Promise<readonly Session[]> {
     if (!this.#recordsPlayers) return []
-    const sessions = await this.#store.sessions(await this.#recorder.saved(server))
+    const sessions = await this.#store.sessions.last(await this.#recorder.saved(server))
     return this.#knowsPlayers(server) ? sessions : sessions.map((one) => (one.isOnline ? { ...one, isOnline: null } : one))
   }
 
-  /** Longest time first. @param range milliseconds up to now */
-  async players(server: string, range: number): Promise<readonly PlayerTime[]> {
-    return this.#recordsPlayers
-      ? this.#store.players(await this.#recorder.saved(server), range, this.#now(), this.#knowsPlayers(server))
-      : []
-  }
-
-  /** As `players`, the first `count`, with the time at which each was first seen. */
-  async playerHistories(server: string, range: number, count: number): Promise<readonly PlayerHistory[]> {
-    return this.#recordsPlayers
-      ? this.#store.playerHistories(await this.#recorder.saved(server), range, count, this.#now(), this.#knowsPlayers(server))
-      : []
+  /** Longest time first. @param range milliseconds up to now; @param limit how many of them */
+  async players(server: string, range: number, limit?: number): Promise<readonly PlayerTime[]> {
+    if (!this.#recordsPlayers) return []
+    const id = await this.#recorder.saved(server)
+    return this.#store.sessions.players(id, range, this.#now(), this.#knowsPlayers(server), limit)
   }
 
   /** The incidents, newest first. */
@@ -124,36 +105,34 @@ export class History {
     const isDue = now - this.#incidentsWrittenAt >= incidentSaveMs
     if (isDue) this.#incidentsWrittenAt = now
     this.#recorder.save(({ incidents }) => (isDue ? incidents.hasChanges : incidents.hasNews))
-    return this.#store.incidents(query)
+    return this.#store.incidents.list(query)
   }
 
   /** Whether any server has a session of the player. @param uuid with dashes */
   async hasPlayer(uuid: string): Promise<boolean> {
     this.#recorder.save(({ sessions }) => sessions.hasChanges)
-    return this.#recordsPlayers && this.#store.hasPlayer(uuid)
+    return this.#recordsPlayers && this.#store.sessions.hasPlayer(uuid)
   }
 
   /** The last 24 hours and 90 days of servers, at most a minute old if many are watched. */
   async overview(servers: readonly string[]): Promise<ReadonlyMap<string, ServerOverview>> {
     await this.#refreshOverview()
-    const ids = servers.map((server) => [server, this.#recorder.servers.get(server)?.id ?? -1] as const)
-    return this.#store.overview(ids)
+    return this.#store.overview.of(servers.map((server) => [server, this.#recorder.servers.get(server)?.id ?? -1]))
   }
 
   /** The players of the last 24 hours, of all servers together and of those with the most. */
   async playerCounts(maxServers: number): Promise<PlayerCounts> {
     await this.#refreshOverview()
-    const recorded = [...this.#recorder.servers]
-    const ids: number[] = []
-    for (const [, { id }] of recorded) if (id >= 0) ids.push(id)
-    const { servers, ...rest } = await this.#store.playerCounts(ids, maxServers)
-    const nameOf = (server: number) => recorded.find(([, { id }]) => id === server)?.[0] ?? ''
-    return { ...rest, servers: servers.map(({ server, players }) => ({ server: nameOf(server), players })) }
+    const numbered = Array.from(this.#recorder.servers, ([server, { id }]) => [server, id] as const)
+    return this.#store.overview.playerCounts(
+      numbered.filter(([, id]) => id >= 0),
+      maxServers,
+    )
   }
 
   /** The maximum number of players on all servers between two times, Unix milliseconds, by minutes; null if unknown. */
   peak(from: number, to: number): Promise<{ readonly players: number; readonly at: number } | null> {
-    return this.#store.peak(from, to)
+    return this.#store.buckets.peak(from, to)
   }
 
   /** Memory used, in bytes, a minute ago at most. */
@@ -182,7 +161,7 @@ export class History {
     this.#overviewAt = now
     if (!isLarge) this.#recorder.save(() => true)
     try {
-      await this.#store.refreshOverview(this.#now())
+      await this.#store.overview.refresh(this.#now())
     } catch (error) {
       this.#overviewAt = Number.NEGATIVE_INFINITY
       throw error

@@ -9,7 +9,7 @@ import { createEventClient, type EventClient, type EventSink } from './client.ts
 import { LiveEvent } from './event.ts'
 import { createEventLog, firstEventId } from './event-log.ts'
 import { createPublishedStates } from './published-states.ts'
-import { difference, stateOf, type ToState } from './state.ts'
+import { difference, stateOf, type ToState, unknownState } from './state.ts'
 import { stateChanges } from './state-changes.ts'
 import { createTurns } from './turns.ts'
 
@@ -38,8 +38,6 @@ export function sumEventMetrics(hubs: readonly EventHub[]) {
 
 const positionsOf = (servers: Iterable<string>): ReadonlyMap<string, number> =>
   new Map([...servers].map((server, position) => [server, position]))
-
-const unknownState = stateOf({ server: '', at: 0, fields: {}, sources: [], polls: {} })
 
 export interface EventHubOptions {
   /** Default: no server is in maintenance. */

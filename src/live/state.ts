@@ -40,6 +40,9 @@ export function stateOf(snapshot: ServerSnapshot, maintenance: MaintenanceState 
   }
 }
 
+/** That of a server of which nothing is known. */
+export const unknownState = stateOf({ server: '', at: 0, fields: {}, sources: [], polls: {} })
+
 export type LiveState = ReturnType<typeof stateOf>
 /** What events have of a state. */
 export type SentState = Omit<LiveState, 'players'> & Partial<Pick<LiveState, 'players'>>

@@ -1,14 +1,11 @@
-import { randomUUID } from 'node:crypto'
 import type { DiscoveryView } from '../discovery/status.ts'
 import type { Fleet } from '../game/fleet.ts'
 import type { Clock } from '../util/clock.ts'
-import { escapeControlsInLines } from '../util/escape-controls.ts'
 import type { HttpClient } from '../util/http-client.ts'
 import type { Log } from '../util/log.ts'
 import type { MaintenanceOf } from '../util/part-metrics.ts'
 import { serverPatterns } from '../util/wildcard.ts'
-import { cut } from './channels/channel.ts'
-import { type EventName, type Notification, renderTemplate, type TemplateValues, templateOf } from './notification.ts'
+import { createNotification, type EventName, type Notification } from './notification.ts'
 import type { Outbox } from './outbox.ts'
 import { createQuietCheck } from './quiet-hours.ts'
 import { applyRule, createMemory, forgetPending, type Memory, type Observation, type Rule, type Told } from './rules.ts'
@@ -22,7 +19,7 @@ export interface NotifierOptions {
   readonly fleet: Fleet
   readonly clock: Clock
   readonly log: Log
-  readonly openOutbox: (channel: ChannelSettings, describeDropped: (count: number) => Notification) => Promise<Outbox>
+  readonly openOutbox: (channel: ChannelSettings) => Promise<Outbox>
   /** The maintenance of a server: nothing is told of one that is in maintenance. */
   readonly maintenanceOf: MaintenanceOf
   /** With several replicas, whether this one polls the server: only the one that does tells of it. */
@@ -35,7 +32,6 @@ export interface NotifierOptions {
 }
 
 const noDetails: ServerDetails = { peakToday: null, uptime: null, joinedAt: () => undefined }
-const maxText = 1_000
 
 /** What one channel knows of one server. */
 interface Followed {
@@ -46,24 +42,12 @@ interface Followed {
   isBusy: boolean
 }
 
-export function createNotification(
-  settings: Pick<ChannelSettings, 'templates'>,
-  values: TemplateValues,
-  now: number,
-): Notification {
-  const { event, at, server, group, error, duration, state } = values
-  const text = cut(escapeControlsInLines(renderTemplate(templateOf(values, settings.templates), values)), maxText)
-  return { id: randomUUID(), at, event, server, group, text, error, duration, state, queuedAt: Math.round(now) }
-}
-
 /** One channel: what it has been told of each server, and its messages. */
 export class ChannelNotifier {
   readonly settings: ChannelSettings
   readonly outbox: Outbox
   readonly sender: Sender
   readonly statusMessage: StatusMessage | undefined
-  /** Whether the channel is about a server. */
-  readonly matches = new Map<string, boolean>()
   readonly #options: NotifierOptions
   readonly #followed = new Map<string, Followed>()
   readonly #rule: Rule
@@ -93,24 +77,22 @@ export class ChannelNotifier {
       : undefined
   }
 
+  /** Whether the channel is about a server. */
   isAbout(server: string, group: string | undefined): boolean {
-    const known = this.matches.get(server)
-    if (known !== undefined) return known
     const hasGroup = this.settings.groups.length === 0 || (group !== undefined && this.#isGroup(group, undefined))
-    const isAbout = hasGroup && this.#isServer(server, group)
-    this.matches.set(server, isAbout)
-    return isAbout
+    return hasGroup && this.#isServer(server, group)
   }
 
   observe(seen: Observation): void {
     const { isPolledHere = () => true, maintenanceOf } = this.#options
-    const { server, state } = seen
-    const followed = this.#followed.get(server) ?? { memory: createMemory(), told: undefined, isLoaded: false, isBusy: false }
-    this.#followed.set(server, followed)
+    const { key, server, state } = seen
+    const followed = this.#followed.get(key) ?? { memory: createMemory(), told: undefined, isLoaded: false, isBusy: false }
+    this.#followed.set(key, followed)
     if (followed.isBusy) return
+    const isHere = server === null || isPolledHere(server)
     // Another replica may tell something in the meantime.
-    if (!isPolledHere(server)) followed.isLoaded = false
-    if (!isPolledHere(server) || maintenanceOf(server) !== null) {
+    if (!isHere) followed.isLoaded = false
+    if (!isHere || (server !== null && maintenanceOf(server) !== null)) {
       forgetPending(followed.memory, state)
       return
     }
@@ -118,37 +100,30 @@ export class ChannelNotifier {
     else if (followed.told !== undefined || state.up !== null) this.#apply(followed, seen)
   }
 
-  tellTrouble(values: TemplateValues): void {
-    if (!this.settings.events.includes('trouble') || this.#rule.isQuiet('trouble')) return
-    void this.#commit('', undefined, undefined, [this.#toNotification(values)])
-  }
-
   forget(server: string): void {
+    const told = this.#followed.get(server)?.told
     this.#followed.delete(server)
-    void this.#commit(server, undefined, undefined, [])
+    void this.#commit(server, told, undefined, [])
   }
 
   #apply(followed: Followed, seen: Observation): void {
     const { told, drafts } = applyRule(this.#rule, followed.told, followed.memory, seen)
     if (told === followed.told) return
-    const notifications = drafts.map((draft) => this.#toNotification(draft))
+    const now = this.#options.clock.wall()
+    const notifications = drafts.map((draft) => createNotification(this.settings.templates, draft, now))
     const before = followed.told
     followed.told = told
     followed.isBusy = true
-    void this.#commit(seen.server, before, told, notifications).then((isStored) => {
+    void this.#commit(seen.key, before, told, notifications).then((isStored) => {
       followed.isBusy = false
       if (!isStored) followed.isLoaded = false
     })
   }
 
-  #toNotification(values: TemplateValues): Notification {
-    return createNotification(this.settings, values, this.#options.clock.wall())
-  }
-
   async #load(followed: Followed, seen: Observation): Promise<void> {
     followed.isBusy = true
     try {
-      followed.told = await this.outbox.told(seen.server)
+      followed.told = await this.outbox.told(seen.key)
       followed.isLoaded = true
     } catch {
       // Tried again at the next poll.
@@ -159,13 +134,13 @@ export class ChannelNotifier {
 
   /** Never rejects. @returns whether it was stored */
   async #commit(
-    server: string,
+    key: string,
     before: Told | undefined,
     told: Told | undefined,
     notifications: readonly Notification[],
   ): Promise<boolean> {
     try {
-      const isStored = await this.outbox.commit(server, before, told, notifications)
+      const isStored = await this.outbox.commit(key, before, told, notifications)
       if (notifications.length > 0) this.sender.wake()
       return isStored
     } catch {

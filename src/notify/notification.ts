@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import type { LiveState } from '../live/state.ts'
+import { escapeControlsInLines } from '../util/escape-controls.ts'
 
 /** The events that a channel can be told, with the default text of each. */
 export const templates = {
@@ -102,3 +104,38 @@ export const renderTemplate = (template: string, values: TemplateValues): string
   template.replace(placeholder, (_, name: string) =>
     String((variables as Readonly<Record<string, Variable>>)[name]?.(values) ?? ''),
   )
+
+/** Cuts a text off, never within a character. @param max UTF-16 code units */
+export function cut(text: string, max: number): string {
+  if (text.length <= max) return text
+  const end = /[\uD800-\uDBFF]/.test(text.charAt(max - 2)) ? max - 2 : max - 1
+  return `${text.slice(0, end)}…`
+}
+
+const maxText = 1_000
+/** More than so many players are not listed: a thousand notifications of a large server, each with its list, would take hundreds of megabytes. */
+const maxListed = 200
+
+const withoutLongList = (state: LiveState): LiveState =>
+  (state.players?.length ?? 0) > maxListed ? { ...state, players: null } : state
+
+/** @param own templates of the channel; @param now Unix milliseconds */
+export function createNotification(
+  own: Readonly<Partial<Record<NotifiedEvent, string>>>,
+  values: TemplateValues,
+  now: number,
+): Notification {
+  const { event, at, server, group, error, duration, state } = values
+  const text = cut(escapeControlsInLines(renderTemplate(templateOf(values, own), values)), maxText)
+  return {
+    ...{ id: randomUUID(), at, event, server, group, text, error, duration },
+    ...{ state: state && withoutLongList(state), queuedAt: Math.round(now) },
+  }
+}
+
+/** What is told instead of notifications for which there was no room. @param now Unix milliseconds */
+export function describeDropped(count: number, now: number): Notification {
+  const error = `${count} more notifications were dropped because the channel failed`
+  const nothing = { server: null, group: null, duration: null, state: null }
+  return createNotification({}, { ...nothing, event: 'trouble', at: Math.round(now), error }, now)
+}

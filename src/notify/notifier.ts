@@ -1,15 +1,15 @@
 import type { DiscoveryView } from '../discovery/status.ts'
 import { tickRatioOf } from '../game/current-fields.ts'
 import { isAsleep, ongoingWorldUpgrade, type ServerSnapshot } from '../game/snapshot.ts'
-import { downReason, stateOf, wallOf } from '../live/state.ts'
+import { downReason, stateOf, unknownState, wallOf } from '../live/state.ts'
 import type { HttpClient } from '../util/http-client.ts'
 import type { ChannelMetrics } from '../util/part-metrics.ts'
 import { waitUpTo } from '../util/wait-up-to.ts'
-import { ChannelNotifier, createNotification, type NotifierOptions } from './channel-notifier.ts'
+import { ChannelNotifier, type NotifierOptions } from './channel-notifier.ts'
 import type { Observation } from './rules.ts'
 import { createChannelClient } from './sender.ts'
 
-const discoveryCheckMs = 5_000
+const listCheckMs = 5_000
 /** How often senders look for notifications of other replicas, milliseconds. */
 const wakeMs = 2_000
 /** Maximum time in which attempts in progress end when the service stops, milliseconds. */
@@ -31,36 +31,24 @@ export class Notifier {
     const { fleet } = options
     this.#stops.push(
       () => {},
+      () => {},
       fleet.subscribe((snapshot) => this.#observe(snapshot)),
       fleet.onChange(({ replaced = [], removed }) => {
         for (const server of [...replaced, ...removed]) {
           this.#lastPolls.delete(server)
           for (const channel of channels) channel.forget(server)
         }
-        for (const channel of channels) channel.matches.clear()
       }),
     )
-    if (options.discovery !== undefined) this.#checkDiscovery(options.discovery)
+    if (options.discovery !== undefined) this.#followLists(options.discovery)
     this.#wakeSenders()
   }
 
   static async open(options: NotifierOptions): Promise<Notifier> {
     const client = createChannelClient(options.settings.allowPrivate)
     const channels: ChannelNotifier[] = []
-    for (const settings of options.settings.channels) {
-      const { clock } = options
-      const describeDropped = (count: number) => {
-        const sender = channels.find((channel) => channel.settings === settings)?.sender
-        if (sender !== undefined) sender.counts.dropped += count
-        const dropped = {
-          ...noServer,
-          at: Math.round(clock.wall()),
-          error: `${count} more notifications were dropped because the channel failed`,
-        }
-        return createNotification({ templates: {} }, dropped, clock.wall())
-      }
-      channels.push(new ChannelNotifier(settings, await options.openOutbox(settings, describeDropped), client, options))
-    }
+    for (const settings of options.settings.channels)
+      channels.push(new ChannelNotifier(settings, await options.openOutbox(settings), client, options))
     return new Notifier(options, client, channels)
   }
 
@@ -76,7 +64,7 @@ export class Notifier {
     return this.#channels.map(({ settings, sender, outbox, statusMessage }) => {
       const problem = sender.problem ?? statusMessage?.problem
       return {
-        ...{ channel: settings.name, ...sender.counts, waiting: outbox.length },
+        ...{ channel: settings.name, ...sender.counts, dropped: outbox.dropped, waiting: outbox.length },
         ...(problem !== undefined && { problem }),
       }
     })
@@ -108,41 +96,32 @@ export class Notifier {
     const isDownOnPurpose = isAsleep(snapshot) === true || ongoingWorldUpgrade(snapshot)?.state === 'running'
     const state = isDownOnPurpose ? { ...known, up: null } : known
     const seen: Observation = {
-      ...{ server, group: group ?? null, at: wallOf(snapshot, clock), now: snapshot.at, isPoll, state },
+      ...{ key: server, server, group: group ?? null, at: wallOf(snapshot, clock), now: snapshot.at, isPoll, state },
       error: downReason(snapshot),
       ...{ tickRatio: tickRatioOf(snapshot), trouble: troubleOf(snapshot), record: () => recordOf?.(server) },
     }
     for (const channel of channels) channel.observe(seen)
   }
 
-  /** Lists of servers that cannot be read are told like a source that fails, without a server. */
-  #checkDiscovery(discovery: DiscoveryView): void {
-    const { clock, settings } = this.#options
-    const failing = new Map<string, { readonly at: number; readonly now: number; isTold: boolean }>()
-    let cancel = () => {}
+  /** A list of servers that cannot be read is told like a source that fails, without a server. */
+  #followLists(discovery: DiscoveryView): void {
+    const { clock } = this.#options
     const check = () => {
-      cancel = clock.after(discoveryCheckMs, check)
+      this.#stops[1] = clock.after(listCheckMs, check)
       for (const { provider, name, state, error } of discovery.status()) {
+        if (state === 'pending') continue
         const list = `${provider} ${name}`
-        if (state !== 'failed') failing.delete(list)
-        else if (!failing.has(list)) failing.set(list, { at: clock.wall(), now: clock.now(), isTold: false })
-        const problem = failing.get(list)
-        if (problem === undefined || problem.isTold || clock.now() - problem.now < settings.troubleAfter) continue
-        problem.isTold = true
-        const values = {
-          ...noServer,
-          at: Math.round(problem.at),
-          error: `the list of servers ${list} cannot be read: ${error}`,
+        const seen: Observation = {
+          ...{ key: `list ${list}`, server: null, group: null, at: Math.round(clock.wall()), now: clock.now(), isPoll: true },
+          ...{ state: { ...unknownState, up: true }, error: null, tickRatio: undefined, record: () => undefined },
+          trouble: state === 'failed' ? `the list of servers ${list} cannot be read: ${error}` : null,
         }
-        for (const channel of this.#channels) channel.tellTrouble(values)
+        for (const channel of this.#channels) if (channel.settings.events.includes('trouble')) channel.observe(seen)
       }
     }
     check()
-    this.#stops.push(() => cancel())
   }
 }
-
-const noServer = { event: 'trouble', server: null, group: null, duration: null, state: null } as const
 
 function troubleOf({ sources }: ServerSnapshot): string | null {
   const failing = sources.filter(({ state }) => state === 'failed')

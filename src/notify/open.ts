@@ -53,19 +53,19 @@ export async function openNotifier({
   shared,
   ...options
 }: OpenNotifierOptions): Promise<Pick<Notifier, 'close' | 'metrics'>> {
-  const { log } = options
+  const { log, clock } = options
   const place = shared === undefined ? await openFolder(dataDir, log) : undefined
   const notifier = await Notifier.open({
     ...options,
-    openOutbox: async ({ name }, describeDropped) =>
+    openOutbox: async ({ name }) =>
       shared === undefined
-        ? FileOutbox.open({ folder: place?.folder, channel: name, log, describeDropped })
+        ? FileOutbox.open({ folder: place?.folder, channel: name, log, clock })
         : new SharedOutbox({
             channel: name,
             queue: shared.queue(`notify:${name}`),
             values: shared.values('notify'),
             takeLock: () => shared.locks.take(`notify:${name}`),
-            onDropped: describeDropped,
+            clock,
           }),
   })
   return {

@@ -1,10 +1,11 @@
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Clock } from '../util/clock.ts'
 import { readTextIfExists, writeAtomic } from '../util/files.ts'
 import { isRecord } from '../util/is-record.ts'
 import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
-import type { Notification } from './notification.ts'
+import { describeDropped, type Notification } from './notification.ts'
 import type { Told } from './rules.ts'
 
 /** Maximum number of notifications that wait for a channel. */
@@ -34,6 +35,8 @@ export interface Outbox {
   remove(notifications: readonly Notification[]): Promise<void>
   /** Notifications that wait. */
   readonly length: number
+  /** Notifications for which there was no room, since the start. */
+  readonly dropped: number
   /** A value kept for the channel, such as the id of its status message. */
   value(): Promise<string | undefined>
   setValue(value: string): Promise<void>
@@ -45,8 +48,7 @@ export interface FileOutboxOptions {
   readonly folder?: string | undefined
   readonly channel: string
   readonly log: Log
-  /** Returns what is told instead of notifications for which there was no room. */
-  readonly describeDropped: (count: number) => Notification
+  readonly clock: Pick<Clock, 'wall'>
 }
 
 export const isNotification = (value: unknown): value is Notification =>
@@ -64,6 +66,7 @@ export class FileOutbox implements Outbox {
   #queue: Notification[] = []
   #value: string | undefined
   #overflow = 0
+  dropped = 0
   #isFailing = false
   #isDirty = false
   #writing: Promise<void> | undefined
@@ -125,7 +128,9 @@ export class FileOutbox implements Outbox {
     else this.#told.set(server, told)
     const room = maxQueued - this.#queue.length
     this.#queue.push(...notifications.slice(0, room))
-    this.#overflow += Math.max(0, notifications.length - room)
+    const overflow = Math.max(0, notifications.length - room)
+    this.#overflow += overflow
+    this.dropped += overflow
     void this.#changed()
     return true
   }
@@ -140,7 +145,7 @@ export class FileOutbox implements Outbox {
     this.#queue = this.#queue.filter(({ id }) => !ids.has(id))
     const count = this.#overflow
     this.#overflow = 0
-    if (count > 0) this.#queue.push(this.#options.describeDropped(count))
+    if (count > 0) this.#queue.push(describeDropped(count, this.#options.clock.wall()))
     await this.#changed()
   }
 

@@ -3,9 +3,12 @@ import { playerChanges } from '../live/state-changes.ts'
 import type { EventName, NotifiedEvent, TemplateValues } from './notification.ts'
 import type { ChannelSettings, NotifySettings } from './settings.ts'
 
-/** What a poll, or an event since then, has shown of a server. */
+/** What a poll, or an event since then, has shown of a server, or of a list of servers. */
 export interface Observation {
-  readonly server: string
+  /** Under which it is stored what has been told: the name of the server. */
+  readonly key: string
+  /** Null for a list of servers. */
+  readonly server: string | null
   readonly group: string | null
   /** Unix milliseconds. */
   readonly at: number
@@ -58,9 +61,6 @@ export interface Memory {
 
 export const createMemory = (): Memory => ({ pending: {}, players: null })
 
-/** An event to tell. */
-export type Draft = TemplateValues & { readonly server: string }
-
 export interface Rule {
   readonly channel: Pick<ChannelSettings, 'events' | 'after' | 'for' | 'repeat' | 'minPause'>
   readonly settings: Pick<NotifySettings, 'restartGrace' | 'laggingBelow' | 'laggingFor' | 'troubleAfter'>
@@ -112,9 +112,9 @@ export function applyRule(
   told: Told | undefined,
   memory: Memory,
   seen: Observation,
-): { readonly told: Told; readonly drafts: readonly Draft[] } {
+): { readonly told: Told; readonly drafts: readonly TemplateValues[] } {
   const { channel, settings } = rule
-  const drafts: Draft[] = []
+  const drafts: TemplateValues[] = []
   let next: Told = told ?? {}
   const isFirst = told === undefined
   // Nothing waits for a time in the future, after the clock was set back.
@@ -122,9 +122,9 @@ export function applyRule(
   const canTell = (event: EventName) =>
     !rule.isQuiet(event) && (next.toldAt === undefined || drafts.length > 0 || hasPassed(channel.minPause, next.toldAt))
 
-  const tell = (event: NotifiedEvent, at: number, duration: number | null, more: Partial<Draft> = {}): void => {
+  const tell = (event: NotifiedEvent, at: number, duration: number | null, more: Partial<TemplateValues> = {}): void => {
     const { server, group, state } = seen
-    drafts.push({ event, at, server, group, state, duration, error: null, ...more })
+    drafts.push({ event, at, server, group, state: server === null ? null : state, duration, error: null, ...more })
     next = { ...next, toldAt: seen.at }
   }
 
@@ -155,7 +155,8 @@ export function applyRule(
       if (problem !== 'down' && problem !== 'empty' && isTold && 'down' in next) set(problem, undefined)
       return
     }
-    if (isFirst) {
+    // A list of servers that cannot be read at the start is told.
+    if (isFirst && seen.server !== null) {
       if (holds) set(problem, null)
       return
     }
@@ -184,7 +185,7 @@ export function applyRule(
     if (problem === 'down') next = { ...next, since: at }
   }
 
-  const problemError = (problem: Problem): Partial<Draft> => ({
+  const problemError = (problem: Problem): Partial<TemplateValues> => ({
     error: problem === 'down' ? seen.error : problem === 'trouble' ? seen.trouble : null,
   })
 

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import ipaddr from 'ipaddr.js'
 import { backoffMs, withJitter } from '../util/backoff.ts'
 import type { Clock } from '../util/clock.ts'
-import { HttpClient, type HttpError, type HttpReply, type HttpRequest } from '../util/http-client.ts'
+import { basicAuthorization, HttpClient, type HttpError, type HttpReply, type HttpRequest } from '../util/http-client.ts'
 import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
 import { type ChannelContext, type ChannelType, DeliveryError, maxShown } from './channels/channel.ts'
@@ -64,8 +64,14 @@ export function createContext(
   return {
     async request(request: HttpRequest) {
       let reply: HttpReply
+      const url = new URL(request.url)
+      // fetch() refuses a URL with a user name or password.
+      const authorization = basicAuthorization(url)
+      url.username = ''
+      url.password = ''
+      const headers = { ...(authorization !== undefined && { authorization }), ...request.headers }
       try {
-        reply = await client.request({ ...request, isBodyOptional: true })
+        reply = await client.request({ ...request, url, headers, isBodyOptional: true })
       } catch (error) {
         const { kind, message } = error as HttpError
         if (kind === 'address') throw notAllowed()
@@ -109,12 +115,11 @@ export interface SenderOptions {
 export interface ChannelCounts {
   sent: number
   failed: number
-  dropped: number
 }
 
 /** Delivers the notifications of one channel one after the other, so that their order is kept and no other channel waits for it. */
 export class Sender {
-  readonly counts: ChannelCounts = { sent: 0, failed: 0, dropped: 0 }
+  readonly counts: ChannelCounts = { sent: 0, failed: 0 }
   /** Why the last attempt failed; undefined if it did not. */
   problem: string | undefined
   readonly context: ChannelContext

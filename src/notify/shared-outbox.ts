@@ -1,7 +1,8 @@
+import type { Clock } from '../util/clock.ts'
 import { isRecord } from '../util/is-record.ts'
 import { parseJson } from '../util/json.ts'
 import type { SharedLock, SharedQueue, SharedValues } from '../util/part-metrics.ts'
-import type { Notification } from './notification.ts'
+import { describeDropped, type Notification } from './notification.ts'
 import { isNotification, maxQueued, type Outbox } from './outbox.ts'
 import type { Told } from './rules.ts'
 
@@ -11,7 +12,7 @@ export interface SharedOutboxOptions {
   readonly values: SharedValues
   /** Takes the lock of the replica that sends; undefined if another one has it. */
   readonly takeLock: () => Promise<SharedLock | undefined>
-  readonly onDropped: (count: number) => void
+  readonly clock: Pick<Clock, 'wall'>
 }
 
 /**
@@ -24,6 +25,9 @@ export class SharedOutbox implements Outbox {
   #read = new Map<string, string>()
   #lock: SharedLock | undefined
   #length = 0
+  /** Notifications of this replica for which there was no room, and which that is not told of yet. */
+  #overflow = 0
+  dropped = 0
 
   constructor(options: SharedOutboxOptions) {
     this.#options = options
@@ -51,11 +55,16 @@ export class SharedOutbox implements Outbox {
     notifications: readonly Notification[],
   ): Promise<boolean> {
     const text = (value: Told | undefined) => (value === undefined ? '' : JSON.stringify(value))
-    const items = notifications.map((notification) => JSON.stringify(notification))
-    const { queue, onDropped } = this.#options
-    const dropped = await queue.commit({ field: server, before: text(before), after: text(told), items, maxItems: maxQueued })
-    if (dropped !== undefined && dropped > 0) onDropped(dropped)
-    return dropped !== undefined
+    const { queue, clock } = this.#options
+    const about = this.#overflow > 0 ? [describeDropped(this.#overflow, clock.wall())] : []
+    const items = [...about, ...notifications].map((notification) => JSON.stringify(notification))
+    const change = { field: server, before: text(before), after: text(told), items, maxItems: maxQueued }
+    const overflow = await queue.commit(change)
+    if (overflow === undefined) return false
+    const own = Math.min(overflow, notifications.length)
+    this.#overflow = overflow === items.length ? this.#overflow + own : own
+    this.dropped += own
+    return true
   }
 
   async oldest(count: number): Promise<readonly Notification[]> {

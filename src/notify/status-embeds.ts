@@ -1,7 +1,7 @@
 import type { LiveState } from '../live/state.ts'
 import { floorPercent } from '../util/uptime.ts'
-import { cut } from './channels/channel.ts'
 import { escapeMarkdown } from './channels/discord.ts'
+import { cut } from './notification.ts'
 
 /** What a status message shows of the past and future of a server. Times are Unix milliseconds. */
 export interface ServerDetails {

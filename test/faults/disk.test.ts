@@ -19,6 +19,7 @@ import { urlOrigin } from '../../src/data/store/url-origin.ts'
 import { openHistory } from '../../src/history/history.ts'
 import { addRecords } from '../../src/maintenance/records.ts'
 import { FileOutbox } from '../../src/notify/outbox.ts'
+import { systemClock } from '../../src/util/clock.ts'
 import { writeAtomic } from '../../src/util/files.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { fakeFleet } from '../helpers/fake-fleet.ts'
@@ -36,7 +37,7 @@ const words = (count: number): string => `${count} `.repeat(2_000)
 
 const writers: Readonly<Record<string, Writer>> = {
   async outbox(folder, count) {
-    const outbox = await FileOutbox.open({ folder, channel: 'ops', log: silentLog, describeDropped: () => undefined as never })
+    const outbox = await FileOutbox.open({ folder, channel: 'ops', log: silentLog, clock: systemClock })
     await outbox.commit('survival', undefined, { record: count } as never, [])
     await outbox.setValue(words(count))
     await outbox.close()

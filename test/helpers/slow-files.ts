@@ -60,7 +60,7 @@ const names = [
   'helpers/skip-reporter',
   'history/import',
   'history/incidents',
-  'history/store/folder-lock',
+  'history/store/folder',
   'history/kill',
   'history/persistence',
   'history/routes',

@@ -279,7 +279,7 @@ describe('the recorded incidents', () => {
     const events = incidents.map(({ server, from }) => ({ server, time: from, kind: 'down', detail: null }) as const)
     store.write({ slices: new Float64Array(0), sessions: [], events, incidents })
     const found = (since: number, servers?: readonly string[]) =>
-      store.incidents({ since, limit: 2, ...(servers && { servers }) }).map(({ server, from }) => [server, from])
+      store.incidents.list({ since, limit: 2, ...(servers && { servers }) }).map(({ server, from }) => [server, from])
     expect(found(119_994)).toEqual([
       ['one', 119_990],
       ['two', 7],
@@ -287,11 +287,11 @@ describe('the recorded incidents', () => {
     expect(found(119_996, ['one'])).toEqual([])
     expect(found(119_996, ['one', 'two'])).toEqual([['two', 7]])
     store.prune(120_000)
-    expect(store.incidents({ since: 0, limit: 1e6 })).toHaveLength(10_001)
-    expect(store.addNote({ server: one ?? 0, from: 0 }, { at: 1, text: 'gone' })).toBeUndefined()
-    store.addNote({ server: one ?? 0, from: 20_000 }, { at: 1, text: 'by ID' })
-    store.addNote('one', { at: 2, text: 'by name' })
-    const noted = store.incidents({ since: 0, limit: 1e6 }).filter(({ notes }) => notes.length > 0)
+    expect(store.incidents.list({ since: 0, limit: 1e6 })).toHaveLength(10_001)
+    expect(store.incidents.addNote({ server: one ?? 0, from: 0 }, { at: 1, text: 'gone' })).toBeUndefined()
+    store.incidents.addNote({ server: one ?? 0, from: 20_000 }, { at: 1, text: 'by ID' })
+    store.incidents.addNote('one', { at: 2, text: 'by name' })
+    const noted = store.incidents.list({ since: 0, limit: 1e6 }).filter(({ notes }) => notes.length > 0)
     expect(noted.map(({ from, notes }) => [from, notes[0]?.text])).toEqual([
       [119_990, 'by name'],
       [20_000, 'by ID'],

@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config/config.ts'
 import { SourceError } from '../../src/game/errors.ts'
 import type { Fields } from '../../src/game/fields.ts'
 import { type History, openHistory } from '../../src/history/history.ts'
-import { openFolder } from '../../src/history/store/folder.ts'
+import { claimFolder } from '../../src/history/store/folder.ts'
 import { type Log, silentLog } from '../../src/util/log.ts'
 import { type FakeFleet, fakeFleet, type Script } from '../helpers/fake-fleet.ts'
 import { type ManualClock, manualClock } from '../helpers/manual-clock.ts'
@@ -343,7 +343,7 @@ it('answers from a thread of its own as it does without', async () => {
       await history.range('Server', hour),
       await history.uptime('Server', 3),
       await history.sessions('Server'),
-      await history.playerHistories('Server', 60 * minute, 10),
+      await history.players('Server', 60 * minute, 10),
       overview.get('Server'),
       await history.peak(clock.wall() - 60 * minute, clock.wall()),
     ])
@@ -395,9 +395,12 @@ describe('the history without a folder', () => {
 })
 
 describe('the folder', () => {
-  const folderOf = (env: Record<string, string>, to: Log = silentLog) => {
+  const folderOf = async (env: Record<string, string>, to: Log = silentLog) => {
     const { history, data } = loadConfig({ env })
-    return openFolder({ ...history, dataDir: data.dataDir }, to)
+    const found = await claimFolder({ ...history, dataDir: data.dataDir }, to, () => {})
+    await found?.release()
+    const { release: _, ...folder } = found ?? {}
+    return found && folder
   }
 
   it('is HISTORY_DIR, else DATA_DIR', async () => {

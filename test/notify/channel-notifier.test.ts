@@ -4,7 +4,7 @@ import { SourceError } from '../../src/game/errors.ts'
 import type { Fleet } from '../../src/game/fleet.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import type { NotifierOptions } from '../../src/notify/channel-notifier.ts'
-import type { Notification } from '../../src/notify/notification.ts'
+import { describeDropped, type Notification } from '../../src/notify/notification.ts'
 import { Notifier } from '../../src/notify/notifier.ts'
 import type { Outbox } from '../../src/notify/outbox.ts'
 import type { Told } from '../../src/notify/rules.ts'
@@ -38,7 +38,7 @@ class FakeOutbox implements Outbox {
   }
   async commit(server: string, before: Told | undefined, told: Told | undefined, notifications: readonly Notification[]) {
     if (this.isFailing) throw new Error('cannot be written')
-    if (this.isTaken) return false
+    if (this.isTaken || JSON.stringify(before) !== JSON.stringify(this.known.get(server))) return false
     this.commits.push({
       server,
       ...(before && { before }),
@@ -56,6 +56,7 @@ class FakeOutbox implements Outbox {
     this.sent += notifications.length
   }
   sent = 0
+  dropped = 0
   get length() {
     return this.added.length - this.sent
   }
@@ -88,7 +89,6 @@ async function start({ channel = {}, all = {}, scripts = { survival: { ...up } }
     ...{ values: {}, events: ['down', 'up', 'trouble'], servers: [], groups: [], after: 1, for: 0, repeat: 0, minPause: 0 },
     ...{ templates: {}, statusMessage: false, ...channel },
   }
-  let describeDropped: ((count: number) => Notification) | undefined
   const notifier = await Notifier.open({
     settings: {
       ...{
@@ -102,10 +102,7 @@ async function start({ channel = {}, all = {}, scripts = { survival: { ...up } }
       ...all,
     },
     ...{ fleet, clock, log: collectLog(), maintenanceOf: () => null },
-    async openOutbox(_, describe) {
-      describeDropped = describe
-      return outbox
-    },
+    openOutbox: async () => outbox,
     ...options,
   })
   let isClosed = false
@@ -134,7 +131,6 @@ async function start({ channel = {}, all = {}, scripts = { survival: { ...up } }
     poll,
     settle,
     close,
-    describeDropped: (count: number) => describeDropped?.(count),
   }
 }
 
@@ -332,7 +328,7 @@ it('forgets a server that was removed', async () => {
   await poll(2)
   fleet.update([{ name: 'creative', sources: {} }])
   await settle()
-  expect(outbox.commits.at(-1)).toEqual({ server: 'survival', events: [] })
+  expect(outbox.commits.at(-1)).toEqual({ server: 'survival', before: {}, events: [] })
   expect(outbox.known.has('creative')).toBe(true)
 })
 
@@ -427,7 +423,9 @@ it('tells once of a list of servers that cannot be read, and again after it coul
       error: 'the list of servers http_sd games cannot be read: refused',
     },
   ])
-  expect(outbox.commits.map(({ server }) => server)).toContain('')
+  expect(new Set(outbox.commits.map(({ server }) => server))).toEqual(
+    new Set(['survival', 'list http_sd games', 'list file_sd other']),
+  )
   state = 'ok'
   await poll(2)
   state = 'failed'
@@ -457,6 +455,42 @@ it('tells no trouble to a channel that does not want it, or in quiet hours', asy
   const except = await start({ discovery, all: { quietHours: { ...quietHours, to: 24 * 60 - 1, except: ['trouble'] } } })
   await except.poll(20)
   expect(except.outbox.added).toHaveLength(1)
+})
+
+it('tells of a list that cannot be read after the quiet hours, and after what has been told could not be stored', async () => {
+  const discovery = {
+    status: () => [{ provider: 'http_sd', name: 'games', state: 'failed', error: 'refused' }],
+  } as unknown as DiscoveryView
+  const { clock, outbox, poll } = await start({ discovery })
+  const minute = Math.floor(clock.wall() / 60_000) % 1_440
+  const quiet = await start({
+    discovery,
+    all: { quietHours: { from: minute, to: (minute + 5) % 1_440, timezone: 'UTC', except: [] } },
+  })
+  await quiet.poll(40)
+  expect(quiet.outbox.added).toEqual([])
+  await quiet.poll(40)
+  expect(quiet.outbox.added).toHaveLength(1)
+  outbox.isFailing = true
+  await poll(20)
+  outbox.isFailing = false
+  await poll(20)
+  expect(outbox.added).toHaveLength(1)
+})
+
+it('tells once of a list that several replicas cannot read, and not again after a restart', async () => {
+  const discovery = {
+    status: () => [{ provider: 'http_sd', name: 'games', state: 'failed', error: 'refused' }],
+  } as unknown as DiscoveryView
+  const { outbox, poll, close } = await start({ discovery })
+  const other = await start({ discovery, openOutbox: async () => outbox })
+  for (let count = 0; count < 20; count++) for (const replica of [poll, other.poll]) await replica(1)
+  expect(outbox.added).toHaveLength(1)
+  await close()
+  await other.close()
+  const restarted = await start({ discovery, openOutbox: async () => outbox })
+  await restarted.poll(20)
+  expect(outbox.added).toHaveLength(1)
 })
 
 it('asks for the record of the server', async () => {
@@ -496,8 +530,9 @@ it('has a message with the state of its servers', async () => {
 })
 
 it('counts what was dropped, and says so', async () => {
-  const { describeDropped, notifier, clock } = await start()
-  expect(describeDropped(7)).toMatchObject({
+  const { outbox, notifier, clock } = await start()
+  outbox.dropped = 7
+  expect(describeDropped(7, clock.wall())).toMatchObject({
     ...{ event: 'trouble', server: null, at: clock.wall() },
     error: '7 more notifications were dropped because the channel failed',
   })

@@ -6,13 +6,12 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   type ChannelContext,
   type ChannelValues,
-  cut,
   type Delivery,
   DeliveryError,
   linesOf,
 } from '../../src/notify/channels/channel.ts'
 import { channelTypes } from '../../src/notify/channels/index.ts'
-import type { Notification } from '../../src/notify/notification.ts'
+import { cut, type Notification } from '../../src/notify/notification.ts'
 import type { HttpRequest } from '../../src/util/http-client.ts'
 import { selfSigned } from '../helpers/certificate.ts'
 import { testNotification } from '../helpers/notifications.ts'

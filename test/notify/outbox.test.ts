@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { FileOutbox, maxQueued } from '../../src/notify/outbox.ts'
+import { systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { collectLog } from '../helpers/log-lines.ts'
 import { testNotification } from '../helpers/notifications.ts'
@@ -15,8 +16,7 @@ async function openOutbox(file?: string) {
   if (file !== undefined) await writeFile(path, file)
   const lines: unknown[][] = []
   const log = { ...silentLog, info: (...line: unknown[]) => lines.push(line), warn: (...line: unknown[]) => lines.push(line) }
-  const describeDropped = (count: number) => testNotification({ text: `${count} dropped` })
-  const open = () => FileOutbox.open({ folder, channel: 'ops', log, describeDropped })
+  const open = () => FileOutbox.open({ folder, channel: 'ops', log, clock: systemClock })
   const stored = async () => JSON.parse(await readFile(path, 'utf8')) as unknown
   return { folder, path, lines, open, stored, outbox: await open() }
 }
@@ -69,9 +69,11 @@ it('keeps at most as many as there is room for, and tells how many were dropped'
   expect(outbox.length).toBe(maxQueued)
   await outbox.remove([])
   await outbox.remove(many.slice(0, maxQueued))
-  expect(await outbox.oldest(2)).toEqual([expect.objectContaining({ text: '3 dropped' })])
+  expect(await outbox.oldest(2)).toEqual([
+    expect.objectContaining({ error: '3 more notifications were dropped because the channel failed' }),
+  ])
   await outbox.remove([])
-  expect([outbox.length, (await open()).length]).toEqual([1, 1])
+  expect([outbox.length, outbox.dropped, (await open()).length]).toEqual([1, 3, 1])
 })
 
 it('leaves out what is not valid in a file', async () => {
@@ -147,7 +149,7 @@ it('says once that nothing can be stored, and when it can be again; tries once m
 
 it('keeps everything in memory without a folder', async () => {
   const log = collectLog()
-  const outbox = await FileOutbox.open({ channel: 'ops', log, describeDropped: () => testNotification() })
+  const outbox = await FileOutbox.open({ channel: 'ops', log, clock: systemClock })
   const one = testNotification()
   await outbox.commit('a', undefined, { down: 1 }, [one])
   expect([await outbox.oldest(1), await outbox.told('a')]).toEqual([[one], { down: 1 }])

@@ -35,7 +35,7 @@ function start({ channel, settings, isQuiet = () => false }: Given, stored?: Tol
   const see = (state: LiveState, more: Partial<Observation> = {}) => {
     second++
     const seen: Observation = {
-      ...{ server: 'a', group: null, at: 1_000_000 + second * 1_000, now: second * 1_000, isPoll: true, state },
+      ...{ key: 'a', server: 'a', group: null, at: 1_000_000 + second * 1_000, now: second * 1_000, isPoll: true, state },
       ...{ error: state.up === false ? 'refused' : null, tickRatio: undefined, trouble: null, record: () => undefined, ...more },
     }
     const { told: next, drafts } = applyRule(rule, told, memory, seen)
@@ -478,6 +478,6 @@ it('forgets in maintenance what was pending, and the players', () => {
 })
 
 const observationOf = (state: LiveState): Observation => ({
-  ...{ server: 'a', group: null, at: 2_000_000, now: 1_000_000, isPoll: true, state },
+  ...{ key: 'a', server: 'a', group: null, at: 2_000_000, now: 1_000_000, isPoll: true, state },
   ...{ error: null, tickRatio: undefined, trouble: null, record: () => undefined },
 })

@@ -10,6 +10,7 @@ import { channelTypes } from '../../src/notify/channels/index.ts'
 import type { Notification } from '../../src/notify/notification.ts'
 import { FileOutbox } from '../../src/notify/outbox.ts'
 import { createChannelClient, createContext, Sender } from '../../src/notify/sender.ts'
+import { systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 import { testNotification } from '../helpers/notifications.ts'
@@ -34,7 +35,7 @@ async function startSender(joins: boolean, { publicUrl }: { readonly publicUrl?:
       if (failure !== undefined) throw failure
     },
   }
-  const outbox = await FileOutbox.open({ channel: 'ops', log: silentLog, describeDropped: () => testNotification() })
+  const outbox = await FileOutbox.open({ channel: 'ops', log: silentLog, clock: systemClock })
   const client = createChannelClient(true)
   onTestFinished(() => client.close())
   const sender = new Sender({
@@ -68,7 +69,7 @@ describe('a sender', () => {
     expect(attempts).toEqual([
       { at: 5_000, delivery: { notifications: all.slice(0, 10), more: 3, ...common }, values: { url: 'there' } },
     ])
-    expect([sender.counts, outbox.length]).toEqual([{ sent: 13, failed: 0, dropped: 0 }, 0])
+    expect([sender.counts, outbox.length]).toEqual([{ sent: 13, failed: 0 }, 0])
     // What is older is sent at once.
     await tell(-1_000)
     expect(attempts).toHaveLength(2)
@@ -113,7 +114,7 @@ describe('a sender', () => {
     expect(lines).toEqual([
       [{ channel: 'ops' }, 'ops: a notification cannot be sent (failure 0); it is tried again for 24 hours'],
     ])
-    expect([sender.counts, sender.problem]).toEqual([{ sent: 1, failed: 0, dropped: 0 }, undefined])
+    expect([sender.counts, sender.problem]).toEqual([{ sent: 1, failed: 0 }, undefined])
     // The next failure is a new one.
     failures.push(new DeliveryError('again'))
     const before = times().length
@@ -137,7 +138,7 @@ describe('a sender', () => {
     await tell(0, 0)
     await clock.advance(10_000)
     expect(times()).toEqual([0, 900, 900, 1_800])
-    expect(sender.counts).toEqual({ sent: 1, failed: 1, dropped: 0 })
+    expect(sender.counts).toEqual({ sent: 1, failed: 1 })
     expect(lines.slice(1)).toEqual([[{ channel: 'ops', count: 1 }, 'ops: a notification is given up (no)']])
   })
 
@@ -148,7 +149,7 @@ describe('a sender', () => {
     expect([lines, sender.counts.failed]).toEqual([[expect.anything()], 0])
     await clock.advance(900)
     expect(lines.slice(1)).toEqual([[{ channel: 'ops', count: 2 }, 'ops: 2 notifications are given up (for 24 hours: busy)']])
-    expect([sender.counts, outbox.length, sender.problem]).toEqual([{ sent: 0, failed: 2, dropped: 0 }, 0, 'busy'])
+    expect([sender.counts, outbox.length, sender.problem]).toEqual([{ sent: 0, failed: 2 }, 0, 'busy'])
     await tell(900 - 24 * hour)
     expect(lines.slice(2)).toEqual([[{ channel: 'ops', count: 1 }, 'ops: a notification is given up (for 24 hours: busy)']])
   })
@@ -326,7 +327,7 @@ it('keeps the pause that a success asks for before the next message', async () =
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  const outbox = await FileOutbox.open({ channel: 'ops', log: silentLog, describeDropped: () => testNotification() })
+  const outbox = await FileOutbox.open({ channel: 'ops', log: silentLog, clock: systemClock })
   const client = createChannelClient(true)
   const type: ChannelType = {
     ...{ type: 'x', joins: false, keys: {} },
@@ -413,6 +414,21 @@ it('any 2xx is a success, whatever its body', async () => {
   const context = createContext({ type, client, allowPrivate: true, now: Date.now })
   for (let attempt = 0; attempt < 2; attempt++)
     await type.send({ notifications: [testNotification()], more: 0, at: 0 }, { url: receiver.url }, context)
+})
+
+it('sends the user name and password of a URL, unless the channel has a token', async () => {
+  const receiver = await startReceiver()
+  const client = createChannelClient(true)
+  onTestFinished(() => client.close())
+  const url = receiver.url.replace('://', '://user:pa%40ss@')
+  for (const [name, values] of Object.entries({ webhook: { url }, ntfy: { url, token: 'own' } })) {
+    const type = channelTypes.find(({ type }) => type === name)
+    if (type === undefined) throw new Error('no channel')
+    const context = createContext({ type, client, allowPrivate: true, now: Date.now })
+    await type.send({ notifications: [testNotification()], more: 0, at: 0 }, values, context)
+  }
+  const basic = `Basic ${Buffer.from('user:pa@ss').toString('base64')}`
+  expect(receiver.accepted.map(({ headers }) => headers.authorization)).toEqual([basic, 'Bearer own'])
 })
 
 it('redirects, 4xx and private addresses end at once', async () => {

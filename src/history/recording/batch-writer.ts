@@ -3,6 +3,7 @@ import type { Log } from '../../util/log.ts'
 import { reasonOf } from '../store/file-error.ts'
 import type { Batch } from '../store/store.ts'
 import type { StoreClient } from '../store/store-client.ts'
+import { concatSlices } from '../values/slices.ts'
 import type { RecordedServer } from './recorded-server.ts'
 
 /** Numbers that are kept while they cannot be written: 32 MB. */
@@ -77,25 +78,21 @@ export class BatchWriter {
 
 /** What was recorded since the last call; undefined if that is nothing. */
 export function takeBatch(servers: readonly RecordedServer[], now: number): Batch | undefined {
-  const lengths = servers.map((server) => server.flush())
-  const slices = new Float64Array(lengths.reduce((sum, length) => sum + length, 0))
-  let at = 0
-  const changes = servers.map((server, index) => {
-    at += lengths[index] ?? 0
-    return server.takeTo(slices, at - (lengths[index] ?? 0), now)
-  })
-  const sessions = changes.flatMap(({ sessions }) => sessions)
-  const events = changes.flatMap(({ events }) => events)
-  const incidents = changes.flatMap(({ incidents }) => incidents)
-  const size = slices.length + sessions.length + events.length + incidents.length
-  return size === 0 ? undefined : { slices, sessions, events, incidents }
+  const taken = { slices: [], sessions: [], events: [], incidents: [] }
+  for (const server of servers) server.moveTo(taken, now)
+  const batch = { ...taken, slices: concatSlices(taken.slices) }
+  return sizeOf(batch) === 0 ? undefined : batch
 }
+
+/** Numbers and changes of a batch; a change takes about as much memory as ten numbers. */
+const sizeOf = ({ slices, sessions, events, incidents }: Batch): number =>
+  slices.length + 10 * (sessions.length + events.length + incidents.length)
 
 /** Drops the oldest batches if all take too much memory. */
 function keepNewest(batches: readonly Batch[]): Batch[] {
   let size = 0
-  const first = batches.findLastIndex(({ slices, sessions, events, incidents }) => {
-    size += slices.length + 10 * (sessions.length + events.length + incidents.length)
+  const first = batches.findLastIndex((batch) => {
+    size += sizeOf(batch)
     return size > maxUnwritten
   })
   return batches.slice(first + 1)

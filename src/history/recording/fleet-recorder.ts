@@ -34,6 +34,8 @@ export class FleetRecorder {
   /** Position of the next servers to be written. */
   #next = 0
   #bytes = 0
+  /** Resolves when it is known what is stored of the servers. */
+  #loading: Promise<unknown> = Promise.resolve()
   #stop: (() => void)[] = []
   #cancel = () => {}
   #cancelLoad = () => {}
@@ -77,7 +79,7 @@ export class FleetRecorder {
   async saved(server: string): Promise<number> {
     const recorded = this.#servers.get(server)
     if (recorded === undefined) return -1
-    await recorded.loaded
+    await this.#loading
     void this.#save([recorded])
     return recorded.id
   }
@@ -127,16 +129,11 @@ export class FleetRecorder {
   }
 
   /** Nothing is recorded of a server before it is known what is stored of it. */
-  async #add(names: readonly string[]): Promise<void> {
-    const { clock } = this.#options
-    let markLoaded = () => {}
-    const loaded = new Promise<void>((resolve) => {
-      markLoaded = resolve
-    })
-    const added = names.map((name) => [name, new RecordedServer(clock, loaded)] as const)
+  #add(names: readonly string[]): Promise<unknown> {
+    const added = names.map((name) => [name, new RecordedServer(this.#options.clock)] as const)
     for (const [name, recorded] of added) this.#servers.set(name, recorded)
-    await this.#load(added)
-    markLoaded()
+    this.#loading = Promise.all([this.#loading, this.#load(added)])
+    return this.#loading
   }
 
   /** Reads what is stored of servers, and records them from then on: later if the database cannot be used now. */

@@ -2,29 +2,26 @@ import type { Player } from '../../game/fields.ts'
 import type { ServerSnapshot } from '../../game/snapshot.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Batch, StoredServer } from '../store/store.ts'
-import { Slices } from '../values/slices.ts'
 import { IncidentTracker } from './incident-tracker.ts'
 import { Recorder } from './recorder.ts'
 import { SessionTracker } from './sessions.ts'
 import { StateTracker } from './state-tracker.ts'
 
+type Lists<T> = { readonly [K in keyof T]: T[K] extends readonly (infer U)[] ? U[] : T[K][] }
+
 /** What is recorded of one server and not in the database yet. */
 export class RecordedServer {
-  readonly #slices = new Slices()
   readonly #recorder: Recorder
   readonly #states = new StateTracker()
   readonly sessions = new SessionTracker()
   readonly incidents = new IncidentTracker()
   #id = -1
-  /** Resolves when it is known what is stored of the server. */
-  readonly loaded: Promise<void>
 
-  constructor(clock: Clock, loaded: Promise<void>) {
-    this.loaded = loaded
-    this.#recorder = new Recorder(this.#slices, clock)
+  constructor(clock: Clock) {
+    this.#recorder = new Recorder(clock)
   }
 
-  /** Its number in the database; -1 before it is loaded. */
+  /** Its number in the database; -1 before it is known what is stored of the server. */
   get id(): number {
     return this.#id
   }
@@ -55,20 +52,12 @@ export class RecordedServer {
     this.sessions.markUnknown()
   }
 
-  /** Ends what is being recorded, up to now. @returns the number of numbers that `takeTo` moves */
-  flush(): number {
-    this.#recorder.flush()
-    return this.#slices.length
-  }
-
-  /** Moves what was recorded since the last call: the slices to an array from a position on. @param now Unix milliseconds */
-  takeTo(slices: Float64Array, position: number, now: number): Omit<Batch, 'slices'> {
+  /** Moves what was recorded since the last call, up to now, to the end of these lists. @param now Unix milliseconds */
+  moveTo({ slices, sessions, events, incidents }: Lists<Batch>, now: number): void {
     const server = this.#id
-    this.#slices.moveTo(slices, position, server)
-    return {
-      sessions: this.sessions.take().map((change) => ({ ...change, server })),
-      events: this.#states.take().map((event) => ({ ...event, server })),
-      incidents: this.incidents.take(now).map((incident) => ({ ...incident, server })),
-    }
+    slices.push(this.#recorder.take(server))
+    for (const change of this.sessions.take()) sessions.push({ ...change, server })
+    for (const event of this.#states.take()) events.push({ ...event, server })
+    for (const incident of this.incidents.take(now)) incidents.push({ ...incident, server })
   }
 }

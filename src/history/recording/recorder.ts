@@ -2,7 +2,7 @@ import { currentFields } from '../../game/current-fields.ts'
 import type { ServerSnapshot } from '../../game/snapshot.ts'
 import type { Clock } from '../../util/clock.ts'
 import { series, seriesNames } from '../values/series.ts'
-import type { Slices } from '../values/slices.ts'
+import { Slices } from '../values/slices.ts'
 
 const readers = seriesNames.map((name) => series[name].read)
 
@@ -15,7 +15,7 @@ const maxDriftRatio = 0.001
  * often the server is polled, and nothing is recorded while the state is unknown.
  */
 export class Recorder {
-  readonly #slices: Slices
+  readonly #slices = new Slices()
   readonly #clock: Clock
   /** The values of the newest snapshot, in one array that is reused. Not valid while the state of the server is unknown. */
   readonly #held: { up: boolean; readonly values: number[] } = { up: false, values: seriesNames.map(() => Number.NaN) }
@@ -25,27 +25,32 @@ export class Recorder {
   #lastWall: number
   #lastNow: number
 
-  constructor(slices: Slices, clock: Clock) {
-    this.#slices = slices
+  constructor(clock: Clock) {
     this.#clock = clock
     this.#lastWall = clock.wall()
     this.#lastNow = clock.now()
   }
 
   observe(snapshot: ServerSnapshot): void {
-    this.flush()
+    this.#flush()
     this.#isKnown = this.#read(snapshot)
     if (this.#isKnown) this.#slices.add(this.#held, this.#lastWall, 0)
   }
 
   /** Records the newest snapshot up to now. The state is unknown until the next one. */
   markUnknown(): void {
-    this.flush()
+    this.#flush()
     this.#isKnown = false
   }
 
+  /** Removes what is recorded up to now and returns it. @param server its number in the database */
+  take(server: number): Float64Array {
+    this.#flush()
+    return this.#slices.take(server)
+  }
+
   /** Records the newest snapshot up to now. */
-  flush(): void {
+  #flush(): void {
     const [wall, now] = [this.#clock.wall(), this.#clock.now()]
     const passed = now - this.#lastNow
     const drift = Math.abs(wall - this.#lastWall - passed)

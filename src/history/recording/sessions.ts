@@ -11,8 +11,6 @@ export interface Session {
   readonly to?: number
   /** Null if the player was online and the list of players is not known now. */
   readonly isOnline: boolean | null
-  /** Unix milliseconds of the last change; while the player is online, of the last list with the player. */
-  readonly changedAt: number
 }
 
 /**
@@ -34,6 +32,9 @@ export type SessionChange =
 const maxName = 32
 /** Milliseconds without a player list after which it is unknown whether the players stayed online. */
 const maxGap = 600_000
+
+/** After so many changes that are not written yet, further lists are not compared: a server may list other players at every poll. */
+const maxChanges = 20_000
 
 /** Compares the lists of the players of one server. A class, because closures for each of thousands of servers would take kilobytes. */
 export class SessionTracker {
@@ -67,6 +68,10 @@ export class SessionTracker {
 
   /** @param players the full list at `at`, Unix milliseconds; @param now the same in monotonic milliseconds */
   observe(players: readonly Player[], at: number, now: number): void {
+    if (this.#changes.length >= maxChanges) {
+      this.markUnknown()
+      return
+    }
     // The clock may have been set since the last list; an earlier process had another monotonic time.
     const gap = this.#lastNow === undefined ? Math.abs(at - this.#lastAt) : now - this.#lastNow
     const isContinued = gap <= maxGap
@@ -112,18 +117,5 @@ export class SessionTracker {
     for (const [name, id] of now)
       if (!isContinued || !before.has(name)) this.#changes.push({ kind: 'join', name, id: id || null, at, changedAt })
     this.#online = now.size === 0 ? undefined : new Set(now.keys())
-  }
-}
-
-/** @param row player, uuid, joined_at, left_at, online, changed_at */
-export function toSession([name, id, from, to, isOnline, changedAt]: readonly (number | string | null)[]): Session {
-  return {
-    name: String(name),
-    ...(typeof id === 'string' && { id }),
-    ...(typeof from === 'number' && { from }),
-    // The clock may have been set back in between.
-    ...(typeof to === 'number' && { to: Math.max(to, Number(from)) }),
-    isOnline: isOnline === 1,
-    changedAt: Number(changedAt),
   }
 }

@@ -1,12 +1,18 @@
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Fleet } from '../../game/fleet.ts'
-import { integerParameter, type Parameter, type Parameters, query, withDefault } from '../../http/parameters.ts'
+import {
+  integerParameter,
+  type Parameter,
+  type Parameters,
+  type ParameterValues,
+  query,
+  withDefault,
+} from '../../http/parameters.ts'
 import { toPlayer } from '../../http/players.ts'
 import { problem, problems } from '../../http/replies/problem.ts'
 import { prepareJson, sendPrepared } from '../../http/replies/reply.ts'
 import { json, preparedReplies } from '../../http/replies/responses.ts'
-import { type ServerPlace, serverPlaces } from '../../http/server-place.ts'
+import { serverPlaces } from '../../http/server-place.ts'
 import { list, oneOf, parseDuration } from '../../settings/kinds/index.ts'
 import { notFound } from '../../util/errors.ts'
 import { type TSchema, Type } from '../../util/schema.ts'
@@ -50,29 +56,17 @@ const historyParameters = {
     240,
   ),
 }
-const playersParameters = { range: withDefault(rangeParameter, 7 * day) }
-const uptimeParameters = {
-  days: withDefault(integerParameter({ minimum: 1, maximum: maxDays, description: 'Number of UTC days', example: 90 }), 90),
-}
-
-const schemaOf = <P extends Parameters>(place: ServerPlace, docs: RouteDocs, parameters: P, schema: TSchema) => ({
-  tags: [place.tag],
-  summary: docs.summary,
-  description: docs.description,
-  ...(place.params && { params: place.params }),
-  querystring: query(parameters),
-  response: {
-    ...preparedReplies({ description: docs.summary, content: json(schema) }),
-    ...problem(400, { code: 'INVALID_PARAMETER', detail: docs.mistake ?? 'Query string is not percent-encoded UTF-8.' }),
-    ...(place.params && problems(404)),
-  },
-})
-
-interface RouteDocs {
+/** A route of each server. */
+interface Route<P extends Parameters> {
+  readonly path: string
   readonly summary: string
   readonly description: string
   /** Example detail of an invalid parameter. */
   readonly mistake?: string
+  readonly parameters: P
+  readonly reply: TSchema
+  /** What the reply has besides the name of the server. */
+  read(server: string, values: ParameterValues<P>): Promise<object>
 }
 
 interface HistoryRoutesOptions {
@@ -89,67 +83,75 @@ export function registerHistory(
   app: FastifyInstance,
   { fleet, history, maintenancePart, playersOff }: HistoryRoutesOptions,
 ): void {
-  const routes = app.withTypeProvider<TypeBoxTypeProvider>()
-  for (const place of serverPlaces(fleet)) {
-    const ofHistory = {
-      summary: 'Recorded values over time',
-      description: 'Minimum, mean and maximum of each series in steps of equal length; null where unknown.',
-      mistake: 'Parameter "points" is "5"; expected an integer from 10 to 1000.',
-    }
-    routes.get(
-      `${place.path}/history`,
-      { schema: schemaOf(place, ofHistory, historyParameters, HistoryReply) },
-      async (request, reply) => {
+  function add<P extends Parameters>({ path, summary, description, mistake, parameters, reply, read }: Route<P>): void {
+    for (const place of serverPlaces(fleet)) {
+      const isMissing = place.params !== undefined || path === '/players'
+      const schema = {
+        ...{ tags: [place.tag], summary, description, querystring: query(parameters) },
+        ...(place.params && { params: place.params }),
+        response: {
+          ...preparedReplies({ description: summary, content: json(reply) }),
+          ...problem(400, { code: 'INVALID_PARAMETER', detail: mistake ?? 'Query string is not percent-encoded UTF-8.' }),
+          ...(isMissing && problems(404)),
+        },
+      }
+      app.get(`${place.path}${path}`, { schema }, async (request, sent) => {
         const { server } = place.watcher(request)
-        const { series: names, range, points } = request.query
-        return sendPrepared(request, reply, prepareJson({ server, ...(await history.range(server, { names, range, points })) }))
-      },
-    )
-    const ofSessions = {
-      summary: 'Player sessions',
-      description: 'The last 200 player sessions, newest first. They require a source that provides the full player list.',
+        return sendPrepared(request, sent, prepareJson({ server, ...(await read(server, request.query as ParameterValues<P>)) }))
+      })
     }
-    routes.get(`${place.path}/sessions`, { schema: schemaOf(place, ofSessions, {}, SessionsReply) }, async (request, reply) => {
-      const { server } = place.watcher(request)
+  }
+  add({
+    path: '/history',
+    summary: 'Recorded values over time',
+    description: 'Minimum, mean and maximum of each series in steps of equal length; null where unknown.',
+    mistake: 'Parameter "points" is "5"; expected an integer from 10 to 1000.',
+    parameters: historyParameters,
+    reply: HistoryReply,
+    read: (server, { series: names, range, points }) => history.range(server, { names, range, points }),
+  })
+  add({
+    path: '/sessions',
+    summary: 'Player sessions',
+    description: 'The last 200 player sessions, newest first. They require a source that provides the full player list.',
+    parameters: {},
+    reply: SessionsReply,
+    async read(server) {
       const sessions = (await history.sessions(server)).map(({ name, id, from, to, isOnline }) => ({
         player: toPlayer({ name, ...(id !== undefined && { id }) }),
-        from: from ?? null,
-        to: to ?? null,
-        online: isOnline,
+        ...{ from: from ?? null, to: to ?? null, online: isOnline },
       }))
-      return sendPrepared(request, reply, prepareJson({ server, sessions }))
-    })
-    const ofPlayers = {
-      summary: 'Players and their playing time',
-      description: 'Who played in the range: longest time first. It is not served if HISTORY_PLAYERS or PAGE_PUBLIC is false.',
-      mistake: `Parameter "range" is "5m"; expected ${rangeParameter.expected}.`,
-    }
-    const playersSchema = schemaOf(place, ofPlayers, playersParameters, PlayersReply)
-    routes.get(
-      `${place.path}/players`,
-      { schema: { ...playersSchema, response: { ...playersSchema.response, ...problems(404) } } },
-      async (request, reply) => {
-        const { server } = place.watcher(request)
-        if (playersOff !== undefined) throw notFound(`Players are not served because ${playersOff} is false.`)
-        const players = await history.players(server, request.query.range)
-        return sendPrepared(request, reply, prepareJson({ server, players }))
-      },
-    )
-    const ofUptime = {
-      summary: 'Uptime by day',
-      description:
-        'For each UTC day the uptime, as a fraction of the known time, and the players; also the record number of players.',
-      mistake: 'Parameter "days" is "0"; expected an integer from 1 to 400.',
-    }
-    routes.get(
-      `${place.path}/uptime`,
-      { schema: schemaOf(place, ofUptime, uptimeParameters, UptimeReply) },
-      async (request, reply) => {
-        const { server } = place.watcher(request)
-        const { days, ...rest } = await history.uptime(server, request.query.days)
-        const all = days.map(({ players, ...day }) => ({ ...day, maintenance: maintenancePart(server, day.date), players }))
-        return sendPrepared(request, reply, prepareJson({ server, since: rest.since, days: all, record: rest.record }))
-      },
-    )
-  }
+      return { sessions }
+    },
+  })
+  add({
+    path: '/players',
+    summary: 'Players and their playing time',
+    description:
+      'Who played in the range: longest time first, at most 10,000. It is not served if HISTORY_PLAYERS or PAGE_PUBLIC is false.',
+    mistake: `Parameter "range" is "5m"; expected ${rangeParameter.expected}.`,
+    parameters: { range: withDefault(rangeParameter, 7 * day) },
+    reply: PlayersReply,
+    async read(server, { range }) {
+      if (playersOff !== undefined) throw notFound(`Players are not served because ${playersOff} is false.`)
+      const players = await history.players(server, range)
+      return { players: players.map(({ firstSeen: _, ...player }) => player) }
+    },
+  })
+  add({
+    path: '/uptime',
+    summary: 'Uptime by day',
+    description:
+      'For each UTC day the uptime, as a fraction of the known time, and the players; also the record number of players.',
+    mistake: 'Parameter "days" is "0"; expected an integer from 1 to 400.',
+    parameters: {
+      days: withDefault(integerParameter({ minimum: 1, maximum: maxDays, description: 'Number of UTC days', example: 90 }), 90),
+    },
+    reply: UptimeReply,
+    async read(server, { days: count }) {
+      const { since, days, record } = await history.uptime(server, count)
+      const all = days.map(({ players, ...day }) => ({ ...day, maintenance: maintenancePart(server, day.date), players }))
+      return { since, days: all, record }
+    },
+  })
 }

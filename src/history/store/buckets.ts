@@ -1,7 +1,9 @@
-import { type Level, levels } from '../values/levels.ts'
-import { series, seriesNames } from '../values/series.ts'
+import { dayMs, type Level, levels } from '../values/levels.ts'
+import { chooseStep, levelOf, type RangeQuery, type RangeValues } from '../values/range.ts'
+import { type SeriesName, series, seriesNames } from '../values/series.ts'
 import { joinSlices, layout, ofSeries, sliceSize } from '../values/slices.ts'
-import type { Connection, Row } from './connection.ts'
+import { toDay, type Uptime } from '../values/uptime.ts'
+import type { Connection } from './connection.ts'
 import { bucketColumns, upsertBuckets } from './schema.ts'
 
 const rowsAtOnce = 64
@@ -11,9 +13,6 @@ export class Buckets {
   readonly #connection: Connection
   /** The statements that write so many rows of some series. */
   readonly #upserts = new Map<string, string>()
-  /** What the rows of `servers` have at least: nearly all values are neither the first ones nor records. */
-  readonly #firstAt = new Map<number, number>()
-  readonly #records = new Map<number, number>()
 
   constructor(connection: Connection) {
     this.#connection = connection
@@ -21,8 +20,11 @@ export class Buckets {
 
   /** @param slices of one server after the other, each in order */
   write(slices: Float64Array): void {
-    for (let at = 0; at < slices.length; at += sliceSize)
-      this.beginsAt(slices[at + layout.server] ?? -1, slices[at + layout.start] ?? 0)
+    const firstAt = new Map<number, number>()
+    for (let at = 0; at < slices.length; at += sliceSize) {
+      const [server, start] = [slices[at + layout.server] ?? -1, slices[at + layout.start] ?? 0]
+      firstAt.set(server, Math.min(start, firstAt.get(server) ?? start))
+    }
     // A batch that cannot be written is tried again.
     let joined: Float64Array = slices.slice()
     for (const level of levels) {
@@ -30,8 +32,9 @@ export class Buckets {
       this.writeLevel(level, joined)
     }
     for (let at = 0; at < joined.length; at += sliceSize) {
+      const server = joined[at + layout.server] ?? -1
       const players = joined[at + layout.series + ofSeries.max] ?? 0
-      if (Number.isFinite(players)) this.addRecord(joined[at + layout.server] ?? -1, players, joined[at + layout.peakAt] ?? 0)
+      this.extendServer(server, firstAt.get(server), Number.isFinite(players) ? players : undefined, joined[at + layout.peakAt])
     }
   }
 
@@ -70,47 +73,75 @@ export class Buckets {
     }
   }
 
-  /** @param at Unix milliseconds; only an earlier time than the stored one counts */
-  beginsAt(id: number, at: number): void {
-    if ((this.#firstAt.get(id) ?? Number.POSITIVE_INFINITY) <= at) return
-    this.#firstAt.set(id, at)
-    this.#connection.run('UPDATE servers SET first_at = ?1 WHERE id = ?2 AND (first_at IS NULL OR first_at > ?1)', at, id)
-  }
-
-  /** Only a larger number than the stored one counts. */
-  addRecord(id: number, players: number, at: number): void {
-    if ((this.#records.get(id) ?? -1) >= players) return
-    this.#records.set(id, players)
+  /**
+   * Only an earlier time than the stored one, and a larger number of players, count.
+   * @param at when there were so many players; times are Unix milliseconds
+   */
+  extendServer(id: number, firstAt: number | undefined, players: number | undefined, at: number | undefined): void {
     this.#connection.run(
-      'UPDATE servers SET record_players = ?1, record_at = ?2 WHERE id = ?3 AND ifnull(record_players, -1) < ?1',
-      ...[players, at, id],
+      `UPDATE servers SET first_at = ifnull(min(ifnull(first_at, ?2), ?2), first_at),
+        record_at = iif(ifnull(record_players, -1) < ?3, ?4, record_at),
+        record_players = ifnull(max(ifnull(record_players, ?3), ?3), record_players)
+        WHERE id = ?1 AND (ifnull(first_at > ?2, 1) OR ifnull(record_players, -1) < ?3)`,
+      ...[id, firstAt ?? null, players ?? null, at ?? null],
     )
   }
 
-  /** The steps of one server that have values: their number, and minimum, mean and maximum of each series. See `readRange`. */
-  steps(level: Level, server: number, from: number, to: number, step: number): readonly Row[] {
-    const values = Object.values(series).map(
+  /** The newest values of a server; null where unknown. */
+  range(server: number, { names, range, points }: RangeQuery, now: number): RangeValues {
+    const level = levelOf(range)
+    const step = chooseStep(range, points)
+    const to = (Math.floor(now / level.step) + 1) * level.step
+    const from = to - Math.ceil(range / step) * step
+    const columns = Object.values(series).map(
       ({ column }) =>
         `min(${column}_min), sum(${column}_mean * ${column}_known_ms) / sum(${column}_known_ms), max(${column}_max)`,
     )
-    return this.#connection.all(
-      `SELECT CAST((time - ?2) / ?4 AS INTEGER), ${values.join(', ')} FROM (${bucketsOf(level)}) GROUP BY 1`,
+    const rows = this.#connection.all(
+      `SELECT CAST((time - ?2) / ?4 AS INTEGER), ${columns.join(', ')} FROM (${bucketsOf(level)}) GROUP BY 1`,
       ...[server, from, to, step],
     )
+    const valuesOf = (name: SeriesName, offset: number): (number | null)[] => {
+      const values: (number | null)[] = Array.from({ length: (to - from) / step }, () => null)
+      for (const row of rows) {
+        const value = row[1 + 3 * seriesNames.indexOf(name) + offset]
+        if (typeof value === 'number') values[Number(row[0])] = round(value)
+      }
+      return values
+    }
+    const found = names.map((name) => [name, { min: valuesOf(name, 0), mean: valuesOf(name, 1), max: valuesOf(name, 2) }])
+    return { from, to, step, series: Object.fromEntries(found) }
   }
 
-  /** Those of one server: their start, `known_ms`, `up_ms`, `players_mean`, `players_max` and `players_max_at`. */
-  days(server: number, from: number, to: number): readonly Row[] {
-    return this.#connection.all(
+  /** The last UTC days up to that of `now`, oldest first, and the all-time record of players. @param days 1 to 400, today included */
+  uptime(server: number, days: number, now: number): Uptime {
+    const [since = null, players = null, at = null] = (this.#connection.first(
+      'SELECT first_at, record_players, record_at FROM servers WHERE id = ?',
+      server,
+    ) ?? []) as readonly (number | null)[]
+    const first = Math.floor(now / dayMs) - days + 1
+    const rows = this.#connection.all(
       `SELECT time, known_ms, up_ms, players_mean, players_max, players_max_at FROM (${bucketsOf(levels[3])})`,
-      ...[server, from, to],
+      ...[server, first * dayMs, (first + days) * dayMs],
     )
+    const found = new Map(rows.map((day) => [Number(day[0]) / dayMs, day]))
+    return {
+      since,
+      days: Array.from({ length: days }, (_, index) => toDay(first + index, found.get(first + index))),
+      record: { players, at },
+    }
   }
 
-  /** Must be called after a transaction that failed. */
-  forget(): void {
-    this.#firstAt.clear()
-    this.#records.clear()
+  /** The maximum number of players on all servers between two times, by minutes. */
+  peak(from: number, to: number): { readonly players: number; readonly at: number } | null {
+    const [players, at] =
+      this.#connection.first(
+        `SELECT sum(players_mean) AS total, time FROM minutes WHERE time >= ? AND time < ? AND players_mean IS NOT NULL
+        GROUP BY time ORDER BY total DESC, time LIMIT 1`,
+        from,
+        to,
+      ) ?? []
+    return typeof players === 'number' && typeof at === 'number' ? { players: Math.round(players), at } : null
   }
 
   /** Deletes the oldest values of each level, if they are no longer kept. @param keptMs milliseconds for which days are kept */
@@ -121,6 +152,9 @@ export class Buckets {
     }
   }
 }
+
+/** Three digits after the point are enough for any series. */
+const round = (value: number): number => Math.round(value * 1000) / 1000
 
 /** The buckets of server ?1 from ?2 to ?3. Each is looked up: between them are those of all others. */
 const bucketsOf = ({ table, step }: Level): string =>

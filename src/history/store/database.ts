@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs'
 import Database from 'libsql'
-import { HistoryFileError, reasonOf } from './file-error.ts'
-import { applicationId, migrations, schema, schemaVersion } from './schema.ts'
+import { applicationId, indexesOfSessions, migrations, schema, schemaVersion } from './schema.ts'
 
 export interface DatabaseOptions {
   /** Absent: in memory. */
@@ -21,7 +20,7 @@ const maxChecked = 10_000
 
 /**
  * Opens the database, which gets its tables if it is new.
- * @throws HistoryFileError if the file cannot be used; it is then unchanged
+ * @throws Error if the file cannot be used, for `reasonOf`; it is then unchanged
  */
 export function openDatabase({
   path,
@@ -34,37 +33,32 @@ export function openDatabase({
     db.exec(schema)
     return db
   }
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new Error('it is a folder')
+  const db = isReadOnly ? openReadOnly(path) : new Database(path)
   try {
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new HistoryFileError('it is a folder')
-    const db = isReadOnly ? openReadOnly(path) : new Database(path)
-    try {
-      db.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA cache_size = -${cacheBytes / 1024}`)
-      const isNew = checkContent(db)
-      if (isReadOnly) return db
-      if (isTemporary) db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF')
+    db.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA cache_size = -${cacheBytes / 1024}`)
+    const isNew = checkContent(db)
+    if (isReadOnly) return db
+    if (isTemporary) db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF')
+    else {
+      // A journal lets other programs read while this one writes. It cannot be turned on while one of them reads: then it is at the next start.
+      unlessBusy(() => db.exec('PRAGMA journal_mode = WAL'))
       // The journal is flushed to disk only when it is copied into the file: after a loss of power the last minutes may be missing.
-      else {
-        useJournal(db)
-        db.exec('PRAGMA synchronous = NORMAL')
-      }
-      if (isNew) db.exec(`BEGIN; ${schema} COMMIT`)
-      else migrate(db)
-      return db
-    } catch (error) {
-      db.close()
-      throw error
+      db.exec('PRAGMA synchronous = NORMAL')
     }
+    if (isNew) db.exec(`BEGIN; ${schema} COMMIT`)
+    else migrate(db)
+    return db
   } catch (error) {
-    if (error instanceof HistoryFileError) throw error
-    const { code } = error as { readonly code?: string }
-    throw Object.assign(new HistoryFileError(reasonOf(error)), { code })
+    db.close()
+    throw error
   }
 }
 
-/** A journal lets other programs read while this one writes. It cannot be turned on while one of them reads: then it is at the next start. */
-function useJournal(db: Database.Database): void {
+/** Does what can be done at the next start too. */
+function unlessBusy(action: () => void): void {
   try {
-    db.exec('PRAGMA journal_mode = WAL')
+    action()
   } catch (error) {
     if ((error as { readonly code?: string }).code !== 'SQLITE_BUSY') throw error
   }
@@ -74,6 +68,7 @@ function useJournal(db: Database.Database): void {
 function migrate(db: Database.Database): void {
   const version = Number(Object.values(db.prepare('PRAGMA user_version').get() as object)[0])
   for (const sql of migrations.slice(version - 1)) db.exec(`BEGIN IMMEDIATE; ${sql} COMMIT`)
+  unlessBusy(() => db.exec(indexesOfSessions))
 }
 
 function openReadOnly(path: string): Database.Database {
@@ -91,16 +86,16 @@ function openReadOnly(path: string): Database.Database {
 
 /**
  * @returns whether the file is empty
- * @throws HistoryFileError
+ * @throws Error if it is of no use
  */
 function checkContent(db: Database.Database): boolean {
   const value = (sql: string) => Object.values(db.prepare(sql).get() as object)[0] as unknown
   const [id, version] = [value('PRAGMA application_id'), Number(value('PRAGMA user_version'))]
   if (id === 0 && value('SELECT count(*) FROM sqlite_schema') === 0) return true
-  if (id !== applicationId) throw new HistoryFileError('it is the database of another program')
-  if (version > schemaVersion) throw new HistoryFileError('it was written by a newer version of Tickwarden')
+  if (id !== applicationId) throw new Error('it is the database of another program')
+  if (version > schemaVersion) throw new Error('it was written by a newer version of Tickwarden')
   // A large file would take seconds; its damage shows when it is written.
   const isChecked = Number(value('PRAGMA page_count')) <= maxChecked
-  if (isChecked && value('PRAGMA quick_check(1)') !== 'ok') throw new HistoryFileError('it is damaged')
+  if (isChecked && value('PRAGMA quick_check(1)') !== 'ok') throw new Error('it is damaged')
   return false
 }

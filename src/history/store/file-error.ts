@@ -1,14 +1,3 @@
-/** Why the file of a history cannot be used. */
-export class HistoryFileError extends Error {
-  override readonly name = 'HistoryFileError'
-  /** Of SQLite, if it refused the file. */
-  readonly code?: string
-}
-
-/** Whether the file may soon be usable: another program has locked it, or the disk is full. */
-export const isPassing = (error: unknown): boolean =>
-  error instanceof HistoryFileError && (error.code === 'SQLITE_BUSY' || error.code === 'SQLITE_FULL')
-
 const reasons: Readonly<Record<string, string>> = {
   SQLITE_NOTADB: 'it is not an SQLite database',
   SQLITE_CORRUPT: 'it is damaged',
@@ -22,3 +11,7 @@ export function reasonOf(error: unknown): string {
   const { code = '', message } = error as { readonly code?: string; readonly message: string }
   return reasons[code] ?? message
 }
+
+/** Whether the file may soon be usable: another program has locked it, or the disk is full. */
+export const isPassing = (error: unknown): boolean =>
+  ['SQLITE_BUSY', 'SQLITE_FULL'].includes((error as { readonly code?: string }).code ?? '')

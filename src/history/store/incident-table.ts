@@ -66,18 +66,20 @@ export class IncidentTable {
    * @throws RangeError if it has too many notes
    */
   addNote(of: IncidentKey | string, note: IncidentNote): Incident | undefined {
-    const row =
-      typeof of === 'string'
-        ? this.#connection.first(`${selectIncidents} WHERE ${ofServer} ORDER BY from_at DESC LIMIT 1`, of)
-        : this.#connection.first(`${selectIncidents} WHERE server = ? AND from_at = ?`, of.server, of.from)
-    if (row === undefined) return undefined
-    const incident = this.#withNotes(row)
-    if (incident.notes.length >= maxNotes) throw new RangeError(`it has ${maxNotes} notes already`)
-    this.#connection.run(
-      'INSERT INTO incident_notes (server, from_at, at, note) VALUES (?, ?, ?, ?)',
-      ...[Number(row[0]), incident.from, note.at, note.text],
-    )
-    return { ...incident, notes: [...incident.notes, note] }
+    return this.#connection.transaction(() => {
+      const row =
+        typeof of === 'string'
+          ? this.#connection.first(`${selectIncidents} WHERE ${ofServer} ORDER BY from_at DESC LIMIT 1`, of)
+          : this.#connection.first(`${selectIncidents} WHERE server = ? AND from_at = ?`, of.server, of.from)
+      if (row === undefined) return undefined
+      const incident = this.#withNotes(row)
+      if (incident.notes.length >= maxNotes) throw new RangeError(`it has ${maxNotes} notes already`)
+      this.#connection.run(
+        'INSERT INTO incident_notes (server, from_at, at, note) VALUES (?, ?, ?, ?)',
+        ...[Number(row[0]), incident.from, note.at, note.text],
+      )
+      return { ...incident, notes: [...incident.notes, note] }
+    })
   }
 
   /** The one that has not ended. */

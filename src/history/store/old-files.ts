@@ -4,9 +4,7 @@ import { readFileUpToSync } from '../../util/files.ts'
 import type { Session } from '../recording/sessions.ts'
 import { dayMs, type Level, levels } from '../values/levels.ts'
 import { seriesNames } from '../values/series.ts'
-import { emptySlice, layout, ofSeries } from '../values/slices.ts'
-
-type OldSession = Omit<Session, 'changedAt'>
+import { concatSlices, emptySlice, layout, ofSeries } from '../values/slices.ts'
 
 /** What a file of an earlier version has, each server in its own file. */
 export interface OldHistory {
@@ -18,7 +16,7 @@ export interface OldHistory {
   readonly levels: readonly (readonly [Level, Float64Array])[]
   readonly slices: Float64Array
   /** Oldest first. */
-  readonly sessions: readonly OldSession[]
+  readonly sessions: readonly Session[]
 }
 
 const header = Buffer.from('TWHIST\u0000\u0001', 'latin1')
@@ -92,8 +90,6 @@ class Buckets {
   }
 }
 
-const concat = (slices: readonly Float64Array[]): Float64Array => Float64Array.from(slices.flatMap((slice) => [...slice]))
-
 /**
  * Reads a file up to the first frame that is damaged or incomplete; undefined if its start is.
  * @throws Error of the system
@@ -113,7 +109,7 @@ export function decodeOldFile(file: Buffer): OldHistory | undefined {
       if (kind === kinds.slice) slices.push(readSlice(new Reader(payload)))
       else if (kind === kinds.session) applyChange(sessions, new Reader(payload))
     }
-    return { server: name.payload.toString(), ...read, slices: concat(slices), sessions }
+    return { server: name.payload.toString(), ...read, slices: concatSlices(slices), sessions }
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error
@@ -156,7 +152,7 @@ function readImage(reader: Reader) {
   return {
     ...(isTime(since) && { since }),
     ...(isNumber(players) && isTime(at) && { record: { players, at } }),
-    levels: read.map(([level, { slices }]) => [level, concat([...slices.values()])] as const),
+    levels: read.map(([level, { slices }]) => [level, concatSlices([...slices.values()])] as const),
     sessions: readSessions(reader),
   }
 }
@@ -201,7 +197,7 @@ function readSlice(reader: Reader): Float64Array {
 }
 
 /** The last sessions, in a table of 200 of which the oldest one is overwritten. */
-function readSessions(reader: Reader): OldSession[] {
+function readSessions(reader: Reader): Session[] {
   const [count, table] = [reader.uint32(), reader.bytes()]
   const stored = Math.min(count, maxSessions, Math.floor(table.length / sessionSize))
   return Array.from({ length: stored }, (_, index) => {
@@ -219,7 +215,7 @@ function readSessions(reader: Reader): OldSession[] {
 }
 
 /** Applies a player's joining or leaving to the sessions. */
-function applyChange(sessions: OldSession[], reader: Reader): void {
+function applyChange(sessions: Session[], reader: Reader): void {
   const isJoin = reader.uint8() === 1
   const at = reader.float64()
   const name = reader.bytes().toString()

@@ -1,22 +1,25 @@
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Clock } from '../../util/clock.ts'
 import type { Log } from '../../util/log.ts'
-import { HistoryFileError, isPassing, reasonOf } from './file-error.ts'
+import { isPassing, reasonOf } from './file-error.ts'
 import type { StoreOptions } from './store.ts'
 import { openLocalStore, openStoreThread, type StoreClient } from './store-client.ts'
 
 export interface OpenStoreOptions {
   /** Absent: in memory only. */
   readonly folder?: string
+  /** True: the database in the folder is read and not written. */
   readonly isReadOnly?: boolean
-  /** Default: the folder. */
+  /** Where an earlier version kept its files; default: the folder. */
   readonly oldFolder?: string
+  /** Days for which days, sessions and events are kept; default 400. */
+  readonly days?: number
+  /** Whether the database is used in a thread of its own; default: on this one. */
+  readonly inThread?: boolean
   readonly log: Log
-  readonly days: number
-  readonly inThread: boolean
-  /** Unix milliseconds. */
-  readonly now: number
+  readonly clock: Pick<Clock, 'wall'>
 }
 
 export interface OpenStore {
@@ -38,8 +41,7 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
   try {
     return await openFile(options)
   } catch (error) {
-    if (!(error instanceof HistoryFileError)) throw error
-    const [path, reason, isWaiting] = [join(options.folder, fileName), error.message, isPassing(error)]
+    const [path, reason, isWaiting] = [join(options.folder, fileName), reasonOf(error), isPassing(error)]
     const advice = isWaiting
       ? 'It is tried again once a minute'
       : 'Mend that and restart, move it away, or set HISTORY_DIR to another folder'
@@ -51,7 +53,7 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
   }
 }
 
-/** Opens the database in the folder. @throws HistoryFileError if it cannot be used */
+/** Opens the database in the folder. @throws Error if it cannot be used, for `reasonOf` */
 export async function openFile(options: OpenStoreOptions): Promise<OpenStore> {
   const { folder = '', isReadOnly = false, oldFolder = folder } = options
   const store = await open({ path: join(folder, fileName), isReadOnly }, options)
@@ -59,7 +61,7 @@ export async function openFile(options: OpenStoreOptions): Promise<OpenStore> {
   return { store, isWritable: !isReadOnly }
 }
 
-const open = (file: Omit<StoreOptions, 'days'>, { inThread, days }: OpenStoreOptions) =>
+const open = (file: Omit<StoreOptions, 'days'>, { inThread, days = 400 }: OpenStoreOptions) =>
   (inThread ? openStoreThread : openLocalStore)({ ...file, days })
 
 /** In memory; the history of many servers, which would grow to 250 KB each, in a file that is deleted as soon as it is open. */
@@ -75,7 +77,7 @@ async function openTemporary(options: OpenStoreOptions): Promise<StoreClient> {
 }
 
 /** Takes over the files of an earlier version, of which each was the history of one server, and moves them to a folder beside them. */
-async function importOldFiles(store: StoreClient, folder: string, { log, now }: OpenStoreOptions): Promise<void> {
+async function importOldFiles(store: StoreClient, folder: string, { log, clock }: OpenStoreOptions): Promise<void> {
   const files = await readdir(folder).catch(() => [])
   const names = files.filter((name) => name.endsWith('.history'))
   if (names.length === 0) return
@@ -85,7 +87,7 @@ async function importOldFiles(store: StoreClient, folder: string, { log, now }: 
   for (const [index, name] of names.entries()) {
     const path = join(folder, name)
     try {
-      if (await store.importFile(path, now)) {
+      if (await store.importFile(path, Math.round(clock.wall()))) {
         await mkdir(kept, { recursive: true })
         await rename(path, join(kept, name))
         imported++

@@ -72,6 +72,15 @@ FROM changes WHERE kind <> 'up';
 PRAGMA user_version = 2;`,
 ]
 
+/** Those that are missing are created in a database of any version, which does not make it one of a newer version. */
+export const indexesOfSessions = `
+CREATE INDEX IF NOT EXISTS sessions_of_server ON sessions (server, changed_at);
+CREATE INDEX IF NOT EXISTS sessions_in_order ON sessions (server);
+CREATE INDEX IF NOT EXISTS sessions_online ON sessions (server) WHERE online = 1;
+CREATE INDEX IF NOT EXISTS sessions_of_player ON sessions (uuid);
+CREATE INDEX IF NOT EXISTS sessions_of_name ON sessions (server, player);
+`
+
 /** All times are Unix milliseconds. Rows of a bucket are sorted by time, so that new ones are appended. */
 export const schema = `
 CREATE TABLE servers (
@@ -93,9 +102,6 @@ CREATE TABLE sessions (
   online INTEGER NOT NULL,          -- 1 until the player leaves
   changed_at INTEGER NOT NULL       -- when the player joined or left; while online, of the last list with the player
 );
-CREATE INDEX sessions_of_server ON sessions (server, changed_at);
-CREATE INDEX sessions_online ON sessions (server) WHERE online = 1;
-CREATE INDEX sessions_of_player ON sessions (uuid);
 
 -- Changes of state: up, down, hung (up, but the main thread does not answer) and version.
 CREATE TABLE events (
@@ -111,6 +117,7 @@ ${incidentTables}
 -- Files of an earlier version that have been taken over.
 CREATE TABLE imported (file TEXT PRIMARY KEY) WITHOUT ROWID;
 
+${indexesOfSessions}
 PRAGMA application_id = ${applicationId};
 PRAGMA user_version = ${schemaVersion};
 `

@@ -1,10 +1,34 @@
-import { type Session, type SessionChange, toSession } from '../recording/sessions.ts'
-import { type PlayerHistory, type PlayerTime, readPlayers } from '../values/players.ts'
+import { type Player, toPlayer } from '../../http/players.ts'
+import type { Static } from '../../util/schema.ts'
+import type { Session, SessionChange } from '../recording/sessions.ts'
 import type { Connection } from './connection.ts'
+
+/** What one player played in a range of time. */
+export interface PlayerTime {
+  readonly player: Static<typeof Player>
+  /** Of the sessions of which start and end are known. */
+  readonly seconds: number
+  readonly sessions: number
+  /** Unix milliseconds. */
+  readonly lastSeen: number
+  /** Of all sessions; null if the player joined for the first time before the server was watched. */
+  readonly firstSeen: number | null
+  /** Null if that is not known now. */
+  readonly online: boolean | null
+}
+
+/** How many players are listed at most. */
+const maxPlayers = 10_000
+/** How many sessions of a server are kept: a server may list other players at every poll. */
+const maxSessions = 1_000_000
+/** After so many new ones it is checked how many a server has, which takes long. */
+const maxUnchecked = 10_000
 
 /** The table of the sessions of players. */
 export class SessionTable {
   readonly #connection: Connection
+  /** New sessions of each server since they were counted. */
+  readonly #unchecked = new Map<number, number>()
 
   constructor(connection: Connection) {
     this.#connection = connection
@@ -14,20 +38,21 @@ export class SessionTable {
     const { server, kind, changedAt } = change
     if (kind === 'stay')
       this.#connection.run('UPDATE sessions SET changed_at = ? WHERE server = ? AND online = 1', changedAt, server)
-    else if (kind === 'join')
+    else if (kind === 'join') {
+      this.#unchecked.set(server, 1 + (this.#unchecked.get(server) ?? 0))
       this.#connection.run(
         'INSERT INTO sessions (server, player, uuid, joined_at, online, changed_at) VALUES (?, ?, ?, ?, 1, ?)',
         ...[server, change.name, change.id, change.at, changedAt],
       )
-    else
+    } else
       this.#connection.run(
         'UPDATE sessions SET left_at = ?, online = 0, changed_at = ? WHERE server = ? AND player = ? AND online = 1',
         ...[change.at, changedAt, server, change.name],
       )
   }
 
-  /** Adds one that has a start and an end already. */
-  add(server: number, { name, id, from, to, isOnline, changedAt }: Session): void {
+  /** Adds one that has a start and an end already. @param changedAt when that was known; while the player is online, last */
+  add(server: number, { name, id, from, to, isOnline }: Session, changedAt: number): void {
     this.#connection.run(
       'INSERT INTO sessions (server, player, uuid, joined_at, left_at, online, changed_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
       ...[server, name, id ?? null, from ?? null, to ?? null, isOnline ? 1 : 0, changedAt],
@@ -45,28 +70,51 @@ export class SessionTable {
 
   /** The last sessions, newest first. */
   last(server: number): readonly Session[] {
-    return this.#select('server = ? ORDER BY id DESC LIMIT 200', server)
+    const rows = this.#connection.all(
+      'SELECT player, uuid, joined_at, left_at, online FROM sessions WHERE server = ? ORDER BY id DESC LIMIT 200',
+      server,
+    )
+    return rows.map(([name, id, from, to, isOnline]) => ({
+      name: String(name),
+      ...(typeof id === 'string' && { id }),
+      ...(typeof from === 'number' && { from }),
+      // The clock may have been set back in between.
+      ...(typeof to === 'number' && { to: Math.max(to, Number(from)) }),
+      isOnline: isOnline === 1,
+    }))
   }
 
-  /** @param range milliseconds up to now; @param isKnown whether it is known now who is online */
-  players(server: number, range: number, now: number, isKnown: boolean): readonly PlayerTime[] {
-    return readPlayers(this.#select('server = ? AND changed_at >= ? ORDER BY id DESC', server, now - range), range, now, isKnown)
-  }
-
-  /** As `players`, the first `count`. */
-  playerHistories(server: number, range: number, count: number, now: number, isKnown: boolean): readonly PlayerHistory[] {
-    return this.players(server, range, now, isKnown)
-      .slice(0, count)
-      .map((played) => {
-        const { ID, NAME } = played.player
-        const column = ID === '' ? 'player' : 'uuid'
-        const [joined = null, left = null] =
-          this.#connection.first(
-            `SELECT joined_at, left_at FROM sessions WHERE server = ? AND ${column} = ? ORDER BY id LIMIT 1`,
-            ...[server, ID === '' ? NAME : ID],
-          ) ?? []
-        return { ...played, firstSeen: (joined ?? left) as number | null }
-      })
+  /**
+   * The players of the sessions that reach into the range, longest time first. A session is left out if neither its start nor its end
+   * is known.
+   * @param range milliseconds up to `now`
+   * @param isKnown whether it is known now who is online; otherwise sessions are counted up to when that was known
+   * @param limit how many of them
+   */
+  players(server: number, range: number, now: number, isKnown: boolean, limit = maxPlayers): readonly PlayerTime[] {
+    // With a plus, SQLite does not look for the sessions of the server, which are far more than those of the player.
+    const rows = this.#connection.all(
+      `SELECT name, uuid, seconds, count, seen, online, iif(uuid IS NULL,
+          (SELECT ifnull(joined_at, left_at) FROM sessions WHERE server = ?1 AND player = name ORDER BY id LIMIT 1),
+          (SELECT ifnull(joined_at, left_at) FROM sessions AS own WHERE +server = ?1 AND own.uuid = played.uuid ORDER BY id LIMIT 1))
+        FROM (
+          SELECT (SELECT player FROM sessions WHERE id = newest) AS name, * FROM (
+            SELECT max(id) AS newest, uuid, count(*) AS count, max(ifnull(till, joined_at)) AS seen, max(online) AS online,
+              CAST(round(sum(ifnull(max(till - max(joined_at, ?2), 0), 0)) / 1000.0) AS INTEGER) AS seconds
+            FROM (
+              SELECT *, iif(online, iif(?4, ?3, changed_at), max(left_at, ifnull(joined_at, left_at))) AS till
+              FROM sessions WHERE server = ?1 AND changed_at >= ?2
+            ) WHERE ifnull(till, joined_at) >= ?2 GROUP BY ifnull(uuid, player)
+          ) ORDER BY seconds DESC, seen DESC, name LIMIT ?5
+        ) AS played`,
+      ...[server, now - range, now, isKnown ? 1 : 0, limit],
+    )
+    return rows.map(([name, id, seconds, sessions, lastSeen, online, firstSeen]) => ({
+      player: toPlayer({ name: String(name), ...(typeof id === 'string' && { id }) }),
+      ...{ seconds: Number(seconds), sessions: Number(sessions), lastSeen: Number(lastSeen) },
+      firstSeen: firstSeen as number | null,
+      online: online === 1 ? isKnown || null : false,
+    }))
   }
 
   /** Whether any server has a session of the player. @param uuid with dashes */
@@ -74,16 +122,16 @@ export class SessionTable {
     return this.#connection.first('SELECT 1 FROM sessions WHERE uuid = ?', uuid) !== undefined
   }
 
-  /** Deletes up to a thousand that nothing has changed since a time. */
+  /** Deletes up to a thousand that nothing has changed since a time, and all but the newest of a server with very many. */
   prune(before: number): void {
     const old =
       'SELECT sessions.id FROM servers CROSS JOIN sessions ON sessions.server = servers.id AND changed_at < ? LIMIT 1000'
     this.#connection.run(`DELETE FROM sessions WHERE id IN (${old})`, before)
-  }
-
-  #select(condition: string, ...values: readonly (number | string)[]): readonly Session[] {
-    return this.#connection
-      .all(`SELECT player, uuid, joined_at, left_at, online, changed_at FROM sessions WHERE ${condition}`, ...values)
-      .map(toSession)
+    for (const [server, count] of this.#unchecked) {
+      if (count < maxUnchecked) continue
+      this.#unchecked.delete(server)
+      const last = `SELECT changed_at FROM sessions WHERE server = ?1 ORDER BY changed_at DESC LIMIT 1 OFFSET ${maxSessions}`
+      this.#connection.run(`DELETE FROM sessions WHERE server = ?1 AND changed_at <= (${last})`, server)
+    }
   }
 }

@@ -1,31 +1,41 @@
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
-import { HistoryFileError } from './file-error.ts'
 import type { HistoryStore, StoreOptions } from './store.ts'
 
-/** The methods of the store, which resolve in the order of their calls. */
-export type StoreClient = {
-  readonly [M in keyof HistoryStore]: (...args: Parameters<HistoryStore[M]>) => Promise<ReturnType<HistoryStore[M]>>
+/** The methods of an object and of its parts, which resolve in the order of their calls. */
+type Client<T> = {
+  readonly [M in keyof T]: T[M] extends (...args: infer A) => infer R ? (...args: A) => Promise<R> : Client<T[M]>
 }
+export type StoreClient = Client<HistoryStore>
 
 /** A call that is sent to the thread. */
 export interface StoreCall {
-  readonly method: keyof HistoryStore
+  /** The method, or a part of the store and its method. */
+  readonly path: readonly string[]
   readonly args: readonly unknown[]
 }
 
 /** Its result. Results come in the order of the calls; the first one says whether the database could be opened. */
 export interface StoreResult {
   readonly value?: unknown
-  readonly error?: { readonly name: string; readonly message: string; readonly code?: string }
+  readonly error?: { readonly message: string; readonly code?: string }
 }
 
-/** @returns the methods, each of which calls `send` */
-const clientOf = (send: (method: keyof HistoryStore, args: readonly unknown[]) => Promise<unknown>) =>
-  new Proxy({} as StoreClient, {
+type Target = { readonly [name: string]: Target } & ((...args: readonly unknown[]) => unknown)
+
+/** Calls a method of the store. */
+export function callStore(store: HistoryStore, { path, args }: StoreCall): unknown {
+  const names = path.slice(0, -1)
+  const part = names.reduce<Target>((target, name) => target[name] as Target, store as unknown as Target)
+  return part[path.at(-1) ?? '']?.(...args)
+}
+
+/** @returns the store, each method of which calls `send` */
+const clientOf = (send: (call: StoreCall) => Promise<unknown>, path: readonly string[] = []): StoreClient =>
+  new Proxy((() => {}) as unknown as StoreClient, {
     // Without `then`: the client is no promise.
-    get: (_, method: string) =>
-      method === 'then' ? undefined : (...args: unknown[]) => send(method as keyof HistoryStore, args),
+    get: (_, name: string) => (name === 'then' ? undefined : clientOf(send, [...path, name])),
+    apply: (_, __, args) => send({ path, args }),
   })
 
 /** Nothing else happens on this thread while a call waits. */
@@ -33,17 +43,17 @@ const localBusyMs = 20
 
 /**
  * Opens the database on this thread: for a few servers each call takes less than a millisecond, and a thread takes 10 MB.
- * @throws HistoryFileError
+ * @throws Error if the file cannot be used, for `reasonOf`
  */
 export async function openLocalStore(options: StoreOptions): Promise<StoreClient> {
   const { HistoryStore } = await import('./store.ts')
   const store = new HistoryStore({ ...options, busyMs: localBusyMs })
-  return clientOf(async (method, args) => (store[method] as (...args: readonly unknown[]) => unknown)(...args))
+  return clientOf(async (call) => callStore(store, call))
 }
 
 /**
  * Opens the database in a thread of its own.
- * @throws HistoryFileError
+ * @throws Error if the file cannot be used, for `reasonOf`
  */
 export async function openStoreThread(options: StoreOptions): Promise<StoreClient> {
   const worker = new Worker(createRequire(import.meta.url).resolve('#history-thread'), {
@@ -56,10 +66,7 @@ export async function openStoreThread(options: StoreOptions): Promise<StoreClien
   worker.on('message', ({ value, error }: StoreResult) => {
     const call = waiting.shift()
     if (error === undefined) call?.resolve(value)
-    else
-      call?.reject(
-        Object.assign(error.name === 'HistoryFileError' ? new HistoryFileError(error.message) : new Error(error.message), error),
-      )
+    else call?.reject(Object.assign(new Error(error.message), error))
   })
   let failure: Error | undefined
   const fail = (error: Error) => {
@@ -68,10 +75,10 @@ export async function openStoreThread(options: StoreOptions): Promise<StoreClien
   }
   worker.on('error', fail).on('exit', () => fail(new Error('the thread of the history has ended')))
   await nextResult()
-  return clientOf(async (method, args) => {
+  return clientOf(async (call) => {
     if (failure !== undefined) throw failure
-    worker.postMessage({ method, args } satisfies StoreCall)
+    worker.postMessage(call)
     const result = nextResult()
-    return method === 'close' ? result.finally(() => worker.terminate()) : result
+    return call.path[0] === 'close' ? result.finally(() => worker.terminate()) : result
   })
 }

@@ -1,13 +1,10 @@
 import { basename } from 'node:path'
-import type { Incident, IncidentKey, IncidentNote, IncidentQuery, IncidentRecord } from '../incidents.ts'
-import type { Session, SessionChange } from '../recording/sessions.ts'
+import type { IncidentRecord } from '../incidents.ts'
+import type { SessionChange } from '../recording/sessions.ts'
 import type { StateEvent } from '../recording/state-tracker.ts'
 import { dayMs } from '../values/levels.ts'
-import { Overview, type PlayerCounts, type ServerOverview } from '../values/overview.ts'
-import type { PlayerHistory, PlayerTime } from '../values/players.ts'
-import { type RangeQuery, type RangeValues, readRange } from '../values/range.ts'
+import { Overview } from '../values/overview.ts'
 import { layout, sliceSize, startsOf } from '../values/slices.ts'
-import { readUptime, type Uptime } from '../values/uptime.ts'
 import { Buckets } from './buckets.ts'
 import { Connection } from './connection.ts'
 import { cacheBytes, type DatabaseOptions, openDatabase } from './database.ts'
@@ -47,29 +44,23 @@ export interface StoreOptions extends DatabaseOptions {
 
 /**
  * The recorded history in an SQLite database. Its methods are synchronous: with many servers it runs in a thread of its own.
- * @throws HistoryFileError if the file cannot be used; it is then unchanged
+ * @throws Error if the file cannot be used, for `reasonOf`; it is then unchanged
  */
 export class HistoryStore {
   readonly #connection: Connection
   readonly #options: StoreOptions
-  readonly #buckets: Buckets
-  readonly #sessions: SessionTable
-  readonly #incidents: IncidentTable
-  readonly #overview = new Overview(
-    ({ table }, time) =>
-      this.#connection.all(
-        `SELECT server, known_ms, up_ms, ifnull(players_known_ms, 0), ifnull(players_mean * players_known_ms, 0)
-          FROM ${table} WHERE time = ? AND known_ms > 0`,
-        time,
-      ) as readonly (readonly number[])[],
-  )
+  readonly buckets: Buckets
+  readonly sessions: SessionTable
+  readonly incidents: IncidentTable
+  readonly overview: Overview
 
   constructor(options: StoreOptions) {
     this.#options = options
     this.#connection = new Connection(openDatabase(options))
-    this.#buckets = new Buckets(this.#connection)
-    this.#sessions = new SessionTable(this.#connection)
-    this.#incidents = new IncidentTable(this.#connection)
+    this.buckets = new Buckets(this.#connection)
+    this.sessions = new SessionTable(this.#connection)
+    this.incidents = new IncidentTable(this.#connection)
+    this.overview = new Overview(this.#connection)
   }
 
   /** Adds the servers that are new. */
@@ -86,10 +77,10 @@ export class HistoryStore {
           )?.[0] ?? null
         return {
           id,
-          ...this.#sessions.online(id),
+          ...this.sessions.online(id),
           state: last(`'up', 'down', 'hung'`, 'kind') as StoredServer['state'],
           version: last(`'version'`, 'detail') as string | null,
-          incident: isReadOnly ? undefined : this.#incidents.open(id),
+          incident: isReadOnly ? undefined : this.incidents.open(id),
         }
       })
     return isReadOnly ? read() : this.#connection.transaction(read)
@@ -97,84 +88,17 @@ export class HistoryStore {
 
   /** @throws Error of the database; nothing is written then */
   write({ slices, sessions, events, incidents }: Batch): void {
-    this.#changeBuckets(() => {
-      this.#buckets.write(slices)
-      for (const start of startsOf(slices)) this.#overview.change(start)
-      for (const change of sessions) this.#sessions.write(change)
+    this.#connection.transaction(() => {
+      this.buckets.write(slices)
+      for (const start of startsOf(slices)) this.overview.change(start)
+      for (const change of sessions) this.sessions.write(change)
       for (const { time, server, kind, detail } of events)
         this.#connection.run(
           'INSERT OR REPLACE INTO events (time, server, kind, detail) VALUES (?, ?, ?, ?)',
           ...[time, server, kind, detail],
         )
-      this.#incidents.write(incidents)
+      this.incidents.write(incidents)
     })
-  }
-
-  range(server: number, query: RangeQuery, now: number): RangeValues {
-    return readRange((level, from, to, step) => this.#buckets.steps(level, server, from, to, step), query, now)
-  }
-
-  /** @param days 1 to 400, today included */
-  uptime(server: number, days: number, now: number): Uptime {
-    const found = this.#connection.first('SELECT first_at, record_players, record_at FROM servers WHERE id = ?', server)
-    return readUptime((from, to) => this.#buckets.days(server, from, to), (found ?? []) as readonly (number | null)[], days, now)
-  }
-
-  /** The last sessions, newest first. */
-  sessions(server: number): readonly Session[] {
-    return this.#sessions.last(server)
-  }
-
-  /** @param range milliseconds up to now; @param isKnown whether it is known now who is online */
-  players(server: number, range: number, now: number, isKnown: boolean): readonly PlayerTime[] {
-    return this.#sessions.players(server, range, now, isKnown)
-  }
-
-  /** As `players`, the first `count`. */
-  playerHistories(server: number, range: number, count: number, now: number, isKnown: boolean): readonly PlayerHistory[] {
-    return this.#sessions.playerHistories(server, range, count, now, isKnown)
-  }
-
-  /** Whether any server has a session of the player. @param uuid with dashes */
-  hasPlayer(uuid: string): boolean {
-    return this.#sessions.hasPlayer(uuid)
-  }
-
-  /** Reads again what `overview` and `playerCounts` return. */
-  refreshOverview(now: number): void {
-    this.#overview.refresh(Number(this.#connection.first('SELECT max(id) FROM servers')?.[0]), now)
-  }
-
-  /** The last 24 hours and 90 days of servers. */
-  overview(servers: readonly (readonly [name: string, id: number])[]): ReadonlyMap<string, ServerOverview> {
-    return new Map(servers.map(([name, id]) => [name, this.#overview.of(id)]))
-  }
-
-  /** The players of servers in the last 24 hours. See `Overview`. */
-  playerCounts(servers: readonly number[], maxServers: number): PlayerCounts<number> {
-    return this.#overview.playerCounts(servers, maxServers)
-  }
-
-  /** The maximum number of players on all servers between two times, by minutes. */
-  peak(from: number, to: number): { readonly players: number; readonly at: number } | null {
-    const [players, at] =
-      this.#connection.first(
-        `SELECT sum(players_mean) AS total, time FROM minutes WHERE time >= ? AND time < ? AND players_mean IS NOT NULL
-        GROUP BY time ORDER BY total DESC, time LIMIT 1`,
-        from,
-        to,
-      ) ?? []
-    return typeof players === 'number' && typeof at === 'number' ? { players: Math.round(players), at } : null
-  }
-
-  /** Newest first. */
-  incidents(query: IncidentQuery): readonly Incident[] {
-    return this.#incidents.list(query)
-  }
-
-  /** See `IncidentTable`. */
-  addNote(of: IncidentKey | string, note: IncidentNote): Incident | undefined {
-    return this.#connection.transaction(() => this.#incidents.addNote(of, note))
   }
 
   /** Deletes what is older than it is kept: at most so much at once that other calls need not wait long. */
@@ -182,10 +106,10 @@ export class HistoryStore {
     if (this.#options.isReadOnly) return
     const keptMs = this.#options.days * dayMs
     this.#connection.transaction(() => {
-      this.#buckets.prune(now, keptMs)
+      this.buckets.prune(now, keptMs)
       this.#connection.run('DELETE FROM events WHERE time < min(?, (SELECT min(time) FROM events) + ?)', now - keptMs, dayMs)
-      this.#incidents.prune(now - keptMs)
-      this.#sessions.prune(now - keptMs)
+      this.incidents.prune(now - keptMs)
+      this.sessions.prune(now - keptMs)
       this.#pruneFlapping('events', 'time')
       this.#pruneFlapping('incidents', 'from_at')
     })
@@ -209,20 +133,19 @@ export class HistoryStore {
     if (this.#connection.first('SELECT 1 FROM imported WHERE file = ?', file) !== undefined) return true
     const old = readOldFile(path)
     if (old === undefined) return false
-    this.#changeBuckets(() => {
+    this.#connection.transaction(() => {
       this.#connection.run('INSERT INTO imported (file) VALUES (?)', file)
       const id = this.servers([old.server])[0]?.id ?? -1
       const own = (slices: Float64Array) => slices.map((value, index) => (index % sliceSize === layout.server ? id : value))
-      for (const [level, slices] of old.levels) this.#buckets.writeLevel(level, own(slices))
-      if (old.since !== undefined) this.#buckets.beginsAt(id, old.since)
-      if (old.record !== undefined) this.#buckets.addRecord(id, old.record.players, old.record.at)
-      this.#buckets.write(own(old.slices))
+      for (const [level, slices] of old.levels) this.buckets.writeLevel(level, own(slices))
+      this.buckets.extendServer(id, old.since, old.record?.players, old.record?.at)
+      this.buckets.write(own(old.slices))
       // Those who were online are known to have been up to the newest values.
       let lastAt = 0
       for (const slices of [...old.levels.map(([, slices]) => slices), old.slices])
         for (const start of startsOf(slices)) lastAt = Math.max(lastAt, start)
       for (const session of old.sessions)
-        this.#sessions.add(id, { ...session, changedAt: session.isOnline ? lastAt : (session.to ?? session.from ?? now) })
+        this.sessions.add(id, session, session.isOnline ? lastAt : (session.to ?? session.from ?? now))
     })
     return true
   }
@@ -247,14 +170,5 @@ export class HistoryStore {
       }
     }
     this.#connection.close()
-  }
-
-  #changeBuckets(action: () => void): void {
-    try {
-      this.#connection.transaction(action)
-    } catch (error) {
-      this.#buckets.forget()
-      throw error
-    }
   }
 }

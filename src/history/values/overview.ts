@@ -1,3 +1,4 @@
+import type { Connection } from '../store/connection.ts'
 import { dayMs, type Level, levels } from './levels.ts'
 
 /** How the last 24 hours and 90 days of a server are divided. */
@@ -18,12 +19,12 @@ export interface ServerOverview {
 }
 
 /** The players of the last 24 hours in steps, oldest first; null where unknown. Milliseconds. */
-export interface PlayerCounts<S = string> {
+export interface PlayerCounts {
   readonly from: number
   readonly step: number
   /** On all servers together. */
   readonly total: readonly (number | null)[]
-  readonly servers: readonly { readonly server: S; readonly players: readonly (number | null)[] }[]
+  readonly servers: readonly { readonly server: string; readonly players: readonly (number | null)[] }[]
 }
 
 /**
@@ -33,8 +34,8 @@ export interface PlayerCounts<S = string> {
 const ofServer = { known: 0, up: 1, playersKnown: 2, players: 3, size: 4 } as const
 type Bucket = Float32Array
 
-/** The rows of a level that begin at a time: the number of the server and the values of `ofServer`. */
-type ReadRows = (level: Level, time: number) => readonly (readonly number[])[]
+/** A server, and its number in the database. */
+export type Numbered = readonly [name: string, id: number]
 
 /** Buckets that are read again each time, because they may still change. */
 const maxOpen = 2
@@ -42,20 +43,21 @@ const [, , tenMinutes, eachDay] = levels
 
 /** The last 24 hours and 90 days of all servers, in memory: what does not change is read once. */
 export class Overview {
-  readonly #read: ReadRows
+  readonly #connection: Connection
   #recent: ReadonlyMap<number, Bucket> = new Map()
   #days: ReadonlyMap<number, Bucket> = new Map()
   /** Starts of buckets that have been written since they were read. */
   readonly #changed = new Set<number>()
   #now = 0
 
-  constructor(read: ReadRows) {
-    this.#read = read
+  constructor(connection: Connection) {
+    this.#connection = connection
   }
 
-  /** Reads what may have changed. @param servers largest number of a server; @param now Unix milliseconds */
-  refresh(servers: number, now: number): void {
+  /** Reads what may have changed. @param now Unix milliseconds */
+  refresh(now: number): void {
     this.#now = now
+    const servers = Number(this.#connection.first('SELECT max(id) FROM servers')?.[0])
     this.#recent = this.#refresh(this.#recent, tenMinutes, dayMs / tenMinutes.step, servers)
     this.#days = this.#refresh(this.#days, eachDay, overviewParts.days, servers)
     this.#changed.clear()
@@ -66,8 +68,12 @@ export class Overview {
     for (const { step } of [tenMinutes, eachDay]) this.#changed.add(Math.floor(time / step) * step)
   }
 
-  /** As of the last call of `refresh`. @param server its number in the database */
-  of(server: number): ServerOverview {
+  /** As of the last call of `refresh`. */
+  of(servers: readonly Numbered[]): ReadonlyMap<string, ServerOverview> {
+    return new Map(servers.map(([name, id]) => [name, this.#of(id)]))
+  }
+
+  #of(server: number): ServerOverview {
     const first = server * ofServer.size
     const [recent, days, to] = [[...this.#recent.values()], [...this.#days.values()], this.#to]
     const ratio = (buckets: readonly Bucket[], parts: number) =>
@@ -85,13 +91,13 @@ export class Overview {
 
   /**
    * As of the last call of `refresh`.
-   * @param wanted numbers of the servers that are counted
+   * @param wanted the servers that are counted
    * @param maxServers how many of them have values of their own: those with the most players, in their order
    */
-  playerCounts(wanted: readonly number[], maxServers: number): PlayerCounts<number> {
+  playerCounts(wanted: readonly Numbered[], maxServers: number): PlayerCounts {
     const buckets = [...this.#recent.values()]
-    const counted = wanted.map((server, order) => {
-      const players = buckets.map((bucket) => playersIn(bucket, server))
+    const counted = wanted.map(([server, id], order) => {
+      const players = buckets.map((bucket) => playersIn(bucket, id))
       return { server, order, players, sum: players.reduce((sum, count) => sum + (count || 0), 0) }
     })
     const total = buckets.map((_, index) => {
@@ -135,7 +141,12 @@ export class Overview {
 
   #bucket(level: Level, time: number, servers: number): Bucket {
     const bucket = new Float32Array((servers + 1) * ofServer.size)
-    for (const [server = 0, ...values] of this.#read(level, time)) bucket.set(values, server * ofServer.size)
+    const rows = this.#connection.all(
+      `SELECT server, known_ms, up_ms, ifnull(players_known_ms, 0), ifnull(players_mean * players_known_ms, 0)
+        FROM ${level.table} WHERE time = ? AND known_ms > 0`,
+      time,
+    ) as readonly (readonly number[])[]
+    for (const [server = 0, ...values] of rows) bucket.set(values, server * ofServer.size)
     return bucket
   }
 }

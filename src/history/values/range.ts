@@ -1,10 +1,10 @@
 import { dayMs, type Level, levels } from './levels.ts'
-import { type SeriesName, seriesNames } from './series.ts'
+import type { SeriesName } from './series.ts'
 
 const longRanges: readonly number[] = [30 * dayMs, 90 * dayMs, 365 * dayMs]
 
 /** The finest level that covers the range. */
-const levelOf = (range: number): Level => levels.find(({ span }) => range <= span) ?? levels[3]
+export const levelOf = (range: number): Level => levels.find(({ span }) => range <= span) ?? levels[3]
 
 const stepOf = (range: number): number => levelOf(range).step
 
@@ -23,9 +23,6 @@ export function chooseStep(range: number, points: number): number {
   for (let count = max; count > max / 4; count--) if (buckets % count === 0) return range / count
   return Math.ceil(buckets / max) * stored
 }
-
-/** Three digits after the point are enough for any series. */
-const round = (value: number): number => Math.round(value * 1000) / 1000
 
 export interface SeriesValues {
   readonly min: (number | null)[]
@@ -48,26 +45,4 @@ export interface RangeQuery {
   readonly range: number
   /** Maximum number of values of a series. */
   readonly points: number
-}
-
-/** The steps of a server that have values: their number since `from`, and minimum, mean and maximum of each series. */
-export type ReadSteps = (level: Level, from: number, to: number, step: number) => readonly (readonly (number | string | null)[])[]
-
-/** The newest values; null where unknown. */
-export function readRange(read: ReadSteps, { names, range, points }: RangeQuery, now: number): RangeValues {
-  const level = levelOf(range)
-  const step = chooseStep(range, points)
-  const to = (Math.floor(now / level.step) + 1) * level.step
-  const from = to - Math.ceil(range / step) * step
-  const steps = read(level, from, to, step)
-  const valuesOf = (name: SeriesName, offset: number): (number | null)[] => {
-    const values: (number | null)[] = Array.from({ length: (to - from) / step }, () => null)
-    for (const row of steps) {
-      const value = row[1 + 3 * seriesNames.indexOf(name) + offset]
-      if (typeof value === 'number') values[Number(row[0])] = round(value)
-    }
-    return values
-  }
-  const series = names.map((name) => [name, { min: valuesOf(name, 0), mean: valuesOf(name, 1), max: valuesOf(name, 2) }])
-  return { from, to, step, series: Object.fromEntries(series) }
 }

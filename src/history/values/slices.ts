@@ -51,11 +51,6 @@ export class Slices {
   #numbers = new Float64Array(usualSlices * usualSlice.length)
   #count = 0
 
-  /** Number of the numbers that `moveTo` moves. */
-  get length(): number {
-    return this.#count * sliceSize
-  }
-
   /** Adds values that were valid from `start`, Unix milliseconds, for `durationMs`, which is 0 for values that have just been read. */
   add(observation: Observation, start: number, durationMs: number): void {
     // There are no buckets before 1970.
@@ -69,16 +64,18 @@ export class Slices {
     } while (from < end)
   }
 
-  /** Moves all slices to a position of another array, with the number of the server. */
-  moveTo(target: Float64Array, position: number, server: number): void {
+  /** Removes all slices and returns them, with the number of the server. */
+  take(server: number): Float64Array {
     const size = this.#empty.length
+    const taken = new Float64Array(this.#count * sliceSize)
     for (let index = 0; index < this.#count; index++) {
-      const at = position + index * sliceSize
-      target.set(emptySlice, at)
-      for (let offset = 0; offset < size; offset++) target[at + offset] = this.#numbers[index * size + offset] ?? 0
-      target[at + layout.server] = server
+      const at = index * sliceSize
+      taken.set(emptySlice, at)
+      for (let offset = 0; offset < size; offset++) taken[at + offset] = this.#numbers[index * size + offset] ?? 0
+      taken[at + layout.server] = server
     }
     this.#count = 0
+    return taken
   }
 
   /** The whole part is within one bucket. */
@@ -120,12 +117,23 @@ export class Slices {
   /** From now on the slices have all series. */
   #widen(): void {
     const count = this.#count
-    const numbers = new Float64Array(Math.max(usualSlices, count) * sliceSize)
-    this.moveTo(numbers, 0, 0)
-    this.#numbers = numbers
+    const numbers = this.take(0)
+    this.#numbers = new Float64Array(Math.max(usualSlices * sliceSize, numbers.length))
+    this.#numbers.set(numbers)
     this.#count = count
     this.#empty = emptySlice
   }
+}
+
+/** The slices of several arrays, one after the other. */
+export function concatSlices(parts: readonly Float64Array[]): Float64Array {
+  const all = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  return all
 }
 
 /**

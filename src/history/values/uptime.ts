@@ -25,32 +25,13 @@ const ratio = (part: number, whole: number): number => Number((part / whole).toF
 /** Of a day: its start, `known_ms`, `up_ms`, `players_mean`, `players_max` and `players_max_at`. */
 type Row = readonly (number | string | null)[]
 
-function dayValues(day: Row = [], number: number): DayValues {
+/** @param number of the day, since 1970 */
+export function toDay(number: number, day: Row = []): DayValues {
   const [, knownMs, up, mean = null, max = null, maxAt = null] = day as readonly (number | null)[]
   return {
     date: dateOf(number),
     up: knownMs ? ratio(up ?? 0, knownMs) : null,
     known: ratio(knownMs ?? 0, dayMs),
     players: { mean: mean && Number(mean.toFixed(3)), max, maxAt: mean === null ? null : maxAt },
-  }
-}
-
-/**
- * The last `days` UTC days up to that of `now`, oldest first, and the all-time record of players.
- * @param server time of the first record, record number of players and its time
- */
-export function readUptime(
-  read: (from: number, to: number) => readonly Row[],
-  [since = null, players = null, at = null]: readonly (number | null)[],
-  days: number,
-  now: number,
-): Uptime {
-  const today = Math.floor(now / dayMs)
-  const first = today - days + 1
-  const found = new Map(read(first * dayMs, (today + 1) * dayMs).map((day) => [Number(day[0]) / dayMs, day]))
-  return {
-    since,
-    days: Array.from({ length: days }, (_, index) => dayValues(found.get(first + index), first + index)),
-    record: { players, at },
   }
 }

@@ -1,7 +1,7 @@
 import { url } from '../../settings/kinds/index.ts'
 import type { Kind } from '../../settings/kinds/kind.ts'
 import type { HttpReply, HttpRequest } from '../../util/http-client.ts'
-import type { Notification } from '../notification.ts'
+import { cut, type Notification } from '../notification.ts'
 
 /** A setting of a channel. */
 export interface ChannelKey {
@@ -83,13 +83,6 @@ export class DeliveryError extends Error {
     this.retryAfterMs = retryAfterMs
     this.status = status
   }
-}
-
-/** Cuts a text off, never within a character. @param max UTF-16 code units */
-export function cut(text: string, max: number): string {
-  if (text.length <= max) return text
-  const end = /[\uD800-\uDBFF]/.test(text.charAt(max - 2)) ? max - 2 : max - 1
-  return `${text.slice(0, end)}…`
 }
 
 /** Maximum number of notifications that a message shows; the others are counted. */

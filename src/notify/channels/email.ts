@@ -1,7 +1,8 @@
 import { isIP } from 'node:net'
 import { text, url } from '../../settings/kinds/index.ts'
 import { decodePart } from '../../util/parse-url.ts'
-import { type ChannelType, cut, DeliveryError, linesOf } from './channel.ts'
+import { cut } from '../notification.ts'
+import { type ChannelType, DeliveryError, linesOf } from './channel.ts'
 
 const timeoutMs = 10_000
 const maxText = 100_000

@@ -1,6 +1,6 @@
 import { text } from '../../settings/kinds/index.ts'
-import { severityOf } from '../notification.ts'
-import { type ChannelType, cut, linesOf, urlKey } from './channel.ts'
+import { cut, severityOf } from '../notification.ts'
+import { type ChannelType, linesOf, urlKey } from './channel.ts'
 
 /** ntfy turns a message of more than 4,096 bytes into an attachment; a character has at most three bytes. */
 const maxText = 4_096 / 3

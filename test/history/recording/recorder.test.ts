@@ -2,7 +2,6 @@ import { expect, it } from 'vitest'
 import type { ServerSnapshot } from '../../../src/game/snapshot.ts'
 import { Recorder } from '../../../src/history/recording/recorder.ts'
 import { HistoryStore } from '../../../src/history/store/store.ts'
-import { Slices } from '../../../src/history/values/slices.ts'
 import { testPoll } from '../../helpers/fake-fleet.ts'
 
 const hour = 3_600_000
@@ -14,14 +13,11 @@ const downMs = 8 * testPoll.interval + testPoll.timeout + testPoll.staleAfter
 function record() {
   let [wall, now] = [start, 0]
   const clock = { wall: () => wall, now: () => now, after: () => () => {} }
-  const slices = new Slices()
-  const recorder = new Recorder(slices, clock)
+  const recorder = new Recorder(clock)
   const store = new HistoryStore({ days: 4_000 })
   const { id = -1 } = store.servers(['Server'])[0] ?? {}
   const write = () => {
-    const taken = new Float64Array(slices.length)
-    slices.moveTo(taken, 0, id)
-    store.write({ slices: taken, sessions: [], events: [], incidents: [] })
+    store.write({ slices: recorder.take(id), sessions: [], events: [], incidents: [] })
   }
   const poll = (players: number): void => {
     const field = { value: players, source: 'status' as const, at: now }
@@ -41,7 +37,7 @@ function record() {
         wall += 5_000
         now += 5_000
       }
-      recorder.flush()
+      write()
     },
     /** A poll that does not reach the server. */
     fail() {
@@ -51,16 +47,16 @@ function record() {
     pause(milliseconds: number) {
       wall += milliseconds
       now += milliseconds
-      recorder.flush()
+      write()
     },
     values() {
       write()
-      const { series } = store.range(id, { names: ['players'], range: hour, points: 1000 }, wall)
+      const { series } = store.buckets.range(id, { names: ['players'], range: hour, points: 1000 }, wall)
       return series.players?.mean.map((value) => value ?? '.').join('')
     },
     today() {
       write()
-      return store.uptime(id, 1, wall).days[0]
+      return store.buckets.uptime(id, 1, wall).days[0]
     },
   }
 }

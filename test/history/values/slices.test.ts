@@ -13,9 +13,8 @@ type Observed = typeof observations extends fc.Arbitrary<infer T> ? T : never
 function taken(add: (slices: Slices) => void, server = 5): Float64Array {
   const slices = new Slices()
   add(slices)
-  const numbers = new Float64Array(slices.length)
-  slices.moveTo(numbers, 0, server)
-  expect(slices.length).toBe(0)
+  const numbers = slices.take(server)
+  expect(slices.take(server)).toHaveLength(0)
   return numbers
 }
 
@@ -52,11 +51,9 @@ it('is the same whether all series were known before or not', () => {
     fc.property(observations, (observed) => {
       const slices = new Slices()
       slices.add({ up: true, values: [0, 0, 0, 0, 0] }, start, 1)
-      slices.moveTo(new Float64Array(slices.length), 0, 0)
+      slices.take(0)
       addAll(slices, observed)
-      const numbers = new Float64Array(slices.length)
-      slices.moveTo(numbers, 0, 5)
-      expect(taken((narrow) => addAll(narrow, observed))).toEqual(numbers)
+      expect(taken((narrow) => addAll(narrow, observed))).toEqual(slices.take(5))
     }),
   )
 })

@@ -18,14 +18,12 @@ function record(...parts: readonly (readonly [up: boolean, minutes: number])[]) 
     const slices = new Slices()
     slices.add({ up, values: [up ? 3 : Number.NaN] }, at, minutes * minute)
     at += minutes * minute
-    const taken = new Float64Array(slices.length)
-    slices.moveTo(taken, 0, id)
-    store.write({ slices: taken, sessions: [], events: [], incidents: [] })
+    store.write({ slices: slices.take(id), sessions: [], events: [], incidents: [] })
   }
   for (const [up, minutes] of parts) add(up, minutes)
   const read = (now: number) => {
-    store.refreshOverview(now)
-    return store.overview([['Server', id]]).get('Server')!
+    store.overview.refresh(now)
+    return store.overview.of([['Server', id]]).get('Server')!
   }
   return { read, store, id }
 }
@@ -63,11 +61,15 @@ it('counts no players of a server whose state is not known', () => {
   const slices = new Slices()
   // It has just been read, and nothing has been since.
   slices.add({ up: true, values: [9] }, start, 0)
-  const taken = new Float64Array(slices.length)
-  slices.moveTo(taken, 0, other)
-  store.write({ slices: taken, sessions: [], events: [], incidents: [] })
+  store.write({ slices: slices.take(other), sessions: [], events: [], incidents: [] })
   expect(read(start).players.at(-1)).toBe(3)
-  const { total, servers } = store.playerCounts([id, other], 2)
+  const { total, servers } = store.overview.playerCounts(
+    [
+      ['Server', id],
+      ['other', other],
+    ],
+    2,
+  )
   expect(total.at(-1)).toBe(3)
   expect(servers.map(({ players }) => players.at(-1))).toEqual([3, null])
 })

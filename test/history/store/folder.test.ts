@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync, w
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { lockFolder } from '../../../src/history/store/folder-lock.ts'
+import { claimFolder } from '../../../src/history/store/folder.ts'
+import type { Log } from '../../../src/util/log.ts'
 import { collectLog } from '../../helpers/log-lines.ts'
 import { buildTestApp } from '../../helpers/test-app.ts'
 
@@ -12,16 +13,19 @@ function newFolder(): string {
   return folder
 }
 
+const lock = async (folder: string, log: Log, onLost: () => void) =>
+  (await claimFolder({ historyDir: folder, dataDir: undefined }, log, onLost))?.release
+
 it('is held by one process at a time; the other one logs that', async () => {
   const folder = newFolder()
   const log = collectLog()
-  const release = await lockFolder(folder, log, () => {})
-  expect(await lockFolder(folder, log, () => {})).toBeUndefined()
+  const release = await lock(folder, log, () => {})
+  expect(await lock(folder, log, () => {})).toBeUndefined()
   expect(log.lines).toEqual([
     `warn: ${folder} is used by another process, so this one keeps the history in memory only; set HISTORY_DIR to another folder`,
   ])
   await release?.()
-  const again = await lockFolder(folder, log, () => {})
+  const again = await lock(folder, log, () => {})
   expect(again).toBeDefined()
   await again?.()
   expect(readdirSync(folder)).toEqual([])
@@ -31,8 +35,8 @@ it('is that of the file, also under another name', async () => {
   const [folder, other] = [newFolder(), newFolder()]
   symlinkSync(join(folder, 'history.db'), join(other, 'history.db'))
   writeFileSync(join(folder, 'history.db'), '')
-  const release = await lockFolder(folder, collectLog(), () => {})
-  expect(await lockFolder(other, collectLog(), () => {})).toBeUndefined()
+  const release = await lock(folder, collectLog(), () => {})
+  expect(await lock(other, collectLog(), () => {})).toBeUndefined()
   await release?.()
 })
 
@@ -40,7 +44,7 @@ it('tells when another process has taken it', async () => {
   const folder = newFolder()
   const log = collectLog()
   let isLost = false
-  const release = await lockFolder(folder, log, () => {
+  const release = await lock(folder, log, () => {
     isLost = true
   })
   // As after a time in which this process was suspended.
@@ -54,7 +58,7 @@ it('of a process that was killed is taken over', async () => {
   const folder = newFolder()
   mkdirSync(join(folder, '.lock'))
   const log = collectLog()
-  const release = await lockFolder(folder, log, () => {})
+  const release = await lock(folder, log, () => {})
   expect(release).toBeDefined()
   expect(log.lines).toEqual([])
   await release?.()

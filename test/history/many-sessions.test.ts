@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'libsql'
+import { expect, it, onTestFinished } from 'vitest'
+import { type SessionChange, SessionTracker } from '../../src/history/recording/sessions.ts'
+import { HistoryStore } from '../../src/history/store/store.ts'
+
+// What a large server, or one that lists other players at every poll, costs.
+
+const now = 1_800_000_000_000
+const day = 86_400_000
+const noChanges = { slices: new Float64Array(0), events: [], incidents: [] }
+const players = (count: number, prefix: string) => Array.from({ length: count }, (_, index) => ({ name: `${prefix}${index}` }))
+
+function openStore(path?: string) {
+  const store = new HistoryStore({ days: 400, ...(path !== undefined && { path }) })
+  onTestFinished(() => store.close())
+  const [{ id: server } = { id: -1 }] = store.servers(['Server'])
+  const write = (changes: readonly SessionChange[]) =>
+    store.write({ ...noChanges, sessions: changes.map((change) => ({ ...change, server })) })
+  return { store, server, write }
+}
+
+it('writes thousands who leave at once as fast as those who join', () => {
+  const { store, server, write } = openStore()
+  const change = (kind: 'join' | 'leave') =>
+    players(8_000, 'p').map(({ name }) => ({ kind, name, id: null, at: now, changedAt: now }))
+  write(change('join'))
+  const begun = performance.now()
+  write(change('leave'))
+  // Each would read all others who are online: more than ten seconds.
+  expect(performance.now() - begun).toBeLessThan(5_000)
+  expect(store.servers(['Server'])[0]?.online).toEqual([])
+  expect(store.sessions.players(server, day, now, true)).toHaveLength(8_000)
+})
+
+it('compares no more lists than can be written, and goes on with the next one after that', () => {
+  const tracker = new SessionTracker()
+  for (let poll = 0; poll < 20; poll++) tracker.observe(players(5_000, `${poll}-`), now + poll * 5_000, poll * 5_000)
+  const changes = tracker.take()
+  expect(changes.length).toBeLessThan(40_000)
+  expect(tracker.isKnown).toBe(false)
+  tracker.observe(players(1, 'last'), now + 100_000, 100_000)
+  expect(tracker.isKnown).toBe(true)
+  const names = tracker.take().flatMap((change) => (change.kind === 'join' ? [change.name] : []))
+  expect(names).toEqual(['last0'])
+})
+
+it('keeps and lists the newest of a server with more than a million', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwarden-sessions-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'history.db')
+  new HistoryStore({ path, days: 400 }).close()
+  const db = new Database(path)
+  // As an earlier version left it.
+  for (const index of ['of_server', 'in_order', 'of_name']) db.exec(`DROP INDEX sessions_${index}`)
+  db.exec(`INSERT INTO servers (name) VALUES ('Server'), ('other');
+    WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 1000100)
+    INSERT INTO sessions (server, player, joined_at, left_at, online, changed_at)
+    SELECT 1, 'p' || number, ${now - day} + number, ${now - day} + number + 1, 0, ${now - day} + number + 1 FROM numbers;
+    INSERT INTO sessions (server, player, online, changed_at) VALUES (2, 'kept', 0, ${now - day})`)
+  db.close()
+  const { store, server, write } = openStore(path)
+  const joins = players(10_000, 'new').map(({ name }) => ({ kind: 'join', name, id: null, at: now, changedAt: now }) as const)
+  write(joins.slice(1))
+  store.prune(now)
+  write(joins.slice(0, 1))
+  store.prune(now)
+  const file = new Database(path, { readonly: true })
+  expect(file.prepare('SELECT server, count(*) FROM sessions GROUP BY server').raw().all()).toEqual([
+    [1, 1_000_000],
+    [2, 1],
+  ])
+  file.close()
+  expect(store.sessions.players(server, 365 * day, now + 5_000, true)).toHaveLength(10_000)
+  expect(store.sessions.last(server)).toHaveLength(200)
+  expect(store.sessions.players(server, 365 * day, now + 5_000, true, 1)).toMatchObject([{ seconds: 5, firstSeen: now }])
+}, 60_000)
