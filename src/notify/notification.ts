@@ -114,7 +114,7 @@ export function cut(text: string, max: number): string {
 
 const maxText = 1_000
 /** More than so many players are not listed: a thousand notifications of a large server, each with its list, would take hundreds of megabytes. */
-const maxListed = 200
+const maxListed = 1_000
 
 const withoutLongList = (state: LiveState): LiveState =>
   (state.players?.length ?? 0) > maxListed ? { ...state, players: null } : state

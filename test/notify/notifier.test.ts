@@ -331,24 +331,24 @@ test('gives up after another 4xx, and for an address that is not allowed', async
   )
 })
 
-test('a notification lists at most 200 players', async () => {
+test('a notification lists at most 1,000 players', async () => {
   const receiver = await startReceiver()
   const withPlayers = (count: number): Script => {
     const players = Array.from({ length: count }, (_, index) => ({ name: `p${index}` }))
-    return { status: { playersOnline: count, playersMax: 1_000 }, rcon: { players: { complete: true, players } } }
+    return { status: { playersOnline: count, playersMax: 2_000 }, rcon: { players: { complete: true, players } } }
   }
   const { poll, scripts } = await startNotifier(webhookOf(receiver.url, ', events: [join]'), {
-    scripts: { survival: withPlayers(199) },
+    scripts: { survival: withPlayers(999) },
   })
   await poll(2)
-  for (const count of [200, 201]) {
+  for (const count of [1_000, 1_001]) {
     scripts.survival = withPlayers(count)
     await poll(1)
   }
   await until(() => receiver.accepted.length === 2)
   const states = receiver.accepted.map(({ json }) => json.state)
   expect(states.map(({ online, players }) => [online, players?.length ?? null])).toEqual([
-    [200, 200],
-    [201, null],
+    [1_000, 1_000],
+    [1_001, null],
   ])
 })
