@@ -563,6 +563,16 @@ describe('a long reply', () => {
 })
 
 describe('a list of players', () => {
+  it('has at most 10,000, and is not complete then', async () => {
+    const names = Array.from({ length: 10_001 }, (_, index) => index.toString(36))
+    const text = `There are 10001 of a max of 20 players online: ${names.join(', ')}`
+    const peer = await peerWith(replying({ 'list uuids': text }))
+    const { fields } = await poll(sourceOf(peer.address, 'secret'))
+    expect(fields.playersOnline).toBe(10_001)
+    expect(fields.players?.players).toHaveLength(10_000)
+    expect(fields.players?.complete).toBe(false)
+  })
+
   it('remains the same object while the reply is unchanged, with a new time', async () => {
     let names = ['Alice', 'Bob']
     const peer = await peerWith((request) => replying({ 'list uuids': listOf(names) })(request))
