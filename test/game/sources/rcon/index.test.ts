@@ -709,12 +709,18 @@ describe('a wrong password', () => {
     await until(() => peer.sockets.size === 0)
   })
 
-  it('is detected in a second packet after an empty one', async () => {
+  it('is detected in a second packet after an empty one, and tried once in five minutes too', async () => {
+    const clock = manualClock()
     const peer = await peerWith(
       replying({}),
       ({ socket, id }) => void socket.write(Buffer.concat([packet(id, 0, ''), packet(-1, 2, '')])),
     )
-    expect((await failure(poll(sourceOf(peer.address, 'wrong')))).code).toBe('auth')
+    const source = sourceOf(peer.address, 'wrong', clock)
+    for (let turn = 0; turn < 59; turn++) {
+      expect((await failure(poll(source))).code).toBe('auth')
+      await clock.advance(5_000)
+    }
+    expect(peer.logins).toBe(1)
   })
 })
 
