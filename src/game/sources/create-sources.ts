@@ -19,6 +19,8 @@ const nothing: Values = {}
 
 /** Names of secrets in server.properties: `rcon.password`, `management-server-secret`. */
 const secretProperty = /password|secret/
+/** Maximum number of secrets in server.properties that are hidden: the game has three. */
+const maxSecrets = 100
 
 const givenTo = ({ name }: SourceDescriptor, sources: GivenSources): Values =>
   (sources as Readonly<Record<string, Values | undefined>>)[name] ?? nothing
@@ -145,7 +147,7 @@ function createDiscoveringSources(server: ServerSettings, context: SourceContext
 
   /** Masks the secrets in the files from now on. */
   function hideSecrets({ properties }: ServerFiles): void {
-    const found = [...properties].flatMap(([key, value]) => (secretProperty.test(key) ? [value] : []))
+    const found = [...properties].flatMap(([key, value]) => (secretProperty.test(key) ? [value] : [])).slice(0, maxSecrets)
     const key = JSON.stringify(found)
     if (key === secrets) return
     secrets = key
