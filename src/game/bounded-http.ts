@@ -54,6 +54,8 @@ export async function requestBounded(
     connection.once(isSecure ? 'secureConnect' : 'connect', () => {
       connectedAt = performance.now()
     })
+    // After an upgrade the request no longer listens: TLS would throw what follows.
+    connection.on('error', () => {})
     const outgoing = request({
       method,
       host,
@@ -72,6 +74,11 @@ export async function requestBounded(
       else reject(isSecure ? toTlsError(error, url.host) : error)
     }
     outgoing.on('error', fail)
+    // Without a listener, Node.js closes the connection and reports nothing.
+    outgoing.on('upgrade', ({ statusCode = 0 }) => {
+      socket.destroy()
+      resolve({ status: statusCode, body: Buffer.alloc(0), address, seconds: toSeconds(performance.now() - connectedAt) })
+    })
     outgoing.on('response', (reply) => {
       const seconds = toSeconds(performance.now() - connectedAt)
       const chunks: Buffer[] = []

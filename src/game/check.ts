@@ -1,9 +1,10 @@
 /** Checks whether an untrusted value has a type. */
 export type Check<T> = (value: unknown) => value is T
 
-/** Longer texts and lists than any source reads. */
+/** Longer than any text that a source reads. */
 const maxTextLength = 262_144
-const maxItems = 10_000
+/** Maximum length of a list, such as that of the players. */
+export const maxItems = 10_000
 
 export const isText: Check<string> = (value): value is string => typeof value === 'string' && value.length <= maxTextLength
 export const isBoolean: Check<boolean> = (value): value is boolean => typeof value === 'boolean'

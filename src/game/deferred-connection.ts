@@ -1,12 +1,19 @@
 import type net from 'node:net'
 import { Duplex } from 'node:stream'
 
+export interface OpenedConnection {
+  /** Connected. */
+  readonly socket: net.Socket
+  /** The address of the server; undefined if it is unknown, for example because a proxy resolves its name. */
+  readonly remoteAddress: string | undefined
+}
+
 /**
  * A connection that needs a preliminary step, such as a handshake with a proxy. Writes are buffered until `open` resolves.
- * @param open resolves with a connected socket; its signal is aborted when the connection is destroyed
+ * @param open its signal is aborted when the connection is destroyed
  * @returns a socket that emits `connect` when `open` resolves, and `error` when it rejects
  */
-export function createDeferredConnection(open: (signal: AbortSignal) => Promise<net.Socket>): net.Socket {
+export function createDeferredConnection(open: (signal: AbortSignal) => Promise<OpenedConnection>): net.Socket {
   // A net.Socket needs a system handle from the start. This class implements every member that the sources use.
   return new DeferredConnection(open) as Duplex as net.Socket
 }
@@ -15,22 +22,19 @@ class DeferredConnection extends Duplex {
   readonly #abort = new AbortController()
   readonly #ready: Promise<void>
   #socket: net.Socket | undefined
+  #remoteAddress: string | undefined
   #noDelay = false
 
-  constructor(open: (signal: AbortSignal) => Promise<net.Socket>) {
+  constructor(open: (signal: AbortSignal) => Promise<OpenedConnection>) {
     super({ allowHalfOpen: false })
     this.#ready = open(this.#abort.signal).then(
-      (socket) => this.#use(socket),
+      (opened) => this.#use(opened),
       (error: unknown) => void this.destroy(error instanceof Error ? error : new Error(String(error))),
     )
   }
 
   get remoteAddress(): string | undefined {
-    return this.#socket?.remoteAddress
-  }
-
-  get localAddress(): string | undefined {
-    return this.#socket?.localAddress
+    return this.#remoteAddress
   }
 
   setNoDelay(noDelay = true): this {
@@ -48,12 +52,13 @@ class DeferredConnection extends Duplex {
     return this
   }
 
-  #use(socket: net.Socket): void {
+  #use({ socket, remoteAddress }: OpenedConnection): void {
     if (this.destroyed) {
       socket.destroy()
       return
     }
     this.#socket = socket
+    this.#remoteAddress = remoteAddress
     socket.setNoDelay(this.#noDelay)
     socket.on('data', (chunk: Buffer) => {
       if (!this.push(chunk)) socket.pause()

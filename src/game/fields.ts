@@ -1,13 +1,12 @@
 import { type Check, isBoolean, isCount, isInteger, isListOf, isNumber, isObject, isOneOf, isText, isUuid } from './check.ts'
 import { type GameMode, gameModes } from './protocol/game-mode.ts'
 import type { GarbageCollector, MemoryPool } from './protocol/jolokia.ts'
+import type { WorldUpgrade } from './protocol/management.ts'
+import type { Player } from './protocol/player.ts'
+import type { Dimension } from './protocol/rcon/forge-tps.ts'
 import { type PaperTps, tpsWindows } from './protocol/rcon/paper-tps.ts'
 
-export interface Player {
-  readonly name: string
-  /** Lower-case UUID with dashes; absent if only the name is known. */
-  readonly id?: string
-}
+export type { Dimension, Player }
 
 export interface PlayerList {
   readonly players: readonly Player[]
@@ -19,22 +18,6 @@ export interface TickCount {
   readonly ticks: number
   /** Monotonic milliseconds at which the counter was read. */
   readonly at: number
-}
-
-export interface Dimension {
-  /** As reported by the server, e.g. `minecraft:overworld` or `Overworld`. */
-  readonly name: string
-  /** Mean seconds per tick. */
-  readonly tickDurationMean: number
-  /** Ticks per second. */
-  readonly tickRate: number
-}
-
-/** The upgrade of the world that a server runs while it starts, before players can join. */
-export interface WorldUpgrade {
-  readonly state: 'running' | 'finished' | 'failed'
-  /** 0 to 1; only while running. */
-  readonly progress?: number
 }
 
 /** Values of the status reply exactly as the server sent them. */

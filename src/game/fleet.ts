@@ -8,7 +8,7 @@ import { isSameServer, type PollSettings, type ServerSettings } from './server-s
 import type { ServerSnapshot } from './snapshot.ts'
 import type { SourceContext, SourceSet } from './sources/source.ts'
 import { placeOf } from './spread.ts'
-import { createConnectBackoffs, createServerBackoffs, type ServerBackoffs } from './watcher/connect-backoff.ts'
+import { createConnectBackoffs, type SessionBackoff } from './watcher/connect-backoff.ts'
 import { SourceWatcher, type Watcher } from './watcher/index.ts'
 import { createWheel } from './watcher/wheel.ts'
 
@@ -112,6 +112,9 @@ interface Entry {
   readonly watcher: Watcher
 }
 
+/** The persistent connections of a server. Most have none, and an array takes less memory than a Set. */
+const noSessions: readonly SessionBackoff[] = []
+
 const noChange: FleetChange = { added: [], changed: [], removed: [] }
 
 function requireDistinctNames(servers: readonly ServerSettings[]): void {
@@ -149,8 +152,7 @@ export function createFleet(options: FleetOptions): Fleet {
     isProbe: boolean,
   ): Watcher => {
     const timed = isProbe ? clock : wheel
-    /** Created with the first persistent connection: most servers have none. */
-    let own: ServerBackoffs | undefined
+    let sessions = noSessions
     return new SourceWatcher({
       server: server.name,
       ...(server.demo && { demo: true as const }),
@@ -162,7 +164,7 @@ export function createFleet(options: FleetOptions): Fleet {
       limit,
       align,
       onPollStart: pollStarted,
-      onRecovery: () => own?.endPauses(),
+      onRecovery: () => sessions.forEach((session) => void session.endPause()),
       sources: (push, requestPoll) =>
         createSources(server, {
           clock: timed,
@@ -171,8 +173,9 @@ export function createFleet(options: FleetOptions): Fleet {
           push,
           requestPoll,
           connectBackoff(source, target, secret) {
-            own ??= createServerBackoffs(backoffs, isProbe)
-            return own.acquire(source, target, secret)
+            const session = backoffs.acquire(source, target, secret, isProbe)
+            sessions = sessions.filter(({ isReleased }) => !isReleased).concat(session)
+            return session
           },
           ...(isProbe && { isProbe }),
           // Only then, to save the memory of a closure.

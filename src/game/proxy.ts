@@ -1,5 +1,5 @@
 import { request } from 'node:http'
-import type net from 'node:net'
+import net from 'node:net'
 import { formatHostPort, type HostPort } from '../util/address.ts'
 import { connected, createDeferredConnection } from './deferred-connection.ts'
 import { SourceError, type SourceErrorCode, toSourceError } from './errors.ts'
@@ -69,7 +69,9 @@ export function createProxyNetwork(proxy: ProxyAddress, credentials: ProxyCreden
     resolveSrv: (name) => network.resolveSrv(name),
     connect(addresses, port) {
       const host = addresses[0]?.address ?? ''
-      return createDeferredConnection((signal) => open({ host, port }, signal))
+      // The address of the socket is that of the proxy.
+      const remoteAddress = net.isIP(host) > 0 ? host : undefined
+      return createDeferredConnection(async (signal) => ({ socket: await open({ host, port }, signal), remoteAddress }))
     },
     tcpOnly: true,
   }

@@ -174,6 +174,20 @@ describe.each([
     sources.close()
   })
 
+  it.each([
+    ['mc.example', undefined],
+    ['192.0.2.7', '192.0.2.7'],
+  ])('the address of %s is not that of the proxy', async (host, ip) => {
+    const [...replies] = proxyReplies[protocol]
+    await using proxy = await hostileServer((socket) =>
+      socket.on('data', () => socket.write(replies.shift() ?? encodeStatus('{"players":{"online":7,"max":20}}'))),
+    )
+    const address = { edition: 'java', host, port: 25565 } as const
+    const { status } = await pollAll({ name: 'a', sources: { status: { address } }, via: via(proxy.port) })
+    expect(status).toMatchObject({ playersOnline: 7, port: 25565 })
+    expect((status as { ip?: string }).ip).toBe(ip)
+  })
+
   it('a server that is not a proxy is unsupported', async () => {
     const demo = await startDemo()
     await using other = await hostileServer((socket) => socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.2\r\n')))

@@ -19,6 +19,11 @@ describe('createMask', () => {
     expect(createMask([secret])(`before ${text} after`)).toMatch(/^before .{0,3}\[hidden\] after$/)
   })
 
+  it('masks each of three secrets of 10,000 servers', () => {
+    const secrets = Array.from({ length: 30_000 }, (_, index) => `${index}-Pa55word-${index}`)
+    expect(createMask(secrets)(`before ${secrets[29_999]} after`)).toBe('before [hidden] after')
+  })
+
   it.each(['', 'u', 'us', 'use', 'user'])('masks a secret in base64, after a user name with %j', (user) => {
     for (const text of [`${user}:${secret}`, `${user}:${secret}x`]) {
       for (const encoded of [base64(text), Buffer.from(text).toString('base64url')]) {

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net'
-import type { ListedPlayer } from '../../game/protocol/rcon/player-list.ts'
+import type { Player } from '../../game/protocol/player.ts'
 
 /** Texts that must not be in a recording. */
 export interface Identifying {
-  readonly players: readonly ListedPlayer[]
+  readonly players: readonly Player[]
   /** Names and addresses of the server itself. */
   readonly hosts: readonly string[]
   readonly secrets: readonly string[]

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws'
 import { SourceError } from '../../game/errors.ts'
 import { systemNetwork } from '../../game/network.ts'
 import { readingMethods } from '../../game/protocol/management.ts'
-import type { ListedPlayer } from '../../game/protocol/rcon/player-list.ts'
+import type { Player } from '../../game/protocol/player.ts'
 import { normaliseUuid } from '../../game/protocol/uuid.ts'
 import { openSocket } from '../../game/sources/management/secure-socket.ts'
 import type { ManagementSettings } from '../../game/sources/management/settings.ts'
@@ -15,7 +15,7 @@ import type { RawRecording } from './recording.ts'
 const maxMessage = 4 * 1024 * 1024
 
 /** Every player in a message: objects with a name and a UUID. */
-function playersIn(value: unknown): readonly ListedPlayer[] {
+function playersIn(value: unknown): readonly Player[] {
   if (Array.isArray(value)) return value.flatMap(playersIn)
   if (!isRecord(value)) return []
   const id = normaliseUuid(value.id)

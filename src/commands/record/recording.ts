@@ -1,4 +1,4 @@
-import type { ListedPlayer } from '../../game/protocol/rcon/player-list.ts'
+import type { Player } from '../../game/protocol/player.ts'
 
 /** One request and its replies. */
 export interface Exchange {
@@ -21,7 +21,7 @@ export interface Recording {
 export interface RawRecording {
   readonly protocol: Recording['protocol']
   /** Every player named in it. */
-  readonly players: readonly ListedPlayer[]
+  readonly players: readonly Player[]
   /** Returns the recording with every text replaced. */
   anonymise(replace: (text: string) => string): Recording
 }

@@ -1,4 +1,4 @@
-import type { ListedPlayer } from '../../game/protocol/rcon/player-list.ts'
+import type { Player } from '../../game/protocol/player.ts'
 import { encodeFrame, encodeString, type Frame, FrameReader } from '../../game/protocol/status/frames.ts'
 import { decodeStatus, encodeHandshake, maxStatusFrame, packetIds, statusRequest } from '../../game/protocol/status/status.ts'
 import { normaliseUuid } from '../../game/protocol/uuid.ts'
@@ -26,7 +26,7 @@ function framesIn(bytes: Buffer): readonly Frame[] {
 }
 
 /** The players in the sample of a status reply. */
-function playersIn(json: string): readonly ListedPlayer[] {
+function playersIn(json: string): readonly Player[] {
   const status: unknown = parseJson(json)
   const players = isRecord(status) ? status.players : undefined
   const sample = isRecord(players) && Array.isArray(players.sample) ? players.sample : []

@@ -1,5 +1,6 @@
 import { isRecord } from '../../util/is-record.ts'
 import { type GameMode, parseGameMode } from './game-mode.ts'
+import type { Player } from './player.ts'
 import { plainText, truncate } from './text.ts'
 import { normaliseUuid } from './uuid.ts'
 
@@ -17,16 +18,10 @@ export const readingMethods = [
 
 export type ReadingMethod = (typeof readingMethods)[number]
 
-export interface ManagementPlayer {
-  readonly name: string
-  /** Dashed lower-case UUID. */
-  readonly id?: string
-}
-
 export interface ManagementStatus {
   readonly version?: string
   readonly protocol?: number
-  readonly players?: readonly ManagementPlayer[]
+  readonly players?: readonly Player[]
 }
 
 /** The fields in the result of a `serversettings` method. Invalid values are absent. */
@@ -75,14 +70,14 @@ const numberAs = (name: keyof ManagementSettings, value: number | undefined): Ma
   value === undefined ? {} : { [name]: value }
 
 /** Parses a player object; undefined if it has no name. */
-export function parsePlayer(value: unknown): ManagementPlayer | undefined {
+export function parsePlayer(value: unknown): Player | undefined {
   if (!isRecord(value) || typeof value.name !== 'string' || value.name === '' || value.name.length > 64) return undefined
   const id = normaliseUuid(value.id)
   return { name: value.name, ...(id !== undefined && { id }) }
 }
 
 /** Parses a list of players, bare or under `players`; undefined for anything else. */
-export function parsePlayers(result: unknown): readonly ManagementPlayer[] | undefined {
+export function parsePlayers(result: unknown): readonly Player[] | undefined {
   const list = unwrap(result, 'players')
   if (!Array.isArray(list)) return undefined
   return list.flatMap((one) => parsePlayer(one) ?? [])
@@ -111,14 +106,15 @@ export function eventParameter(params: unknown, name: string): unknown {
   return unwrap(first, name)
 }
 
-export interface ManagementWorldUpgrade {
+/** The upgrade of the world that a server runs while it starts, before players can join. */
+export interface WorldUpgrade {
   readonly state: 'running' | 'finished' | 'failed'
-  /** 0 to 1. */
+  /** 0 to 1; only while running. */
   readonly progress?: number
 }
 
 /** Parses a world upgrade notification of API 3.0.0 (26.2); undefined for any other event or an invalid progress. */
-export function parseWorldUpgrade(event: string, params: unknown): ManagementWorldUpgrade | undefined {
+export function parseWorldUpgrade(event: string, params: unknown): WorldUpgrade | undefined {
   switch (event) {
     case 'world/upgrade_started':
       return { state: 'running', progress: 0 }

@@ -4,10 +4,9 @@ import type { HostPort, ServerAddress } from '../../util/address.ts'
 import { systemNetwork } from '../network.ts'
 import { createProxyNetwork } from '../proxy.ts'
 import { addressOf, type GivenSources, type ServerSettings, serverSettings } from '../server-settings.ts'
+import { GuardedSource } from './guarded-source.ts'
 import { sources as all } from './index.ts'
-import { createMaskedSource } from './masked-source.ts'
 import type { SourceName } from './names.ts'
-import { RestingSource } from './resting-source.ts'
 import { type ServerFiles, type Source, type SourceContext, type SourceDescriptor, type SourceSet, settingsOf } from './source.ts'
 
 /** Settings of one source by name, possibly incomplete. */
@@ -19,6 +18,8 @@ const nothing: Values = {}
 
 /** Names of secrets in server.properties: `rcon.password`, `management-server-secret`. */
 const secretProperty = /password|secret/
+/** Maximum number of secrets in server.properties that are hidden: the game has three. */
+const maxSecrets = 100
 
 const givenTo = ({ name }: SourceDescriptor, sources: GivenSources): Values =>
   (sources as Readonly<Record<string, Values | undefined>>)[name] ?? nothing
@@ -68,16 +69,14 @@ function createSource(
   found?: Mask,
 ): Source {
   const secrets = [...secretsOf(settingsOf(descriptor), values), ...secretsOf(serverSettings, server)]
-  const create = (masked: SourceContext) =>
-    new RestingSource({
-      server: server.name,
-      name: descriptor.name as SourceName,
-      context: masked,
-      create: (own) => descriptor.create(values, own),
-    })
-  if (secrets.length === 0 && found === undefined) return create(context)
-  const mask = createMask(secrets)
-  return createMaskedSource(create, context, found === undefined ? mask : (text) => found(mask(text)))
+  const own = secrets.length === 0 ? undefined : createMask(secrets)
+  return new GuardedSource({
+    server: server.name,
+    name: descriptor.name as SourceName,
+    context,
+    create: (guarded) => descriptor.create(values, guarded),
+    mask: own && found ? (text) => found(own(text)) : (own ?? found),
+  })
 }
 
 /**
@@ -145,7 +144,7 @@ function createDiscoveringSources(server: ServerSettings, context: SourceContext
 
   /** Masks the secrets in the files from now on. */
   function hideSecrets({ properties }: ServerFiles): void {
-    const found = [...properties].flatMap(([key, value]) => (secretProperty.test(key) ? [value] : []))
+    const found = [...properties].flatMap(([key, value]) => (secretProperty.test(key) ? [value] : [])).slice(0, maxSecrets)
     const key = JSON.stringify(found)
     if (key === secrets) return
     secrets = key

@@ -20,8 +20,6 @@ interface Shared {
   attempt: Promise<unknown> | undefined
 }
 
-export type ConnectBackoffs = ReturnType<typeof createConnectBackoffs>
-
 /** The backoff of persistent connections, shared by all sessions with the same target and secret. */
 export function createConnectBackoffs(clock: Clock, random: () => number) {
   const all = new Map<string, Shared>()
@@ -53,7 +51,7 @@ interface SessionBackoffOptions {
   readonly shared: Shared
 }
 
-class SessionBackoff implements ConnectBackoff {
+export class SessionBackoff implements ConnectBackoff {
   readonly #options: SessionBackoffOptions
   #isReleased = false
 
@@ -110,9 +108,9 @@ class SessionBackoff implements ConnectBackoff {
     shared.failure = undefined
   }
 
-  /** Ends the pause, because the server is reachable again. The pause after a rejected secret remains. */
+  /** Ends the pause, because the server is reachable again. The pause after a rejected secret remains, and so does that of others. */
   endPause(): void {
-    if (this.#options.shared.failure?.error.code !== 'auth') this.succeeded()
+    if (!this.#isReleased && this.#options.shared.failure?.error.code !== 'auth') this.succeeded()
   }
 
   release(): void {
@@ -127,29 +125,5 @@ class SessionBackoff implements ConnectBackoff {
     const { clock, shared } = this.#options
     // A timer set for the end of the pause may fire up to a millisecond early.
     if (shared.failure !== undefined && clock.now() + 0.9 < shared.failure.until) throw shared.failure.error
-  }
-}
-
-const noSessions: readonly SessionBackoff[] = []
-
-export type ServerBackoffs = ReturnType<typeof createServerBackoffs>
-
-/**
- * The backoffs of the persistent connections of one server.
- * @param isProbe as for `acquire` of `all`
- */
-export function createServerBackoffs(all: ConnectBackoffs, isProbe: boolean) {
-  /** Few, and most servers have none: an array takes less memory than a Set. */
-  let sessions = noSessions
-  return {
-    acquire(source: SourceName, target: string, secret: string): ConnectBackoff {
-      const backoff = all.acquire(source, target, secret, isProbe)
-      sessions = sessions.filter(({ isReleased }) => !isReleased).concat(backoff)
-      return backoff
-    },
-    /** Ends the pauses, because the server is reachable again. Those after a rejected secret remain. */
-    endPauses(): void {
-      for (const backoff of sessions) if (!backoff.isReleased) backoff.endPause()
-    },
   }
 }

@@ -73,6 +73,13 @@ const hostileTcp = (make: ByPort) => ({
     make,
     (socket) => void socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n')),
   ),
+  'switches to another protocol': tcp(
+    make,
+    (socket) =>
+      void socket.once('data', () =>
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\n'),
+      ),
+  ),
 })
 
 const folder = (files: Record<string, string | Buffer>) => {

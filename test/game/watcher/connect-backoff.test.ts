@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { SourceError } from '../../../src/game/errors.ts'
-import { createConnectBackoffs, createServerBackoffs } from '../../../src/game/watcher/connect-backoff.ts'
+import { createConnectBackoffs } from '../../../src/game/watcher/connect-backoff.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 import { never } from '../../helpers/never.ts'
 
@@ -150,17 +150,15 @@ it.each([
   [false, 'timeout'],
   [true, 'connected'],
 ])('of a server, with probe %s, ends in %s after a timeout, and ends the pauses of its sessions', async (isProbe, expected) => {
-  const server = createServerBackoffs(
-    createConnectBackoffs(manualClock(0), () => 0),
-    isProbe,
-  )
-  const [rcon, management, gone] = ['rcon', 'management', 'gone'].map((target) => server.acquire('rcon', target, 'secret'))
+  const backoffs = createConnectBackoffs(manualClock(0), () => 0)
+  const sessions = ['rcon', 'management', 'gone'].map((target) => backoffs.acquire('rcon', target, 'secret', isProbe))
+  const [rcon, management, gone] = sessions
   const connect = (backoff = rcon) => backoff!.attempt(async () => 'connected', never()).catch((error: SourceError) => error.code)
   rcon!.failed(new SourceError('timeout', 'rcon: late'))
   expect(await connect()).toBe(expected)
   management!.failed(wrong())
   gone!.failed(refused())
   gone!.release()
-  server.endPauses()
+  for (const session of sessions) session.endPause()
   expect([await connect(), await connect(management), await connect(gone)]).toEqual(['connected', 'auth', 'refused'])
 })

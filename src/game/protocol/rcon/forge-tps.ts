@@ -1,7 +1,7 @@
 import { decimal, parseMilliseconds, toNumber } from '../decimal.ts'
 
-export interface DimensionTicks {
-  /** As reported by the server. */
+export interface Dimension {
+  /** As reported by the server, e.g. `minecraft:overworld` or `Overworld`. */
   readonly name: string
   /** Mean seconds per tick. */
   readonly tickDurationMean: number
@@ -10,7 +10,7 @@ export interface DimensionTicks {
 }
 
 export interface ForgeTps {
-  readonly dimensions: readonly DimensionTicks[]
+  readonly dimensions: readonly Dimension[]
   /** Mean seconds per tick of the whole server. */
   readonly tickDurationMean: number
 }

@@ -1,17 +1,12 @@
 import { toInteger } from '../decimal.ts'
-
-export interface ListedPlayer {
-  readonly name: string
-  /** Lower-case UUID with dashes; absent if the server does not send it. */
-  readonly id?: string
-}
+import type { Player } from '../player.ts'
 
 export interface PlayerListReply {
   /** The number stated by the server, independent of the names. */
   readonly online: number
   readonly max?: number
   /** Absent if the names cannot be separated reliably. */
-  readonly players?: readonly ListedPlayer[]
+  readonly players?: readonly Player[]
 }
 
 /** 1.13 and later; 1.12 and earlier, and old Bukkit; Cuberite. */
@@ -38,7 +33,7 @@ export function parsePlayerList(reply: string): PlayerListReply | undefined {
  * Names may contain commas and spaces (Bedrock players behind a proxy, plugins), so a split is used only if it yields the stated
  * number of players. A UUID after each name makes the split unambiguous.
  */
-function split(text: string, online: number): readonly ListedPlayer[] | undefined {
+function split(text: string, online: number): readonly Player[] | undefined {
   if (text === '') return online === 0 ? [] : undefined
   const withId = [...text.matchAll(/(.+?) \(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\)(?:, ?|\n|$)/gisy)]
   const covered = withId.reduce((sum, [match]) => sum + match.length, 0)

@@ -1,5 +1,6 @@
 import { maxReplyValues, parseJson } from '../../../util/json.ts'
 import { ProtocolError } from '../error.ts'
+import type { Player } from '../player.ts'
 import { createTextReader, truncate } from '../text.ts'
 import { normaliseUuid } from '../uuid.ts'
 import { parseVersionName } from './version-name.ts'
@@ -32,7 +33,7 @@ export interface StatusReply {
   readonly favicon?: Buffer
   readonly playersOnline?: number
   readonly playersMax?: number
-  readonly players?: { readonly players: readonly { readonly name: string; readonly id?: string }[]; readonly complete: boolean }
+  readonly players?: { readonly players: readonly Player[]; readonly complete: boolean }
   readonly secureChatEnforced?: boolean
   /** The version and counts exactly as sent; the counts may be negative. */
   readonly rawStatus: { readonly version: string; readonly playersOnline?: number; readonly playersMax?: number }

@@ -1,8 +1,11 @@
 import { constants } from 'node:fs'
-import { access, type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises'
+import { access, type FileHandle, open, opendir, realpath, stat } from 'node:fs/promises'
 import { basename, join, sep } from 'node:path'
 import { FileSizeError, fileVersion, readUpTo } from '../../../util/files.ts'
 import { SourceError } from '../../errors.ts'
+
+/** More than any subfolder of a server that is listed. */
+const maxNames = 1_000
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
 const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error))
@@ -122,12 +125,19 @@ export async function readInside(folder: string, path: string, maxBytes: number)
   }
 }
 
-/** Lists the names in a subfolder; none if it does not exist. */
+/** Lists the names in a subfolder; none if it does not exist. @throws SourceError `too_large` if there are more than `maxNames` */
 export async function listInside(folder: string, path: string): Promise<readonly string[]> {
   const real = await resolveInside(folder, path)
   if (real === undefined) return []
-  return readdir(real).catch((error: unknown) => {
-    if (isMissing(error)) return []
-    throw error
-  })
+  const names: string[] = []
+  try {
+    for await (const { name } of await opendir(real)) {
+      if (names.length === maxNames)
+        throw new SourceError('too_large', `${folderName(folder)}: ${path} has more than ${maxNames} entries`)
+      names.push(name)
+    }
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
+  return names
 }

@@ -33,8 +33,14 @@ const patterns: readonly (readonly [RegExp, (found: readonly string[]) => LogEve
     /^Loading (?:Minecraft|for game Minecraft) \S+ with (Fabric|Quilt) Loader (\S{1,60})$/,
     ([loader = '', version = '']) => ({ kind: 'loader', loader, version }),
   ],
-  [/--fml\.neoForgeVersion, ([\w.+-]{1,60})/, ([version = '']) => ({ kind: 'loader', loader: 'NeoForge', version })],
-  [/--fml\.forgeVersion, ([\w.+-]{1,60})/, ([version = '']) => ({ kind: 'loader', loader: 'Forge', version })],
+  [
+    /^ModLauncher running: args \[.*--fml\.neoForgeVersion, ([\w.+-]{1,60})/,
+    ([version = '']) => ({ kind: 'loader', loader: 'NeoForge', version }),
+  ],
+  [
+    /^ModLauncher running: args \[.*--fml\.forgeVersion, ([\w.+-]{1,60})/,
+    ([version = '']) => ({ kind: 'loader', loader: 'Forge', version }),
+  ],
   // Forge up to 1.12.2, whose version is not found in `libraries`.
   [/^MinecraftForge v(\d[\d.]{0,40})\S{0,20} Initialized$/, ([version = '']) => ({ kind: 'loader', loader: 'Forge', version })],
   [

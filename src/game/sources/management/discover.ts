@@ -26,7 +26,7 @@ async function findUrl(files: ServerFiles, server: ServerAddress | undefined): P
 async function findFingerprint({ properties, read }: ServerFiles): Promise<string | undefined> {
   const path = properties.get('management-server-tls-keystore')
   const keystore = path ? await read(path) : undefined
-  return keystore && keystoreFingerprint(keystore, properties.get('management-server-tls-keystore-password'))
+  return keystore && (await keystoreFingerprint(keystore, properties.get('management-server-tls-keystore-password')))
 }
 
 export function whyUndiscovered(properties: Properties): string {

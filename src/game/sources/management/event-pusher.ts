@@ -1,4 +1,5 @@
-import type { Fields, WorldUpgrade } from '../../fields.ts'
+import type { Fields } from '../../fields.ts'
+import type { WorldUpgrade } from '../../protocol/management.ts'
 import type { FieldTimes, Reading, SourceContext } from '../source.ts'
 
 /** Minimum milliseconds between two pushed readings. */

@@ -1,9 +1,7 @@
 import type { Clock } from '../../../util/clock.ts'
+import { maxItems } from '../../check.ts'
 import type { Player } from '../../fields.ts'
 import type { TimedFields } from './event-pusher.ts'
-
-/** Maximum number of players that are listed. */
-const maxPlayers = 10_000
 
 /** The players that are online, from the lists and events of one server. Those beyond the maximum are only counted. */
 export class OnlinePlayers {
@@ -19,15 +17,15 @@ export class OnlinePlayers {
 
   /** Replaces the list; undefined if it is unknown. */
   set(players: readonly Player[] | undefined): void {
-    this.#byName = players && new Map(players.slice(0, maxPlayers).map((player) => [player.name, player]))
-    this.#unlisted = Math.max(0, (players?.length ?? 0) - maxPlayers)
+    this.#byName = players && new Map(players.slice(0, maxItems).map((player) => [player.name, player]))
+    this.#unlisted = Math.max(0, (players?.length ?? 0) - maxItems)
     if (players !== undefined) this.#readAt = this.#clock.now()
   }
 
   /** Adds a player. Returns false if the list is unknown. */
   joined(player: Player): boolean {
     if (this.#byName === undefined) return false
-    if (this.#byName.size < maxPlayers || this.#byName.has(player.name)) this.#byName.set(player.name, player)
+    if (this.#byName.size < maxItems || this.#byName.has(player.name)) this.#byName.set(player.name, player)
     else this.#unlisted++
     this.#readAt = this.#clock.now()
     return true

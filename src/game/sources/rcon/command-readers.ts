@@ -1,3 +1,4 @@
+import { maxItems } from '../../check.ts'
 import type { Fields } from '../../fields.ts'
 import type { RconCommand } from '../../protocol/rcon/commands.ts'
 import { parseForgeTps, parseNeoForgeTps } from '../../protocol/rcon/forge-tps.ts'
@@ -76,7 +77,9 @@ export const commandReaders: readonly CommandReader[] = [
         list && {
           playersOnline: list.online,
           ...(list.max !== undefined && { playersMax: list.max }),
-          ...(list.players && { players: { players: list.players, complete: true } }),
+          ...(list.players && {
+            players: { players: list.players.slice(0, maxItems), complete: list.players.length <= maxItems },
+          }),
         }
       )
     },

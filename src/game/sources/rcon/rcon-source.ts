@@ -83,6 +83,7 @@ export class RconSource implements Source {
     } catch (thrown) {
       const error = toSourceError(thrown, this.target)
       this.#thread.failed(error)
+      if (error.code === 'auth') this.#session.rejected(error)
       throw error
     } finally {
       signal.removeEventListener('abort', abort)

@@ -49,6 +49,11 @@ export class RconSession {
     return connection
   }
 
+  /** Records that the password was rejected, also after the login: some servers accept it first, and reject it in a second packet. */
+  rejected(error: SourceError): void {
+    this.#backoff?.failed(error)
+  }
+
   /** Closes the connection at the deadline of a poll. A request in progress fails with this error. */
   abort(error: SourceError): void {
     this.#current?.close(error)

@@ -1,14 +1,13 @@
 import type { LookupAddress } from 'node:dns'
 import { isIP } from 'node:net'
-import { type AbortSignalLike, abortable } from '../../../util/abortable.ts'
+import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { defaultPorts, formatHostPort, type HostPort } from '../../../util/address.ts'
 import { type Clock, toSeconds } from '../../../util/clock.ts'
 import { SourceError, type SourceErrorCode, toSourceError, withProgress } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
-import { findSrvRecords } from '../../names/srv-records.ts'
+import { findServers } from '../../names/find-servers.ts'
 import { addressesOf, type Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
-import { orderSrv } from '../../protocol/srv.ts'
 import type { StatusReply } from '../../protocol/status/status-reply.ts'
 import type { SourceContext } from '../source.ts'
 import { anyProtocol, encodeHello, type JavaPing, LegacyPeerError, pingJava } from './java-ping.ts'
@@ -18,8 +17,6 @@ import { ReplyReader } from './reply-reader.ts'
 
 type Addresses = readonly LookupAddress[]
 
-/** Maximum number of SRV targets that are tried in one poll. */
-const maxTargets = 4
 /** The protocol that the game sends since 1.7 in a legacy reply, which matches no old client. Proxies send their own. */
 const modernInLegacy = 127
 /**
@@ -91,8 +88,10 @@ export class JavaReader implements StatusReader {
 
   /** Reads the first of the servers in the SRV records that can be reached. */
   async #readLocated(srvName: string, signal: AbortSignalLike): Promise<Partial<Fields>> {
+    const options = { network: this.#network, clock: this.#clock, random: this.#random, signal }
+    const found = await findServers(srvName, options)
     let failure: SourceError | undefined
-    for (const server of await this.#findServers(srvName, signal)) {
+    for (const server of found.length > 0 ? found : [this.#address]) {
       try {
         return await this.#readFrom(server, signal)
       } catch (error) {
@@ -101,13 +100,6 @@ export class JavaReader implements StatusReader {
       }
     }
     throw failure ?? new SourceError('internal', `${formatHostPort(this.#address)}: no address to connect to`)
-  }
-
-  /** Returns the addresses to try, best first. */
-  async #findServers(srvName: string, signal: AbortSignalLike): Promise<readonly HostPort[]> {
-    const records = await abortable(findSrvRecords(srvName, this.#network, this.#clock), signal)
-    const targets = orderSrv(records, this.#random).slice(0, maxTargets)
-    return targets.length > 0 ? targets.map(({ name, port }) => ({ host: name, port })) : [this.#address]
   }
 
   /** Short, because the state of an async function takes memory for each of its variables. */

@@ -11,7 +11,7 @@ export function withProxyHeader(network: Network, version: ProxyProtocolVersion)
       createDeferredConnection(async (signal) => {
         const socket = await connected(network.connect(addresses, port), signal)
         socket.write(encodeProxyHeader(version, endsOf(socket)))
-        return socket
+        return { socket, remoteAddress: socket.remoteAddress }
       }),
   }
 }

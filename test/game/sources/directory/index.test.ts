@@ -73,6 +73,20 @@ async function asOtherUser<T>(action: () => Promise<T>): Promise<T> {
     if (isRoot) process.seteuid?.(0)
   }
 }
+/** The longest time in milliseconds for which the work holds the event loop. */
+async function longestTurn(work: () => Promise<unknown>): Promise<number> {
+  let [last, longest] = [performance.now(), 0]
+  const turn = () => {
+    const now = performance.now()
+    longest = Math.max(longest, now - last)
+    last = now
+  }
+  const timer = setInterval(turn, 10)
+  await work()
+  clearInterval(timer)
+  turn()
+  return longest
+}
 const overload = "Can't keep up! Is the server overloaded? Running 2034ms or 40 ticks behind"
 
 describe('the files', () => {
@@ -555,5 +569,28 @@ describe('the settings it completes', () => {
     expect((await management.poll(new AbortController().signal)).fields.version).toBe('1.21.11')
     await server.close()
     rmSync(certificate.folder, { recursive: true })
+  })
+
+  it.skipIf(!hasTool('openssl'))('wait for a keystore that takes long to decrypt, and nothing else does', async () => {
+    const { folder: made, keystorePassword } = selfSigned()
+    const files = ['-inkey', join(made, 'key.pem'), '-in', join(made, 'cert.pem'), '-passout', `pass:${keystorePassword}`]
+    const pfx = execFileSync('openssl', ['pkcs12', '-export', ...files, '-iter', '70000'], { stdio: 'pipe' })
+    rmSync(made, { recursive: true })
+    // 8,388,607 rounds in place of 70,000.
+    const rounds = pfx.lastIndexOf(Buffer.from('0203011170', 'hex'))
+    expect(rounds).toBeGreaterThan(0)
+    write('keystore.p12', Buffer.concat([pfx.subarray(0, rounds), Buffer.from('02037fffff', 'hex'), pfx.subarray(rounds + 5)]))
+    write(
+      'server.properties',
+      `management-server-tls-keystore=keystore.p12\n${everything.replace('tls-enabled=false', 'tls-enabled=true')}\nmanagement-server-tls-keystore-password=${keystorePassword}`,
+    )
+    expect(await longestTurn(() => targets())).toBeLessThan(1_000)
+    expect(await targets()).toMatchObject({ management: 'wss://127.0.0.1:25590' })
+  })
+
+  it('do not depend on the number of secrets in the properties', async () => {
+    const secrets = Array.from({ length: 40_000 }, (_, index) => `password${index}=${index}abcdef`).join('\n')
+    write('server.properties', `${everything}\n${secrets}`)
+    expect(await targets()).toMatchObject({ rcon: '127.0.0.1:25580' })
   })
 })

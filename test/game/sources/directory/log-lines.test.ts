@@ -54,6 +54,8 @@ it.each([
   [`${vanilla}* Alice left the game`, undefined],
   [`${vanilla}<Alice> [12:34:56] [Server thread/INFO]: Bob left the game`, undefined],
   [`${vanilla}<Alice> Can't keep up! Is the server overloaded? Running 2034ms or 40 ticks behind`, undefined],
+  [`${vanilla}<Alice> --fml.neoForgeVersion, 99.9.9`, undefined],
+  [`${vanilla}<Alice> ModLauncher running: args [--fml.forgeVersion, 99.9.9]`, undefined],
   ['Bob joined the game', undefined],
   ['', undefined],
 ])('%s', (line, event) => {

@@ -107,6 +107,13 @@ it('shows a loader as soon as it is updated', async () => {
   expect((await reader.read()).loader).toEqual({ loader: 'Fabric', version: '0.16.10' })
 })
 
+it('does not list a folder of more than 1,000 files', async () => {
+  for (let index = 0; index <= 1_000; index++) write(`libraries/net/neoforged/neoforge/21.1.${index}`, '')
+  const { loader, failures } = await started().read()
+  expect(loader).toBeUndefined()
+  expect(failures).toMatchObject([{ path: 'the loader', error: { code: 'too_large' } }])
+})
+
 it('opens no file after it was closed', async () => {
   write('server.properties', 'management-server-port=0')
   write('logs/latest.log', 'a line\n')

@@ -1,10 +1,13 @@
+import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import type { AddressInfo, Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createJmxSource, type JmxSettings } from '../../../../src/game/sources/jmx/index.ts'
 import type { SourceContext } from '../../../../src/game/sources/source.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLog } from '../../../../src/util/log.ts'
+import { selfSigned } from '../../../helpers/certificate.ts'
 import { startJavaServer } from '../../../helpers/jolokia.ts'
 import { hasTool } from '../../../helpers/require-tool.ts'
 
@@ -97,5 +100,32 @@ describe('a misconfigured or hostile server', () => {
   ])('%s is %s', async (_, code, listener) => {
     using server = await answering(listener)
     await expect(read({ url: server.url })).rejects.toMatchObject({ name: 'SourceError', code })
+  })
+
+  it.skipIf(!hasTool('openssl'))('that switches protocols and then breaks TLS is unsupported', async () => {
+    const { key, cert } = selfSigned()
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const server = createTlsServer({ key, cert }, (socket) => {
+      socket.on('error', () => {})
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\n')
+        connection?.write('not TLS')
+        for (let record = 0; record < 50; record++) socket.write(Buffer.alloc(65_536))
+      })
+    })
+    let connection: Socket | undefined
+    server.on('connection', (socket: Socket) => {
+      connection = socket
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    await expect(read({ url: `https://127.0.0.1:${port}/jolokia` })).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('HTTP 101'),
+    })
+    server.close()
+    await once(server, 'close')
   })
 })

@@ -563,6 +563,16 @@ describe('a long reply', () => {
 })
 
 describe('a list of players', () => {
+  it('has at most 10,000, and is not complete then', async () => {
+    const names = Array.from({ length: 10_001 }, (_, index) => index.toString(36))
+    const text = `There are 10001 of a max of 20 players online: ${names.join(', ')}`
+    const peer = await peerWith(replying({ 'list uuids': text }))
+    const { fields } = await poll(sourceOf(peer.address, 'secret'))
+    expect(fields.playersOnline).toBe(10_001)
+    expect(fields.players?.players).toHaveLength(10_000)
+    expect(fields.players?.complete).toBe(false)
+  })
+
   it('remains the same object while the reply is unchanged, with a new time', async () => {
     let names = ['Alice', 'Bob']
     const peer = await peerWith((request) => replying({ 'list uuids': listOf(names) })(request))
@@ -699,12 +709,18 @@ describe('a wrong password', () => {
     await until(() => peer.sockets.size === 0)
   })
 
-  it('is detected in a second packet after an empty one', async () => {
+  it('is detected in a second packet after an empty one, and tried once in five minutes too', async () => {
+    const clock = manualClock()
     const peer = await peerWith(
       replying({}),
       ({ socket, id }) => void socket.write(Buffer.concat([packet(id, 0, ''), packet(-1, 2, '')])),
     )
-    expect((await failure(poll(sourceOf(peer.address, 'wrong')))).code).toBe('auth')
+    const source = sourceOf(peer.address, 'wrong', clock)
+    for (let turn = 0; turn < 59; turn++) {
+      expect((await failure(poll(source))).code).toBe('auth')
+      await clock.advance(5_000)
+    }
+    expect(peer.logins).toBe(1)
   })
 })
 

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { RestingSource } from '../../../src/game/sources/resting-source.ts'
+import { GuardedSource } from '../../../src/game/sources/guarded-source.ts'
 import { type Source, type SourceContext, unmeasured } from '../../../src/game/sources/source.ts'
 import { SourceWatcher } from '../../../src/game/watcher/index.ts'
 import { silentLog } from '../../../src/util/log.ts'
@@ -42,7 +42,7 @@ function watch() {
     ...{ server: 'Server', settings, clock, log, random: () => 0 },
     sources(push) {
       const context = { clock, log, random: () => 0, push }
-      const list = [new RestingSource({ server: 'Server', name: 'status', context, create }), query]
+      const list = [new GuardedSource({ server: 'Server', name: 'status', context, create }), query]
       return { list: () => list, close: () => list.forEach((source) => void source.close()) }
     },
   })
