@@ -5,6 +5,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { allSettings } from '../src/config/settings.ts'
 import { version } from '../src/util/package.ts'
@@ -271,8 +272,26 @@ describe('tickwarden', () => {
     await once(list, 'listening')
     const { port } = list.address() as AddressInfo
     const running = run(['--port', '0'], { DISCOVERY_HTTP_SD: `http://127.0.0.1:${port}/` })
-    await listening(running)
-    if (signal !== 'SIGTERM') running.child.kill('SIGTERM')
+    if (signal === 'SIGHUP') {
+      await listening(running)
+      running.child.kill('SIGTERM')
+    }
+    expect(await running.exit).toBe(0)
+  })
+
+  it('ends with 0 five seconds after SIGTERM, even if its start takes longer', async () => {
+    const list = createHttpServer(() => running.child.kill('SIGTERM')).listen(0, '127.0.0.1')
+    onTestFinished(() => {
+      list.closeAllConnections()
+      list.close()
+    })
+    await once(list, 'listening')
+    const { port } = list.address() as AddressInfo
+    const running = run(['--port', '0'], { DISCOVERY_HTTP_SD: `http://127.0.0.1:${port}/` })
+    await running.until(/SIGTERM: shutting down/)
+    running.child.kill('SIGSTOP')
+    await delay(6_000)
+    running.child.kill('SIGCONT')
     expect(await running.exit).toBe(0)
   })
 

@@ -1,10 +1,15 @@
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
 import { type Config, loadConfig } from '../config/config.ts'
+import { systemClock } from '../util/clock.ts'
+import { waitUpTo } from '../util/wait-up-to.ts'
 import type { Call } from './command.ts'
 import { ListenError } from './listen.ts'
 import { configOf, inputOf } from './load-config.ts'
 import { serve } from './serve.ts'
+
+/** Maximum time from a signal to the end of the process, milliseconds. Ends with 0: a start that takes longer has nothing to lose yet. */
+const maxEndMs = 4_800
 
 async function createLogger(config: Config) {
   const options = { level: config.log.logLevel }
@@ -30,7 +35,8 @@ export async function runServe(call: Call): Promise<number | undefined> {
   const grace = closeWithGrace({ delay: 5000, logger: false, skip: ['SIGHUP'] }, async ({ err, signal }) => {
     if (err) logger.fatal({ err }, 'unexpected error, shutting down')
     else logger.info(`${signal ?? 'stop requested'}: shutting down`)
-    await (await starting).close()
+    const closing = starting.then((service) => service.close())
+    await waitUpTo(closing, maxEndMs, systemClock)
   })
   try {
     await starting
