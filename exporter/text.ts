@@ -28,11 +28,14 @@ export function escapeLabel(value: string, maxLength = maxValueLength): string {
 }
 
 /**
- * The label of a server. Its name is not truncated, and control characters become `\u0001` and the like: two servers must not have the
- * same series, of which a scraper keeps one.
+ * The label of a server. Its name is not truncated, and control characters become `\u0001` and the like, as does a backslash where the name
+ * already has that text: two servers must not have the same series, of which a scraper keeps one.
  */
 export const serverLabel = (name: string): string => {
-  const shown = name.replace(/(?!\n)\p{Cc}/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  const shown = name.replace(
+    /(?!\n)\p{Cc}|\\(?=u00[0-9a-f]{2})/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
   return `server="${escapeLabel(shown, Number.POSITIVE_INFINITY)}"`
 }
 

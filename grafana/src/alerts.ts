@@ -79,7 +79,10 @@ export const alerts: readonly Alert[] = [
     name: 'ProbeFailing',
     severity: 'critical',
     dashboard: serverDashboard,
-    expr: eachServer(`(${probed}) == 0 and on (job) max by (job) (${probed}) == 1`),
+    // A job that scraped /probe until recently, or also has the series of another exporter, may scrape /metrics: see ReplicaDown.
+    expr: eachServer(
+      `(${probed}) == 0 unless on (job, instance) last_over_time(tickwarden_build_info[7d]) and on (job) max by (job) (${probed}) == 1`,
+    ),
     for: '2m',
     resolvesAtOnce: true,
     summary: `The state of ${server} is unknown: its probe fails`,

@@ -73,6 +73,12 @@ it.each([
   expect(result.err).toMatch(err)
 })
 
+it('names no host of a Bedrock server if none is given, as for Java', async () => {
+  const result = await run(['status-bedrock', '-host', '', '-port', '1'], {})
+  expect(result.code).toBe(1)
+  expect(result.out).toContain('failed to query bedrock server :1: localhost:1: no reply')
+})
+
 it('serves the gauges, and ends at SIGTERM', async () => {
   const address = `${demo.address.host}:${demo.address.port}`
   const running = start(['export-for-prometheus', '-servers', `${address},127.0.0.1:1`], { EXPORT_PORT: '0' })

@@ -105,10 +105,13 @@ describe('/metrics', () => {
   })
 
   it('has separate series of servers whose names differ only in control characters', async () => {
-    await start({ 'a\u0001b': { status }, 'a\u0002b': { status }, 'a\tb': { status } })
+    await start({
+      ...{ 'a\u0001b': { status }, 'a\u0002b': { status }, 'a\tb': { status } },
+      ...{ 'a\\u0001b': { status }, 'a\\u005cu0001b': { status }, 'a\\b': { status } },
+    })
     await pollAll()
     const ups = (await service.text()).split('\n').filter((line) => line.startsWith('minecraft_up{'))
-    const labels = ['a\\\\u0001b', 'a\\\\u0002b', 'a\\\\u0009b']
+    const labels = ['a\\\\u0001b', 'a\\\\u0002b', 'a\\\\u0009b', 'a\\\\u005cu0001b', 'a\\\\u005cu005cu0001b', 'a\\\\b']
     expect(ups).toEqual(labels.map((label) => `minecraft_up{server="${label}"} 1`))
   })
 

@@ -4,6 +4,7 @@
  */
 const names = [
   'commands/serve.failing',
+  'discovery/file-lists',
   'discovery/new-provider',
   'docs/contributing',
   'exporter/metrics',

@@ -73,8 +73,9 @@ export async function runJavaStatus(values: GoValues, stop: AbortSignal): Promis
 const bedrockTimeoutMs = 5_000
 
 export async function runBedrockStatus(values: GoValues, stop: AbortSignal): Promise<number> {
-  const address: ServerAddress = { edition: 'bedrock', host: values.text('host') || 'localhost', port: values.number('port') }
-  const shown = formatHostPort(address)
+  const [host, port] = [values.text('host'), values.number('port')]
+  const address: ServerAddress = { edition: 'bedrock', host: host || 'localhost', port }
+  const shown = formatHostPort({ host, port })
   try {
     const { version, online, max } = await retried(values, stop, () => ping(address, { timeoutMs: bedrockTimeoutMs }, stop))
     process.stdout.write(printed(`${shown} : version=${version} online=${online} max=${max}`))
