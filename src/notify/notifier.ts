@@ -1,4 +1,4 @@
-import type { DiscoveryView } from '../discovery/status.ts'
+import type { DiscoveryView, ListStatus } from '../discovery/status.ts'
 import { tickRatioOf } from '../game/current-fields.ts'
 import { isAsleep, ongoingWorldUpgrade, type ServerSnapshot } from '../game/snapshot.ts'
 import { downReason, stateOf, unknownState, wallOf } from '../live/state.ts'
@@ -108,9 +108,13 @@ export class Notifier {
     const { clock } = this.#options
     const check = () => {
       this.#stops[1] = clock.after(listCheckMs, check)
-      for (const { provider, name, state, error } of discovery.status()) {
-        if (state === 'pending') continue
-        const list = `${provider} ${name}`
+      // Files in several folders may have the same name: one of them that cannot be read is enough.
+      const lists = new Map<string, ListStatus>()
+      for (const status of discovery.status()) {
+        const list = `${status.provider} ${status.name}`
+        if (status.state !== 'pending' && lists.get(list)?.state !== 'failed') lists.set(list, status)
+      }
+      for (const [list, { state, error }] of lists) {
         const seen: Observation = {
           ...{ key: `list ${list}`, server: null, group: null, at: Math.round(clock.wall()), now: clock.now(), isPoll: true },
           ...{ state: { ...unknownState, up: true }, error: null, tickRatio: undefined, record: () => undefined },

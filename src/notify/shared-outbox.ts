@@ -56,13 +56,21 @@ export class SharedOutbox implements Outbox {
   ): Promise<boolean> {
     const text = (value: Told | undefined) => (value === undefined ? '' : JSON.stringify(value))
     const { queue, clock } = this.#options
-    const about = this.#overflow > 0 ? [describeDropped(this.#overflow, clock.wall())] : []
+    // Another change may be stored before this one is.
+    const untold = this.#overflow
+    this.#overflow = 0
+    const about = untold > 0 ? [describeDropped(untold, clock.wall())] : []
     const items = [...about, ...notifications].map((notification) => JSON.stringify(notification))
     const change = { field: server, before: text(before), after: text(told), items, maxItems: maxQueued }
-    const overflow = await queue.commit(change)
+    let overflow: number | undefined
+    try {
+      overflow = await queue.commit(change)
+    } finally {
+      if (overflow === undefined) this.#overflow += untold
+    }
     if (overflow === undefined) return false
     const own = Math.min(overflow, notifications.length)
-    this.#overflow = overflow === items.length ? this.#overflow + own : own
+    this.#overflow += own + (overflow > own ? untold : 0)
     this.dropped += own
     return true
   }

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Database from 'libsql'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { enableRcon } from '../../src/commands/init/enable-rcon.ts'
 import { loadConfig } from '../../src/config/config.ts'
@@ -17,6 +18,7 @@ import { scriptSettings } from '../../src/data/scripts/script.ts'
 import { writeSnapshot } from '../../src/data/scripts/write-snapshot.ts'
 import { urlOrigin } from '../../src/data/store/url-origin.ts'
 import { openHistory } from '../../src/history/history.ts'
+import { HistoryStore } from '../../src/history/store/store.ts'
 import { addRecords } from '../../src/maintenance/records.ts'
 import { FileOutbox } from '../../src/notify/outbox.ts'
 import { systemClock } from '../../src/util/clock.ts'
@@ -171,6 +173,33 @@ describe.skipIf(!isSupported(canMount, 'only root can mount a file system'))('a 
     await expect(writeAtomic(file, words(1_000_000))).rejects.toThrow('ENOSPC')
     expect(readFileSync(file, 'utf8')).toBe(words(1))
     expect(readdirSync(root).toSorted()).toEqual(['filler', 'runs.json'])
+  })
+
+  it('almost full has the history of an earlier version, which grows by indexes once there is room', () => {
+    const path = join(root, 'history.db')
+    new HistoryStore({ path, days: 400 }).close()
+    const indexes = ['sessions_of_server', 'sessions_in_order', 'sessions_of_name']
+    const db = new Database(path)
+    for (const index of indexes) db.exec(`DROP INDEX ${index}`)
+    db.exec(`INSERT INTO servers (name) VALUES ('Server');
+      WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 4000)
+      INSERT INTO sessions (server, player, joined_at, online, changed_at) SELECT 1, 'player' || number, ${wall}, 0, ${wall} FROM numbers`)
+    db.close()
+    faults.full?.begin(root)
+    const filler = join(root, 'filler')
+    truncateSync(filler, statSync(filler).size - 65_536)
+    const open = () => {
+      const store = new HistoryStore({ path, days: 400 })
+      const count = store.sessions.last(1).length
+      store.close()
+      const file = new Database(path, { readonly: true })
+      const found = file.prepare("SELECT name FROM sqlite_schema WHERE type = 'index'").raw().all().flat()
+      file.close()
+      return { count, missing: indexes.filter((index) => !found.includes(index)) }
+    }
+    expect(open()).toEqual({ count: 200, missing: indexes })
+    rmSync(filler)
+    expect(open()).toEqual({ count: 200, missing: [] })
   })
 
   describe.each(Object.entries(faults))('%s', (fault, { begin, end, codes }) => {

@@ -441,6 +441,18 @@ it('tells once of a list of servers that cannot be read, and again after it coul
   expect([outbox.isClosed, outbox.added.length]).toEqual([true, 2])
 })
 
+it.each([
+  ['ok', 'failed'],
+  ['failed', 'ok'],
+])('tells of one of two lists with the same name that cannot be read: %s, %s', async (...states) => {
+  const discovery = {
+    status: () => states.map((state) => ({ provider: 'file_sd', name: 'servers.json', state, error: 'refused' })),
+  } as unknown as DiscoveryView
+  const { outbox, poll } = await start({ discovery })
+  await poll(40)
+  expect(outbox.added).toHaveLength(1)
+})
+
 it('tells no trouble to a channel that does not want it, or in quiet hours', async () => {
   const discovery = {
     status: () => [{ provider: 'http_sd', name: 'games', state: 'failed', error: 'refused' }],

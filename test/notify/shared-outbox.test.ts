@@ -201,6 +201,22 @@ test.skipIf(!hasRedis)(
   },
 )
 
+test.skipIf(!hasRedis)('tells once how many were dropped when several changes are stored at the same time', async () => {
+  const { one } = await openOutboxes()
+  const notifications = Array.from({ length: maxQueued }, () => testNotification())
+  await one.commit('a', undefined, told, [...notifications, testNotification()])
+  await one.oldest(maxQueued)
+  await one.remove(notifications.slice(0, 5))
+  await Promise.all(['b', 'c', 'd'].map((server) => one.commit(server, undefined, told, [testNotification()])))
+  await Promise.all(['e', 'f'].map((server) => one.commit(server, undefined, told, [testNotification(), testNotification()])))
+  const events = async () => (await one.oldest(maxQueued)).flatMap(({ error }) => error ?? [])
+  expect(await events()).toEqual(['1 more notifications were dropped because the channel failed'])
+  expect(one.dropped).toBe(4)
+  await one.remove(notifications)
+  await one.commit('g', undefined, { down: 2 }, [])
+  expect((await events()).at(-1)).toBe('3 more notifications were dropped because the channel failed')
+})
+
 test.skipIf(!hasRedis)('leaves out what is not valid, and removes it', async () => {
   const { one, redis } = await openOutboxes()
   for (const text of ['{', '[]', '{"id":1}', '{"id":"x","event":"down","text":"y"}']) redis.cli('rpush', queue, text)

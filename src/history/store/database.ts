@@ -42,7 +42,7 @@ export function openDatabase({
     if (isTemporary) db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF')
     else {
       // A journal lets other programs read while this one writes. It cannot be turned on while one of them reads: then it is at the next start.
-      unlessBusy(() => db.exec('PRAGMA journal_mode = WAL'))
+      unless(['SQLITE_BUSY'], () => db.exec('PRAGMA journal_mode = WAL'))
       // The journal is flushed to disk only when it is copied into the file: after a loss of power the last minutes may be missing.
       db.exec('PRAGMA synchronous = NORMAL')
     }
@@ -55,12 +55,12 @@ export function openDatabase({
   }
 }
 
-/** Does what can be done at the next start too. */
-function unlessBusy(action: () => void): void {
+/** Does what can be done at the next start too, if it fails with one of these codes. */
+function unless(codes: readonly string[], action: () => void): void {
   try {
     action()
   } catch (error) {
-    if ((error as { readonly code?: string }).code !== 'SQLITE_BUSY') throw error
+    if (!codes.includes((error as { readonly code?: string }).code ?? '')) throw error
   }
 }
 
@@ -68,7 +68,8 @@ function unlessBusy(action: () => void): void {
 function migrate(db: Database.Database): void {
   const version = Number(Object.values(db.prepare('PRAGMA user_version').get() as object)[0])
   for (const sql of migrations.slice(version - 1)) db.exec(`BEGIN IMMEDIATE; ${sql} COMMIT`)
-  unlessBusy(() => db.exec(indexesOfSessions))
+  // Without them it is only slower. On a full disk the file is still read.
+  unless(['SQLITE_BUSY', 'SQLITE_FULL'], () => db.exec(indexesOfSessions))
 }
 
 function openReadOnly(path: string): Database.Database {

@@ -61,7 +61,11 @@ export class SessionTable {
 
   /** Names of the players that were online when they were last listed, and when that was, Unix milliseconds. */
   online(server: number): { readonly online: readonly string[]; readonly onlineAt: number } {
-    const rows = this.#connection.all('SELECT player, changed_at FROM sessions WHERE server = ? AND online = 1', server)
+    // Otherwise SQLite reads all sessions of the server.
+    const rows = this.#connection.all(
+      'SELECT player, changed_at FROM sessions INDEXED BY sessions_online WHERE server = ? AND online = 1',
+      server,
+    )
     return {
       online: rows.map(([player]) => String(player)),
       onlineAt: rows.reduce((last, [, changedAt]) => Math.max(last, Number(changedAt)), Number.NEGATIVE_INFINITY),
