@@ -1,3 +1,5 @@
+import { cachedPerKey } from '../util/cached.ts'
+
 /** Replaces secrets in a text; returns the text itself if it contains none. */
 export type Mask = (text: string) => string
 
@@ -39,6 +41,35 @@ function formsOf(secret: string): readonly string[] {
   return [secret, bytes, form, percent, JSON.stringify(secret).slice(1, -1), ...base64Forms(secret)]
 }
 
+interface Form {
+  readonly text: string
+  /** The longest other form with which it begins. */
+  readonly shorter: Form | undefined
+}
+
+/** Sorts forms, so that the search among thousands with the same first characters takes few comparisons. */
+function sortForms(texts: readonly string[]): readonly Form[] {
+  const forms: Form[] = []
+  for (const text of texts.toSorted()) {
+    let shorter = forms.at(-1)
+    while (shorter !== undefined && !text.startsWith(shorter.text)) shorter = shorter.shorter
+    forms.push({ text, shorter })
+  }
+  return forms
+}
+
+/** Returns the index of the first form that is greater than the text; with `orEqual`, of the first that is not less. */
+function indexAfter(forms: readonly Form[], text: string, orEqual: boolean): number {
+  let [low, high] = [0, forms.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const form = forms[middle]?.text ?? ''
+    if (form > text || (orEqual && form === text)) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
 /** Creates a function that returns the length of the form at a position of a text, 0 if none begins there. */
 function createFinder(forms: readonly string[]): (text: string, at: number) => number {
   // A regular expression of all forms would take seconds to compile for thousands of servers.
@@ -51,19 +82,20 @@ function createFinder(forms: readonly string[]): (text: string, at: number) => n
     if (sameStart === undefined) byStart.set(start, [form])
     else sameStart.push(form)
   }
+  const sortedFrom = cachedPerKey((start: string) => sortForms(byStart.get(start) ?? []), Number.POSITIVE_INFINITY)
 
   return (text, at) => {
-    const candidates = byStart.get(text.slice(at, at + minLength))
-    if (candidates === undefined) return 0
+    const start = text.slice(at, at + minLength)
+    if (!byStart.has(start)) return 0
+    const candidates = sortedFrom(start)
     const rest = text.slice(at, at + maxLength)
+    let form = candidates[indexAfter(candidates, rest, false) - 1]
+    while (form !== undefined && !rest.startsWith(form.text)) form = form.shorter
+    const length = form?.text.length ?? 0
     // Messages quote what they cut off.
     const [cut = ''] = text.length < minCutText ? [] : rest.split('"', 1)
-    let longest = 0
-    for (const form of candidates) {
-      const isCut = cut.length >= minCutLength && cut.length < maxLength && form.startsWith(cut)
-      longest = Math.max(longest, rest.startsWith(form) ? form.length : isCut ? cut.length : 0)
-    }
-    return longest
+    if (cut.length < minCutLength || cut.length >= maxLength || cut.length <= length) return length
+    return candidates[indexAfter(candidates, cut, true)]?.text.startsWith(cut) ? cut.length : length
   }
 }
 

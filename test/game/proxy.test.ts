@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startBedrockDemoServer } from '../../src/demo/bedrock.ts'
 import { type DemoServer, demoSettings, startDemoServer } from '../../src/demo/demo-server.ts'
+import { SourceError } from '../../src/game/errors.ts'
 import type { ProxyAddress, ProxyCredentials } from '../../src/game/proxy.ts'
 import type { ServerSettings } from '../../src/game/server-settings.ts'
 import { createSources } from '../../src/game/sources/create-sources.ts'
@@ -186,6 +187,29 @@ describe.each([
     const { status } = await pollAll({ name: 'a', sources: { status: { address } }, via: via(proxy.port) })
     expect(status).toMatchObject({ playersOnline: 7, port: 25565 })
     expect((status as { ip?: string }).ip).toBe(ip)
+  })
+
+  it('a legacy server that hangs has been connected', async () => {
+    const text = Buffer.from('§1\x0061\x001.5.2\0A Server\x007\x0020', 'utf16le').swap16()
+    let isHung = false
+    await using proxy = await hostileServer((socket) => {
+      const [...replies] = proxyReplies[protocol]
+      socket.on('data', (bytes) => {
+        const reply = replies.shift()
+        if (reply !== undefined) socket.write(reply)
+        else if (bytes[0] !== 0xfe) socket.end()
+        else if (!isHung) socket.end(Buffer.concat([Buffer.of(0xff, 0, text.length / 2), text]))
+      })
+    })
+    const address = { edition: 'java', host: 'mc.example', port: 25565 } as const
+    const sources = createSources({ name: 'a', sources: { status: { address } }, via: via(proxy.port) }, context)
+    const [status] = sources.list()
+    expect((await status?.poll(AbortSignal.timeout(60_000)))?.fields).toMatchObject({ playersOnline: 7 })
+    isHung = true
+    const deadline = new AbortController()
+    setTimeout(() => deadline.abort(new SourceError('timeout', 'late')), 1_000)
+    await expect(status?.poll(deadline.signal)).rejects.toMatchObject({ code: 'timeout', progress: 'connected' })
+    sources.close()
   })
 
   it('a server that is not a proxy is unsupported', async () => {

@@ -24,6 +24,20 @@ describe('createMask', () => {
     expect(createMask(secrets)(`before ${secrets[29_999]} after`)).toBe('before [hidden] after')
   })
 
+  it('takes no longer for a text that is full of what many secrets have in common', () => {
+    const mask = createMask(Array.from({ length: 30_000 }, (_, index) => `password of server ${index}`))
+    const text = `"password of server "${'pass'.repeat(2_000)}`
+    expect(mask('pass')).toBe('pass')
+    const startedAt = performance.now()
+    expect(mask(text)).toBe(`"[hidden]"${'pass'.repeat(2_000)}`)
+    expect(performance.now() - startedAt).toBeLessThan(1_000)
+  })
+
+  it('masks the longest of the secrets that begin alike', () => {
+    const mask = createMask(['abcd', 'abcdef', 'abcdefgh', 'abcdeg', 'abcdzz'])
+    expect(mask('abcdefghi abcdefgi abcdfg abcdegg abcdzz')).toBe('[hidden]i [hidden]gi [hidden]fg [hidden]g [hidden]')
+  })
+
   it.each(['', 'u', 'us', 'use', 'user'])('masks a secret in base64, after a user name with %j', (user) => {
     for (const text of [`${user}:${secret}`, `${user}:${secret}x`]) {
       for (const encoded of [base64(text), Buffer.from(text).toString('base64url')]) {

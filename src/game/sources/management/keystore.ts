@@ -1,7 +1,14 @@
 import { execFile } from 'node:child_process'
+import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { createLimiter } from '../../../util/limiter.ts'
 
 /** Milliseconds for decoding a keystore. Most take less than 100 in all. */
 const maxMs = 5_000
+/** Milliseconds after which a keystore is decoded again that took longer: the machine may have been busy. */
+const retryMs = 600_000
+/** More keystores than a service reads. */
+const maxKeystores = 10_000
 
 /** Reads a keystore and its password as JSON, and writes the SHA-256 fingerprint of the certificate. Fails if it cannot be read. */
 const program = `
@@ -13,33 +20,45 @@ const program = `
   process.stdout.write(new (require('node:crypto').X509Certificate)(raw).fingerprint256, () => process.exit())
 `
 
-interface Decoded {
-  readonly passphrase: string | undefined
-  readonly fingerprint: Promise<string | undefined>
-}
+/** Fingerprints by a digest of keystore and password, which every poll and every probe passes again. */
+const decoded = new LRUCache<string, Promise<string | undefined>>({ max: maxKeystores })
 
-/** Every poll passes the same keystore until it changes. */
-const decoded = new WeakMap<Buffer, Decoded>()
+/** Hundreds of servers may be started at once, and a process takes 45 MB. */
+const limit = createLimiter(() => 2)
 
 /** Returns the SHA-256 fingerprint of the certificate in a PKCS#12 keystore: 64 hexadecimal digits; undefined if it cannot be read. */
 export function keystoreFingerprint(pfx: Buffer, passphrase: string | undefined): Promise<string | undefined> {
-  const before = decoded.get(pfx)
-  if (before !== undefined && before.passphrase === passphrase) return before.fingerprint
-  const fingerprint = decode(pfx, passphrase)
-  decoded.set(pfx, { passphrase, fingerprint })
+  const input = JSON.stringify({ pfx: pfx.toString('base64'), passphrase })
+  const key = hash('sha256', input, 'base64')
+  const before = decoded.get(key)
+  if (before !== undefined) return before
+  const fingerprint = limit(() => decode(input)).catch((error: NodeJS.ErrnoException) => {
+    // The process could not be started, which says nothing about the keystore.
+    if (typeof error.code === 'string') decoded.delete(key)
+    else if (error instanceof LateError) decoded.set(key, fingerprint, { ttl: retryMs })
+    return undefined
+  })
+  decoded.set(key, fingerprint)
   return fingerprint
 }
 
+class LateError extends Error {}
+
 /** In a process that can be ended: the file itself says how many rounds its decryption takes, up to hours. */
-function decode(pfx: Buffer, passphrase: string | undefined): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const options = { timeout: maxMs, killSignal: 'SIGKILL' } as const
-    const child = execFile(process.execPath, ['--eval', program], options, (error, fingerprint) => {
-      // The process could not be started, which says nothing about the keystore.
-      if (typeof error?.code === 'string') decoded.delete(pfx)
-      resolve(error ? undefined : fingerprint.replaceAll(':', '').toLowerCase())
+function decode(input: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = { timeout: maxMs, killSignal: 'SIGKILL', windowsHide: true } as const
+    const child = execFile(process.execPath, ['--input-type=commonjs', '--eval', program], options, (error, fingerprint) => {
+      process.off('exit', end)
+      // If it is killed as it ends, there is no error, and no output either.
+      if (child.killed) reject(new LateError(`not decoded within ${maxMs} ms`))
+      else if (error) reject(error)
+      else resolve(fingerprint.replaceAll(':', '').toLowerCase())
     })
+    const end = () => void child.kill('SIGKILL')
+    // It would outlive the service otherwise.
+    process.on('exit', end)
     child.stdin?.on('error', () => {})
-    child.stdin?.end(JSON.stringify({ pfx: pfx.toString('base64'), passphrase }))
+    child.stdin?.end(input)
   })
 }

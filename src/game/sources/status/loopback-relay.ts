@@ -42,6 +42,8 @@ export async function guardTcp<T>(
 ): Promise<Guarded<T>> {
   let failure: SourceError | undefined
   let client: net.Socket | undefined
+  let isConnected = false
+  /** Unknown behind a proxy that resolves the name. */
   let address: string | undefined
   let received = 0
   let sent = now()
@@ -55,10 +57,11 @@ export async function guardTcp<T>(
   }
   const abort = () => {
     const error = toSourceError(signal.reason, target)
-    end(address === undefined ? error : withProgress(error, 'connected'))
+    end(isConnected ? withProgress(error, 'connected') : error)
   }
   upstream.on('error', (error) => end(toSourceError(error, target)))
   upstream.on('connect', () => {
+    isConnected = true
     address = upstream.remoteAddress
     phases?.end('connect')
   })

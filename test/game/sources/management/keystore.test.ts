@@ -1,0 +1,93 @@
+import { ChildProcess, execFile, execFileSync } from 'node:child_process'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { keystoreFingerprint } from '../../../../src/game/sources/management/keystore.ts'
+import { selfSigned } from '../../../helpers/certificate.ts'
+import { hasTool } from '../../../helpers/require-tool.ts'
+import { until } from '../../../helpers/until.ts'
+
+const { execPath } = process
+
+describe.skipIf(!hasTool('openssl'))('the fingerprint of a keystore', () => {
+  let made: ReturnType<typeof selfSigned>
+  const read = () => keystoreFingerprint(readFileSync(made.keystore), made.keystorePassword)
+
+  beforeEach(() => {
+    made = selfSigned()
+  })
+  afterEach(() => {
+    process.execPath = execPath
+    rmSync(made.folder, { recursive: true })
+  })
+
+  it.each(['/nowhere/node', `${import.meta.filename}/node`])(
+    'is unknown while %s cannot be started, and no longer',
+    async (path) => {
+      process.execPath = path
+      expect(await read()).toBeUndefined()
+      process.execPath = execPath
+      expect(await read()).toBe(made.fingerprint)
+    },
+  )
+
+  it('is decoded once for all servers with the same keystore', async () => {
+    const spawn = vi.spyOn(ChildProcess.prototype as unknown as { spawn(): void }, 'spawn')
+    onTestFinished(() => spawn.mockRestore())
+    expect(await Promise.all(Array.from({ length: 100 }, read))).toEqual(Array(100).fill(made.fingerprint))
+    expect(await read()).toBe(made.fingerprint)
+    expect(spawn).toHaveBeenCalledTimes(1)
+  })
+
+  it('is decoded by two processes at once', async () => {
+    let [running, maxRunning] = [0, 0]
+    const prototype = ChildProcess.prototype as unknown as { spawn(...options: unknown[]): unknown }
+    const { spawn } = prototype
+    prototype.spawn = function (this: ChildProcess, ...options) {
+      maxRunning = Math.max(maxRunning, ++running)
+      this.once('exit', () => running--)
+      return spawn.apply(this, options)
+    }
+    onTestFinished(() => void Object.assign(prototype, { spawn }))
+    const pfx = readFileSync(made.keystore)
+    await Promise.all(Array.from({ length: 6 }, (_, index) => keystoreFingerprint(pfx, `wrong ${index}`)))
+    expect(maxRunning).toBe(2)
+  })
+
+  it('is not decoded after the service has ended', async () => {
+    const files = ['-inkey', join(made.folder, 'key.pem'), '-in', join(made.folder, 'cert.pem'), '-passout', 'pass:secret']
+    const pfx = execFileSync('openssl', ['pkcs12', '-export', ...files, '-iter', '70000'], { stdio: 'pipe' })
+    // 8,388,607 rounds in place of 70,000.
+    const rounds = pfx.lastIndexOf(Buffer.from('0203011170', 'hex'))
+    writeFileSync(
+      made.keystore,
+      Buffer.concat([pfx.subarray(0, rounds), Buffer.from('02037fffff', 'hex'), pfx.subarray(rounds + 5)]),
+    )
+    const service = `
+      import { ChildProcess } from 'node:child_process'
+      import { readFileSync } from 'node:fs'
+      const { keystoreFingerprint } = await import(${JSON.stringify(import.meta.resolve('../../../../src/game/sources/management/keystore.ts'))})
+      const { spawn } = ChildProcess.prototype
+      ChildProcess.prototype.spawn = function (...options) {
+        const result = spawn.apply(this, options)
+        process.stdout.write(String(this.pid), () => setTimeout(() => process.exit(), 300))
+        return result
+      }
+      void keystoreFingerprint(readFileSync(${JSON.stringify(made.keystore)}), 'secret')`
+    const args = ['--import', 'tsx', '--input-type=module', '--eval', service]
+    const pid = await new Promise<number>((resolve, reject) => {
+      execFile(execPath, args, (error, text) => (error ? reject(error) : resolve(Number(text))))
+    })
+    expect(pid).toBeGreaterThan(0)
+    const isRunning = () => {
+      try {
+        return process.kill(pid, 0) && !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')
+      } catch {
+        return false
+      }
+    }
+    const endedAt = performance.now()
+    await until(() => !isRunning())
+    expect(performance.now() - endedAt).toBeLessThan(2_000)
+  })
+})
