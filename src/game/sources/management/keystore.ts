@@ -8,7 +8,7 @@ const maxMs = 5_000
 /** Milliseconds after which a keystore is decoded again that took longer: the machine may have been busy. */
 const retryMs = 600_000
 /** More keystores than a service reads. */
-const maxKeystores = 10_000
+const maxKeystores = 1_000
 
 /** Reads a keystore and its password as JSON, and writes the SHA-256 fingerprint of the certificate. Fails if it cannot be read. */
 const program = `

@@ -1,6 +1,5 @@
-import { ChildProcess, execFile, execFileSync } from 'node:child_process'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { ChildProcess, execFile } from 'node:child_process'
+import { readFileSync, rmSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { keystoreFingerprint } from '../../../../src/game/sources/management/keystore.ts'
 import { selfSigned } from '../../../helpers/certificate.ts'
@@ -55,14 +54,6 @@ describe.skipIf(!hasTool('openssl'))('the fingerprint of a keystore', () => {
   })
 
   it('is not decoded after the service has ended', async () => {
-    const files = ['-inkey', join(made.folder, 'key.pem'), '-in', join(made.folder, 'cert.pem'), '-passout', 'pass:secret']
-    const pfx = execFileSync('openssl', ['pkcs12', '-export', ...files, '-iter', '70000'], { stdio: 'pipe' })
-    // 8,388,607 rounds in place of 70,000.
-    const rounds = pfx.lastIndexOf(Buffer.from('0203011170', 'hex'))
-    writeFileSync(
-      made.keystore,
-      Buffer.concat([pfx.subarray(0, rounds), Buffer.from('02037fffff', 'hex'), pfx.subarray(rounds + 5)]),
-    )
     const service = `
       import { ChildProcess } from 'node:child_process'
       import { readFileSync } from 'node:fs'
@@ -70,7 +61,9 @@ describe.skipIf(!hasTool('openssl'))('the fingerprint of a keystore', () => {
       const { spawn } = ChildProcess.prototype
       ChildProcess.prototype.spawn = function (...options) {
         const result = spawn.apply(this, options)
-        process.stdout.write(String(this.pid), () => setTimeout(() => process.exit(), 300))
+        // It would not end by itself.
+        process.kill(this.pid, 'SIGSTOP')
+        process.stdout.write(String(this.pid), () => process.exit())
         return result
       }
       void keystoreFingerprint(readFileSync(${JSON.stringify(made.keystore)}), 'secret')`
@@ -86,8 +79,6 @@ describe.skipIf(!hasTool('openssl'))('the fingerprint of a keystore', () => {
         return false
       }
     }
-    const endedAt = performance.now()
     await until(() => !isRunning())
-    expect(performance.now() - endedAt).toBeLessThan(2_000)
   })
 })
