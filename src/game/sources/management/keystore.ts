@@ -10,14 +10,20 @@ const retryMs = 600_000
 /** More keystores than a service reads. */
 const maxKeystores = 1_000
 
-/** Reads a keystore and its password as JSON, and writes the SHA-256 fingerprint of the certificate. Fails if it cannot be read. */
+/**
+ * Reads a line with the password in base64, then the keystore, and writes the SHA-256 fingerprint of the certificate. Fails if it cannot be
+ * read.
+ */
 const program = `
-  const { Duplex } = require('node:stream')
-  const { createSecureContext, TLSSocket } = require('node:tls')
-  const { pfx, passphrase } = JSON.parse(require('node:fs').readFileSync(0, 'utf8'))
-  const secureContext = createSecureContext({ pfx: Buffer.from(pfx, 'base64'), passphrase })
+  import { X509Certificate } from 'node:crypto'
+  import { Duplex } from 'node:stream'
+  import { createSecureContext, TLSSocket } from 'node:tls'
+  const input = Buffer.concat(await process.stdin.toArray())
+  const end = input.indexOf('\\n')
+  const passphrase = Buffer.from(input.toString('latin1', 0, end), 'base64').toString()
+  const secureContext = createSecureContext({ pfx: input.subarray(end + 1), passphrase })
   const { raw } = new TLSSocket(new Duplex({ read() {} }), { isServer: true, secureContext }).getCertificate()
-  process.stdout.write(new (require('node:crypto').X509Certificate)(raw).fingerprint256, () => process.exit())
+  process.stdout.write(new X509Certificate(raw).fingerprint256)
 `
 
 /** Fingerprints by a digest of keystore and password, which every poll and every probe passes again. */
@@ -27,8 +33,8 @@ const decoded = new LRUCache<string, Promise<string | undefined>>({ max: maxKeys
 const limit = createLimiter(() => 2)
 
 /** Returns the SHA-256 fingerprint of the certificate in a PKCS#12 keystore: 64 hexadecimal digits; undefined if it cannot be read. */
-export function keystoreFingerprint(pfx: Buffer, passphrase: string | undefined): Promise<string | undefined> {
-  const input = JSON.stringify({ pfx: pfx.toString('base64'), passphrase })
+export function keystoreFingerprint(pfx: Buffer, passphrase = ''): Promise<string | undefined> {
+  const input = Buffer.concat([Buffer.from(`${Buffer.from(passphrase).toString('base64')}\n`), pfx])
   const key = hash('sha256', input, 'base64')
   const before = decoded.get(key)
   if (before !== undefined) return before
@@ -45,10 +51,10 @@ export function keystoreFingerprint(pfx: Buffer, passphrase: string | undefined)
 class LateError extends Error {}
 
 /** In a process that can be ended: the file itself says how many rounds its decryption takes, up to hours. */
-function decode(input: string): Promise<string> {
+function decode(input: Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const options = { timeout: maxMs, killSignal: 'SIGKILL', windowsHide: true } as const
-    const child = execFile(process.execPath, ['--input-type=commonjs', '--eval', program], options, (error, fingerprint) => {
+    const child = execFile(process.execPath, ['--input-type=module', '--eval', program], options, (error, fingerprint) => {
       process.off('exit', end)
       // If it is killed as it ends, there is no error, and no output either.
       if (child.killed) reject(new LateError(`not decoded within ${maxMs} ms`))
