@@ -1,3 +1,4 @@
+import { haveSameItems } from '../src/util/same-items.ts'
 import type { AddSample, Family } from './families/family.ts'
 import { type Format, familyHeader, knownValue, labelText } from './text.ts'
 
@@ -40,8 +41,10 @@ export class FamilyText<T> {
   #text = ''
   /** Number of the server of the last sample. */
   #last = -1
-  /** The labels of its samples. */
-  readonly #labels: string[] = []
+  /** Number of samples of that server. */
+  #samples = 0
+  /** The labels of the last samples by their position, which are often those of the server before. */
+  readonly #labels: { readonly values: readonly string[]; readonly text: string }[] = []
 
   /** @param countsSinceStart whether the counters started with the process: OpenMetrics then has the time. Those of a game server did not */
   constructor(server: CurrentServer, { family, headers }: PreparedFamily<T>, format: Format, countsSinceStart = false) {
@@ -62,12 +65,14 @@ export class FamilyText<T> {
     const { number, label } = this.#server
     if (number !== this.#last) {
       this.#last = number
-      this.#labels.length = 0
+      this.#samples = 0
     }
     const { name, labels: names } = this.#family
-    const text = labelText(names, values)
-    if (this.#labels.includes(text)) return
-    this.#labels.push(text)
+    let labels = this.#labels[this.#samples]
+    if (labels === undefined || !haveSameItems(values, labels.values)) labels = { values, text: labelText(names, values) }
+    for (let index = 0; index < this.#samples; index++) if (this.#labels[index]?.text === labels.text) return
+    this.#labels[this.#samples++] = labels
+    const { text } = labels
     const between = label !== '' && text !== '' ? ',' : ''
     const all = label === '' && text === '' ? '' : `{${label}${between}${text}}`
     if (this.#text === '' && this.#full.length === 0) this.#text = this.#header
