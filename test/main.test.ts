@@ -280,7 +280,9 @@ describe('tickwarden', () => {
   })
 
   it('ends with 0 five seconds after SIGTERM, even if its start takes longer', async () => {
-    const list = createHttpServer(() => running.child.kill('SIGTERM')).listen(0, '127.0.0.1')
+    const list = createHttpServer()
+      .once('request', () => running.child.kill('SIGTERM'))
+      .listen(0, '127.0.0.1')
     onTestFinished(() => {
       list.closeAllConnections()
       list.close()
@@ -292,7 +294,7 @@ describe('tickwarden', () => {
     running.child.kill('SIGSTOP')
     await delay(6_000)
     running.child.kill('SIGCONT')
-    expect(await running.exit).toBe(0)
+    expect(await running.exit, running.output()).toBe(0)
   })
 
   it('replaces tokens on SIGHUP, and reports that an added one requires a restart', async () => {

@@ -33,10 +33,15 @@ export async function runServe(call: Call): Promise<number | undefined> {
     await service?.reload()
   })
   const grace = closeWithGrace({ delay: 5000, logger: false, skip: ['SIGHUP'] }, async ({ err, signal }) => {
+    // Before the log is written, so that this time does not begin later than that of the library.
+    const closed = waitUpTo(
+      starting.then((service) => service.close()),
+      maxEndMs,
+      systemClock,
+    )
     if (err) logger.fatal({ err }, 'unexpected error, shutting down')
     else logger.info(`${signal ?? 'stop requested'}: shutting down`)
-    const closing = starting.then((service) => service.close())
-    await waitUpTo(closing, maxEndMs, systemClock)
+    await closed
   })
   try {
     await starting
