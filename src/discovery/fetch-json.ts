@@ -1,4 +1,4 @@
-import { basicAuthorization, type HttpClient, HttpError } from '../util/http-client.ts'
+import { type HttpClient, HttpError, takeAuthorization } from '../util/http-client.ts'
 import { DiscoveryError } from './provider.ts'
 
 /** The content types that Prometheus accepts. */
@@ -14,9 +14,7 @@ export interface Target {
 /** @param token used if the URL has no user name and password */
 export function toTarget(text: string, token: string | undefined): Target {
   const url = new URL(text)
-  const authorization = basicAuthorization(url) ?? (token && `Bearer ${token}`)
-  url.username = ''
-  url.password = ''
+  const authorization = takeAuthorization(url) ?? (token && `Bearer ${token}`)
   return { url, authorization }
 }
 

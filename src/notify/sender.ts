@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import ipaddr from 'ipaddr.js'
 import { backoffMs, withJitter } from '../util/backoff.ts'
 import type { Clock } from '../util/clock.ts'
-import { basicAuthorization, HttpClient, type HttpError, type HttpReply, type HttpRequest } from '../util/http-client.ts'
+import { HttpClient, type HttpError, type HttpReply, type HttpRequest, takeAuthorization } from '../util/http-client.ts'
 import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
 import { type ChannelContext, type ChannelType, DeliveryError, maxShown } from './channels/channel.ts'
@@ -65,10 +65,7 @@ export function createContext(
     async request(request: HttpRequest) {
       let reply: HttpReply
       const url = new URL(request.url)
-      // fetch() refuses a URL with a user name or password.
-      const authorization = basicAuthorization(url)
-      url.username = ''
-      url.password = ''
+      const authorization = takeAuthorization(url)
       const headers = { ...(authorization !== undefined && { authorization }), ...request.headers }
       try {
         reply = await client.request({ ...request, url, headers, isBodyOptional: true })

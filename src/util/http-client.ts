@@ -75,8 +75,11 @@ function codeOf(error: unknown): string {
   return cause?.code ?? (typeof code === 'string' ? code : undefined) ?? cause?.message ?? message
 }
 
-/** The Authorization header for a user name and password; undefined for neither. */
-export function basicAuthorization({ username, password }: Pick<URL, 'username' | 'password'>): string | undefined {
+/** Removes the user name and password from a URL, which fetch() would refuse. @returns their Authorization header; undefined for neither */
+export function takeAuthorization(url: URL): string | undefined {
+  const { username, password } = url
+  url.username = ''
+  url.password = ''
   if (username === '' && password === '') return undefined
   const pair = `${decodePart(username)}:${decodePart(password)}`
   return `Basic ${Buffer.from(pair).toString('base64')}`

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createFolder } from '../../util/create-folder.ts'
 import { readFileUpTo, writeAtomic } from '../../util/files.ts'
-import { basicAuthorization, HttpClient, type HttpClientOptions, type HttpError, shortName } from '../../util/http-client.ts'
+import { HttpClient, type HttpClientOptions, type HttpError, shortName, takeAuthorization } from '../../util/http-client.ts'
 import { textAt } from '../../util/is-record.ts'
 import { parseJson } from '../../util/json.ts'
 import type { Log } from '../../util/log.ts'
@@ -29,9 +29,7 @@ interface UrlOriginOptions extends Partial<Pick<HttpClientOptions, 'timeoutMs' |
 export function urlOrigin(options: UrlOriginOptions): Origin {
   const { database, url, interval, cacheDir, distrusted, log, timeoutMs = 60_000, maxBytes = maxSnapshotBytes } = options
   const target = new URL(url)
-  const authorization = basicAuthorization(target)
-  target.username = ''
-  target.password = ''
+  const authorization = takeAuthorization(target)
   // Without redirects, which could lead to a host that the operator did not configure.
   const client = new HttpClient({ timeoutMs, maxBytes })
   const copy = join(cacheDir, `${database}-${createHash('sha256').update(url).digest('hex').slice(0, 16)}.cache`)
