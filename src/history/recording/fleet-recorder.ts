@@ -35,7 +35,7 @@ export class FleetRecorder {
   #next = 0
   #bytes = 0
   /** Resolves when it is known what is stored of the servers. */
-  #loading: Promise<unknown> = Promise.resolve()
+  #loading: Promise<void> = Promise.resolve()
   #stop: (() => void)[] = []
   #cancel = () => {}
   #cancelLoad = () => {}
@@ -129,10 +129,11 @@ export class FleetRecorder {
   }
 
   /** Nothing is recorded of a server before it is known what is stored of it. */
-  #add(names: readonly string[]): Promise<unknown> {
+  #add(names: readonly string[]): Promise<void> {
     const added = names.map((name) => [name, new RecordedServer(this.#options.clock)] as const)
     for (const [name, recorded] of added) this.#servers.set(name, recorded)
-    this.#loading = Promise.all([this.#loading, this.#load(added)])
+    // Without the results, each of which would keep the one before it for as long as servers are added.
+    this.#loading = Promise.all([this.#loading, this.#load(added)]).then(() => {})
     return this.#loading
   }
 
