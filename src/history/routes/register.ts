@@ -65,6 +65,8 @@ interface Route<P extends Parameters> {
   readonly mistake?: string
   readonly parameters: P
   readonly reply: TSchema
+  /** Whether settings may turn it off: it is then not found. */
+  readonly isOptional?: true
   /** What the reply has besides the name of the server. */
   read(server: string, values: ParameterValues<P>): Promise<object>
 }
@@ -83,16 +85,24 @@ export function registerHistory(
   app: FastifyInstance,
   { fleet, history, maintenancePart, playersOff }: HistoryRoutesOptions,
 ): void {
-  function add<P extends Parameters>({ path, summary, description, mistake, parameters, reply, read }: Route<P>): void {
+  function add<P extends Parameters>({
+    path,
+    summary,
+    description,
+    mistake,
+    parameters,
+    reply,
+    isOptional,
+    read,
+  }: Route<P>): void {
     for (const place of serverPlaces(fleet)) {
-      const isMissing = place.params !== undefined || path === '/players'
       const schema = {
         ...{ tags: [place.tag], summary, description, querystring: query(parameters) },
         ...(place.params && { params: place.params }),
         response: {
           ...preparedReplies({ description: summary, content: json(reply) }),
           ...problem(400, { code: 'INVALID_PARAMETER', detail: mistake ?? 'Query string is not percent-encoded UTF-8.' }),
-          ...(isMissing && problems(404)),
+          ...((place.params || isOptional) && problems(404)),
         },
       }
       app.get(`${place.path}${path}`, { schema }, async (request, sent) => {
@@ -132,6 +142,7 @@ export function registerHistory(
     mistake: `Parameter "range" is "5m"; expected ${rangeParameter.expected}.`,
     parameters: { range: withDefault(rangeParameter, 7 * day) },
     reply: PlayersReply,
+    isOptional: true,
     async read(server, { range }) {
       if (playersOff !== undefined) throw notFound(`Players are not served because ${playersOff} is false.`)
       const players = await history.players(server, range)
