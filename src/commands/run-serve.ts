@@ -6,10 +6,7 @@ import { waitUpTo } from '../util/wait-up-to.ts'
 import type { Call } from './command.ts'
 import { ListenError } from './listen.ts'
 import { configOf, inputOf } from './load-config.ts'
-import { serve } from './serve.ts'
-
-/** Maximum time from a signal to the end of the process, milliseconds. Ends with 0: a start that takes longer has nothing to lose yet. */
-const maxEndMs = 4_800
+import { maxCloseMs, serve } from './serve.ts'
 
 async function createLogger(config: Config) {
   const options = { level: config.log.logLevel }
@@ -32,16 +29,12 @@ export async function runServe(call: Call): Promise<number | undefined> {
     const service = await starting.catch(() => undefined)
     await service?.reload()
   })
-  const grace = closeWithGrace({ delay: 5000, logger: false, skip: ['SIGHUP'] }, async ({ err, signal }) => {
-    // Before the log is written, so that this time does not begin later than that of the library.
-    const closed = waitUpTo(
-      starting.then((service) => service.close()),
-      maxEndMs,
-      systemClock,
-    )
+  const grace = closeWithGrace({ delay: false, logger: false, skip: ['SIGHUP'] }, async ({ err, signal }) => {
     if (err) logger.fatal({ err }, 'unexpected error, shutting down')
     else logger.info(`${signal ?? 'stop requested'}: shutting down`)
-    await closed
+    // A start that takes longer has nothing to lose yet.
+    const closing = starting.then((service) => service.close())
+    await waitUpTo(closing, maxCloseMs, systemClock)
   })
   try {
     await starting

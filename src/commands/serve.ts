@@ -27,7 +27,7 @@ const demoStays = 'The demo server is watched because no server was configured a
 /** Maximum time that the start waits for lists of servers, milliseconds. Later ones are added when they arrive. */
 const maxDiscoveryMs = 2_000
 /** Maximum time for closing, milliseconds: process managers often kill after a few seconds. */
-const maxCloseMs = 4_500
+export const maxCloseMs = 4_500
 
 /** Starts the separate listener of the metrics, if METRICS_LISTEN is set. */
 async function listenForMetrics({ metricsApp }: Pick<App, 'metricsApp'>, { metricsListen }: Config['metrics']): Promise<void> {
@@ -180,7 +180,7 @@ async function start({ config, logger, load, deferred, opened }: StartOptions) {
     /** `http://host:port`, with the actual port. */
     url,
     /** Stops listening, polling and the demo server; replies in progress are finished. */
-    close: () => waitUpTo(closeAll(opened), maxCloseMs, clock),
+    close: () => closeAll(opened),
     /** Reads the servers of all providers again. Never rejects. */
     reload: async () => (discovery ? discovery.reload() : logger.info(demoStays)),
   }
