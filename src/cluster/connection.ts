@@ -25,6 +25,8 @@ export interface StateConnectionOptions {
 }
 
 const connectTimeoutMs = 5_000
+/** Number of commands of which the shortest duration counts: more than are sent at once and may be late together. */
+const roundTripCount = 8
 /** Maximum time that a command of the start waits for the first attempt to connect, milliseconds. */
 const maxAttemptMs = 1_000
 const minRetryMs = 50
@@ -48,8 +50,8 @@ export class StateConnection {
   readonly #reports: ProblemReports
   readonly #readyListeners = new Set<() => void>()
   #isClosed = false
-  /** Durations of the last two commands, milliseconds. */
-  #roundTrips: readonly [number, number] = [0, 0]
+  /** Durations of the last commands, milliseconds. */
+  #roundTrips: readonly number[] = []
 
   constructor(options: StateConnectionOptions) {
     const { address, password, clock, log, timeoutMs, maxBlockMs, maxRetryMs } = options
@@ -114,9 +116,9 @@ export class StateConnection {
     return this.#commands.status === 'ready'
   }
 
-  /** Milliseconds from a command to its reply: the shorter one of the last two. */
+  /** Milliseconds from a command to its reply: the shortest of the last few, because a busy process reads replies late; 0 before the first. */
   get roundTripMs(): number {
-    return Math.min(...this.#roundTrips)
+    return this.#roundTrips.length === 0 ? 0 : Math.min(...this.#roundTrips)
   }
 
   /**
@@ -131,7 +133,7 @@ export class StateConnection {
       const sentAt = this.#clock.now()
       const result = await command(redis)
       const took = this.#clock.now() - sentAt
-      if (redis === this.#commands) this.#roundTrips = [this.#roundTrips[1] || took, took]
+      if (redis === this.#commands) this.#roundTrips = [...this.#roundTrips.slice(1 - roundTripCount), took]
       this.#reports.remove(part)
       return result
     } catch (error) {

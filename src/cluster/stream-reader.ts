@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../util/clock.ts'
 import type { StateConnection } from './connection.ts'
 import type { StateKeys } from './keys.ts'
+import { ServerTime } from './server-time.ts'
 
 /** An entry of the stream. */
 export interface StreamEntry {
@@ -42,8 +43,9 @@ export class StreamReader {
   /** Id of the last entry that was read, also of another program. */
   #cursor = ''
   #isComplete = false
-  /** Monotonic milliseconds of the last reply with all entries: others are not older. */
+  /** Monotonic milliseconds at which Redis sent the last reply with all entries: others were not posted before. */
   #readAt: number
+  readonly #serverTime = new ServerTime()
 
   constructor(options: StreamReaderOptions) {
     this.#options = options
@@ -86,6 +88,7 @@ export class StreamReader {
 
   async #read(): Promise<void> {
     const { connection, keys, clock, blockMs, prepare, onEntry } = this.#options
+    const requestedAt = clock.now()
     const results = await connection.run('messages', async (redis) => {
       const reading = redis.xread('COUNT', maxEntries, 'BLOCK', blockMs, 'STREAMS', keys.stream, this.#cursor)
       const [reply, time] = await Promise.all([reading, redis.time()])
@@ -95,9 +98,9 @@ export class StreamReader {
     // Heartbeats are missing: the server may have lost the stream, and its positions with it.
     if (entries.length === 0) this.#isComplete = false
     const now = Number(results.time[0]) * 1_000 + Number(results.time[1]) / 1_000
-    const arrivedAt = clock.now()
-    const elapsedMs = arrivedAt - this.#readAt
-    if (entries.length < maxEntries) this.#readAt = arrivedAt
+    const repliedAt = this.#serverTime.toLocal(now, requestedAt, clock.now())
+    const elapsedMs = repliedAt - this.#readAt
+    if (entries.length < maxEntries) this.#readAt = repliedAt
     await prepare?.(entries.map(({ values }) => values.get('text') ?? '')).catch(() => {})
     for (const { id, values } of entries) {
       const value = (name: string) => values.get(name) ?? ''
@@ -117,7 +120,7 @@ export class StreamReader {
         kind: value('kind'),
         data: value('data'),
         text: value('text'),
-        postedAt: arrivedAt - waitedMs - connection.roundTripMs / 2,
+        postedAt: repliedAt - waitedMs - connection.roundTripMs / 2,
       })
     }
   }

@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import { ServerTime } from '../../src/cluster/server-time.ts'
+import { joinCluster, keys } from '../helpers/cluster-member.ts'
+import { startRedis } from '../helpers/redis-server.ts'
+import { hasTool } from '../helpers/require-tool.ts'
+import { until } from '../helpers/until.ts'
+
+describe('ServerTime', () => {
+  it('knows from faster replies when a reply arrived that was read late', () => {
+    const time = new ServerTime()
+    expect(time.toLocal(50_000, 1_000, 1_300)).toBe(1_300)
+    expect(time.toLocal(50_100, 1_300, 1_302)).toBe(1_302)
+    // Read after 900 ms.
+    expect(time.toLocal(51_100, 1_302, 3_202)).toBeCloseTo(2_302, -1)
+  })
+
+  it.for([3_600_000, -3_600_000])('does not believe a clock that was set by %i ms', (step) => {
+    const time = new ServerTime()
+    expect(time.toLocal(50_000, 1_000, 1_001)).toBe(1_001)
+    const after = time.toLocal(50_100 + step, 1_050, 1_101)
+    expect(after).toBeGreaterThanOrEqual(1_050)
+    expect(after).toBeLessThanOrEqual(1_101)
+  })
+
+  it('follows a clock that is slower', () => {
+    const time = new ServerTime()
+    let reply = 0
+    for (let at = 0; at < 3_600_000; at += 1_000) reply = time.toLocal(0.9995 * at, at - 1_000, at)
+    expect(reply).toBeCloseTo(3_599_000, -1)
+  })
+})
+
+describe.skipIf(!hasTool('redis-server'))('StreamReader', () => {
+  it('knows when an entry was posted, even if its process was busy when it arrived', async () => {
+    const redis = await startRedis()
+    const { entries, members } = joinCluster(redis, 'a')
+    await until(() => members() === 'a')
+    await until(() => entries.length > 0)
+    const [epoch, position] = [entries[0]!.epoch, entries[0]!.position]
+    const post = `local time = redis.call('TIME')
+      local last = redis.call('HGET', KEYS[1], 'position')
+      local position = string.format('%.0f', last + 1)
+      redis.call('HSET', KEYS[1], 'position', position)
+      redis.call('XADD', KEYS[2], position .. '-0', 'after', last, 'epoch', ARGV[1], 'at', time[1] * 1000 + math.floor(time[2] / 1000),
+        'member', 'other', 'kind', 'test', 'data', '', 'text', '')`
+    redis.cli('eval', post, '2', keys.state, keys.stream, String(epoch))
+    const postedBefore = performance.now()
+    execFileSync('sleep', ['2'])
+    await until(() => entries.some(({ kind }) => kind === 'test'))
+    const entry = entries.find(({ kind }) => kind === 'test')
+    expect(entry?.position).toBeGreaterThan(position)
+    expect(entry?.postedAt).toBeLessThan(postedBefore + 1_000)
+  })
+})
