@@ -31,7 +31,7 @@ async function install(): Promise<PythonPeers> {
   if (existsSync(installed) && readFileSync(installed, 'utf8') === wanted) return { python }
   const steps = [
     ['python3', '-m', 'venv', '--clear', venv],
-    [python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--requirement', requirements],
+    [python, '-m', 'pip', 'install', '--quiet', '--no-compile', '--disable-pip-version-check', '--requirement', requirements],
   ] as const
   for (const [program, ...args] of steps) {
     try {
