@@ -5,7 +5,7 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import { serverFamilies } from '../exporter/families/index.ts'
 import { createFleetWriter } from '../exporter/fleet-text.ts'
 import { toChunks } from '../exporter/metrics-route.ts'
-import { escapeLabel, familyHeader, knownValue, labelText } from '../exporter/text.ts'
+import { knownValue } from '../exporter/text.ts'
 import type { Fields } from '../src/game/fields.ts'
 import { merge, type ServerSnapshot } from '../src/game/snapshot.ts'
 import type { BenchOptions } from './main.ts'
@@ -111,24 +111,6 @@ async function medians(
   return times.map((all) => all.sort((x, y) => x - y)[Math.floor(all.length / 2)] ?? 0)
 }
 
-/** The same text as strings: family by family, joined and encoded at the end. */
-function renderStrings(snapshots: readonly ServerSnapshot[]): Buffer {
-  const texts = serverFamilies.map((family) => {
-    const lines: string[] = []
-    for (const snapshot of snapshots) {
-      const server = `server="${escapeLabel(snapshot.server)}"`
-      family.read(snapshot, (value, ...labels) => {
-        const known = knownValue(value)
-        if (known === undefined) return
-        const own = labelText(family.labels, labels)
-        lines.push(`${family.name}{${own === '' ? server : `${server},${own}`}} ${known}\n`)
-      })
-    }
-    return lines.length === 0 ? '' : familyHeader(family, 'prometheus') + lines.join('')
-  })
-  return Buffer.from(texts.join(''))
-}
-
 /** A server that answers with the result of `body`; the returned function fetches it once over a keep-alive connection. */
 async function overHttp(body: () => Buffer | Readable) {
   // Kept open while the next texts are prepared, which takes seconds for thousands of servers.
@@ -165,24 +147,21 @@ export async function run({ quick }: BenchOptions): Promise<void> {
 
     const single = await overHttp(() => ours)
     const streamed = await overHttp(() => Readable.from(toChunks(write(snapshots, 'prometheus')), { objectMode: false }))
-    if (!renderStrings(snapshots).equals(ours)) throw new Error('the strings and the bytes differ')
-    const runs = [bytes, () => renderStrings(snapshots), () => prom(snapshots), single.fetchOnce, streamed.fetchOnce]
+    const runs = [bytes, () => prom(snapshots), single.fetchOnce, streamed.fetchOnce]
     const times = await medians(runs, effort, () => {
       snapshots = at(++round)
     })
-    const [rendered = 0, strings = 0, theirs = 0, singleTime = 0, streamedTime = 0] = times
+    const [rendered = 0, theirs = 0, singleTime = 0, streamedTime = 0] = times
     single.close()
     streamed.close()
 
     const parts = [...write(snapshots, 'prometheus')].map((part) => part.length)
     record(`exposition of ${size} servers`, rendered, 'ms')
-    record(`exposition of ${size} servers: strings / bytes`, strings / rendered, 'ratio')
     record(`exposition of ${size} servers: prom-client / ours`, theirs / rendered, 'ratio')
     record(`exposition of ${size} servers over HTTP: streamed / one Buffer made before`, streamedTime / singleTime, 'ratio')
     console.log(
       [
         `${size} servers: ${lines(promText)} series, ${(ours.length / 1024).toFixed(0)} KiB in ${parts.length} parts`,
-        `  strings / bytes, rendering:                ${(strings / rendered).toFixed(1)} (${strings.toFixed(2)} ms / ${rendered.toFixed(2)} ms)`,
         `  prom-client / ours, rendering:             ${(theirs / rendered).toFixed(1)} (${theirs.toFixed(2)} ms / ${rendered.toFixed(2)} ms)`,
         `  ours streamed / one Buffer, over HTTP:     ${(streamedTime / singleTime).toFixed(1)} (${streamedTime.toFixed(2)} ms / ${singleTime.toFixed(2)} ms)`,
       ].join('\n'),
