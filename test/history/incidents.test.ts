@@ -302,13 +302,13 @@ describe('the recorded incidents', () => {
     const service = await open({ one: { ...refused } })
     await run(service as never, 2 * minute)
     const [incident] = await service.incidents()
-    const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+    const main = join(import.meta.dirname, '..', '..', 'dist', 'src', 'main.js')
     const command = (...args: readonly string[]) => {
       try {
         const env = { ...process.env, DATA_DIR: folder, NO_COLOR: '1' }
         return {
           code: 0,
-          text: execFileSync(process.execPath, ['--import', 'tsx', main, 'incident', ...args], {
+          text: execFileSync(process.execPath, [main, 'incident', ...args], {
             env,
             encoding: 'utf8',
             stdio: 'pipe',
