@@ -105,10 +105,16 @@ export function createSystemResolver(options: SystemResolverOptions): Resolver {
 const cancelled = () => Object.assign(new Error('the resolver is closed'), { code: 'ECANCELLED' })
 
 /** Whether IPv6 addresses come first: like getaddrinfo, if this machine has a global IPv6 address (RFC 6724). */
-const prefersIpv6 = (): boolean =>
-  Object.values(networkInterfaces()).some((all) =>
-    all?.some(({ family, internal, address }) => family === 'IPv6' && !internal && /^[23]/.test(address)),
-  )
+function prefersIpv6(): boolean {
+  try {
+    return Object.values(networkInterfaces()).some((all) =>
+      all?.some(({ family, internal, address }) => family === 'IPv6' && !internal && /^[23]/.test(address)),
+    )
+  } catch {
+    // A sandbox may not allow it, such as one of systemd without AF_NETLINK.
+    return false
+  }
+}
 
 interface Found extends LookupAddress {
   readonly ttl: number
