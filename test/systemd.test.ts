@@ -14,9 +14,9 @@ const valuesOf = (name: string): readonly string[] =>
     .flatMap((line) => (line.startsWith(`${name}=`) ? line.slice(name.length + 1).split(' ') : []))
 
 describe('the sandbox of the unit of systemd', () => {
-  it('allows what Node.js calls when it starts, and ends the service for no other call', () => {
-    // V8 calls pkey_alloc(), which is not in @system-service, and write-file-atomic chown(), which is in @privileged.
-    expect(valuesOf('SystemCallFilter')).toEqual(['@system-service', '@pkey', '~@privileged', '@resources'])
+  it('allows what Node.js and the service call, and ends the service for no other call', () => {
+    // V8 calls pkey_alloc(), which is not in @system-service, and write-file-atomic and SQLite chown(), which is in @privileged.
+    expect(valuesOf('SystemCallFilter')).toEqual(['@system-service', '@pkey', '~@privileged', '@resources', '@chown'])
     expect(valuesOf('SystemCallErrorNumber')).toEqual(['EPERM'])
   })
 
