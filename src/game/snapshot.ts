@@ -154,11 +154,19 @@ export function merge(
   return Object.freeze(count > maxAdded ? { ...known } : known) as KnownFields
 }
 
-/** Adds ids from other sources to players without one, for example from the status to the players of the query. */
+/**
+ * Adds ids from other sources to players without one, for example from the status to the players of the query. If the list has several
+ * players of one name, it is unknown which of them has the id.
+ */
 function withIds(list: PlayerList, readings: readonly Reading[]): PlayerList {
   if (list.players.every(({ id }) => id !== undefined)) return list
   const all = readings.flatMap(({ fields }) => fields.players?.players ?? [])
   const known = new Map(all.flatMap((player) => (player.id === undefined ? [] : [[player.name, player]])))
+  const names = new Set<string>()
+  for (const { name } of list.players) {
+    if (names.has(name)) known.delete(name)
+    names.add(name)
+  }
   return { ...list, players: list.players.map((player) => (player.id === undefined ? known.get(player.name) : player) ?? player) }
 }
 

@@ -17,6 +17,20 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignalLike): Prom
   })
 }
 
+/** Runs `work` with a signal of its own, which is aborted with `signal`, and when the work has ended. */
+export async function withOwnSignal<T>(signal: AbortSignalLike, work: (own: AbortController) => Promise<T>): Promise<T> {
+  const own = new AbortController()
+  const follow = () => own.abort(signal.reason)
+  signal.addEventListener('abort', follow, { once: true })
+  if (signal.aborted) follow()
+  try {
+    return await work(own)
+  } finally {
+    signal.removeEventListener('abort', follow)
+    own.abort()
+  }
+}
+
 /** Returns an AbortSignal that is aborted when `signal` is, for functions that accept no other. */
 export function toAbortSignal(signal: AbortSignalLike): AbortSignal {
   if (signal instanceof AbortSignal) return signal

@@ -73,6 +73,16 @@ it('adds the ids of players from another source, but no other players', () => {
   })
 })
 
+it('adds no id to one of several players of the same name', () => {
+  const id = '069a79f4-44e9-4726-a5be-fca90e38aaf5'
+  // The status leaves out an id that is not valid.
+  const sample = { players: [{ name: 'Al', id }, { name: 'Al' }], complete: false }
+  const status = reading('status', { players: sample })
+  expect(merge([status]).players?.value).toEqual(sample)
+  const players = { players: [{ name: 'Al' }, { name: 'Al' }], complete: true }
+  expect(merge([reading('query', { players }), status]).players?.value).toEqual(players)
+})
+
 it('takes a field from a source whose last poll failed only if no other source has it', () => {
   const readings = [reading('rcon', { playersOnline: 7, tickFrozen: false }), reading('status', { playersOnline: 2 }, 5)]
   expect(merge(readings, new Set<SourceName>(['rcon']))).toMatchObject({

@@ -1,8 +1,9 @@
 import { type AbortSignalLike, abortable } from '../../util/abortable.ts'
 import type { HostPort } from '../../util/address.ts'
 import type { Clock } from '../../util/clock.ts'
+import { waitUpTo } from '../../util/wait-up-to.ts'
 import type { Network } from '../network.ts'
-import { orderSrv, type SrvRecord } from '../protocol/srv.ts'
+import { orderSrv } from '../protocol/srv.ts'
 
 /** Milliseconds to wait for a reply. After that, the default port is more likely to work than a slow record. */
 const maxWaitMs = 500
@@ -25,13 +26,9 @@ export async function findServers(
   name: string,
   { network, clock, random, signal }: FindServersOptions,
 ): Promise<readonly HostPort[]> {
-  let cancel = () => {}
-  const late = new Promise<readonly SrvRecord[]>((resolve) => {
-    cancel = clock.after(maxWaitMs, () => resolve([]))
-  })
   const records = network.resolveSrv(name).catch(() => [])
-  const found = await abortable(Promise.race([records, late]), signal).finally(() => cancel())
-  return orderSrv(found, random)
+  const found = await waitUpTo(abortable(records, signal), maxWaitMs, clock)
+  return orderSrv(found ?? [], random)
     .slice(0, maxTargets)
     .map(({ name: host, port }) => ({ host, port }))
 }

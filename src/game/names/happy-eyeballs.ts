@@ -1,5 +1,5 @@
 import type { LookupAddress } from 'node:dns'
-import type { AbortSignalLike } from '../../util/abortable.ts'
+import { type AbortSignalLike, withOwnSignal } from '../../util/abortable.ts'
 import type { Clock } from '../../util/clock.ts'
 import { SourceError, type SourceErrorCode, toSourceError } from '../errors.ts'
 import { addressesOf, type Network } from '../network.ts'
@@ -41,7 +41,7 @@ export function createHappyEyeballs({ host, target, network, clock, phases }: Ha
     const [first, second] = addresses
     if (first === undefined) throw new SourceError('dns', `${target}: the host name has no addresses`)
     if (second === undefined) return attempt(first, signal)
-    const { reply, address } = await race(addresses, attempt, signal, target, clock)
+    const { reply, address } = await withOwnSignal(signal, ({ signal: own }) => race(addresses, attempt, own, target, clock))
     lastAddress = address
     return reply
   }
@@ -51,48 +51,35 @@ export function createHappyEyeballs({ host, target, network, clock, phases }: Ha
 function race<T>(
   addresses: readonly LookupAddress[],
   attempt: Attempt<T>,
-  signal: AbortSignalLike,
+  own: AbortSignal,
   target: string,
   clock: Clock,
 ): Promise<{ readonly reply: T; readonly address: string }> {
   return new Promise((resolve, reject) => {
-    const running = new Set<AbortController>()
     const waiting = [...addresses]
+    let running = 0
     let cancel = () => {}
-    const end = (reason: unknown) => {
+    own.addEventListener('abort', () => {
       cancel()
       waiting.length = 0
-      signal.removeEventListener('abort', abort)
-      for (const controller of running) controller.abort(reason)
-    }
-    const fail = (reason: unknown) => {
-      reject(reason)
-      end(reason)
-    }
-    const abort = () => fail(signal.reason)
+    })
     const next = () => {
       cancel()
       const one = waiting.shift()
       if (one === undefined) return
       if (waiting.length > 0) cancel = clock.after(attemptDelayMs, next)
-      const controller = new AbortController()
-      running.add(controller)
-      attempt(one, controller.signal)
-        .finally(() => running.delete(controller))
-        .then(
-          (reply) => {
-            resolve({ reply, address: one.address })
-            end(new SourceError('aborted', `${target}: another address has replied`))
-          },
-          (error: unknown) => {
-            if (!unreached.has(toSourceError(error, target).code)) fail(error)
-            else if (waiting.length > 0) next()
-            else if (running.size === 0) fail(error)
-          },
-        )
+      running++
+      attempt(one, own).then(
+        (reply) => resolve({ reply, address: one.address }),
+        (error: unknown) => {
+          running--
+          if (!unreached.has(toSourceError(error, target).code)) reject(error)
+          else if (waiting.length > 0) next()
+          else if (running === 0) reject(error)
+        },
+      )
     }
-    signal.addEventListener('abort', abort, { once: true })
-    if (signal.aborted) abort()
+    if (own.aborted) reject(own.reason)
     else next()
   })
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../util/clock.ts'
 import type { Limiter } from '../../util/limiter.ts'
+import { waitUpTo } from '../../util/wait-up-to.ts'
 
 /** Minimum lifetime of an answer in milliseconds, including negative answers, so that not every poll sends a query. */
 const minLifetimeMs = 30_000
@@ -92,12 +93,7 @@ export function createNameCache<T>(options: NameCacheOptions<T>): (name: string)
   }
 
   /** Returns the new answer, or the old one if the refresh takes too long. */
-  function renewalOr(old: T, renewal: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const cancel = clock.after(maxWaitMs, () => resolve(old))
-      renewal.then(resolve, reject).finally(cancel)
-    })
-  }
+  const renewalOr = async (old: T, renewal: Promise<T>): Promise<T> => (await waitUpTo(renewal, maxWaitMs, clock)) ?? old
 
   return (name) => {
     const entry = entries.get(name)

@@ -2,6 +2,7 @@ import { promises as dns, type LookupAddress, type RecordWithTtl } from 'node:dn
 import { networkInterfaces } from 'node:os'
 import type { Clock } from '../../util/clock.ts'
 import { createLimiter } from '../../util/limiter.ts'
+import { waitUpTo } from '../../util/wait-up-to.ts'
 import type { SrvRecord } from '../protocol/srv.ts'
 import type { Answer } from './name-cache.ts'
 import { candidates, createFileView, parseHosts, parseResolvConf, type SearchRules } from './system-files.ts'
@@ -105,10 +106,16 @@ export function createSystemResolver(options: SystemResolverOptions): Resolver {
 const cancelled = () => Object.assign(new Error('the resolver is closed'), { code: 'ECANCELLED' })
 
 /** Whether IPv6 addresses come first: like getaddrinfo, if this machine has a global IPv6 address (RFC 6724). */
-const prefersIpv6 = (): boolean =>
-  Object.values(networkInterfaces()).some((all) =>
-    all?.some(({ family, internal, address }) => family === 'IPv6' && !internal && /^[23]/.test(address)),
-  )
+function prefersIpv6(): boolean {
+  try {
+    return Object.values(networkInterfaces()).some((all) =>
+      all?.some(({ family, internal, address }) => family === 'IPv6' && !internal && /^[23]/.test(address)),
+    )
+  } catch {
+    // A sandbox may not allow it, such as one of systemd without AF_NETLINK.
+    return false
+  }
+}
 
 interface Found extends LookupAddress {
   readonly ttl: number
@@ -132,33 +139,19 @@ async function queryBoth(resolver: dns.Resolver, name: string, clock: Clock): Pr
 }
 
 /** Collects the addresses of both families, or of one if the other takes much longer. Rejects if there are none. */
-function collect(queries: readonly Promise<readonly Found[]>[], clock: Clock): Promise<readonly Found[]> {
-  return new Promise((resolve, reject) => {
-    const found: Found[] = []
-    const failures: unknown[] = []
-    let pending = queries.length
-    let cancel = () => {}
-    const finish = () => {
-      cancel()
-      if (found.length > 0) resolve([...found])
-      // A failed query takes precedence over a negative answer.
-      else reject(failures.find((error) => !isNegative(error)) ?? failures[0])
-    }
-    const end = () => {
-      if (--pending === 0) finish()
-      else if (found.length > 0) cancel = clock.after(maxFamilyGapMs, finish)
-    }
-    for (const query of queries) {
-      query.then(
-        (addresses) => {
-          found.push(...addresses)
-          end()
-        },
-        (error: unknown) => {
-          failures.push(error)
-          end()
-        },
-      )
-    }
-  })
+async function collect(queries: readonly Promise<readonly Found[]>[], clock: Clock): Promise<readonly Found[]> {
+  const found: Found[] = []
+  const failures: unknown[] = []
+  const ends = queries.map((query) =>
+    query.then(
+      (addresses) => void found.push(...addresses),
+      (error: unknown) => void failures.push(error),
+    ),
+  )
+  await Promise.race(ends)
+  const all = Promise.all(ends)
+  await (found.length > 0 ? waitUpTo(all, maxFamilyGapMs, clock) : all)
+  // A failed query takes precedence over a negative answer.
+  if (found.length === 0) throw failures.find((error) => !isNegative(error)) ?? failures[0]
+  return [...found]
 }

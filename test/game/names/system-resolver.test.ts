@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { hostname, tmpdir } from 'node:os'
+import { syncBuiltinESMExports } from 'node:module'
+import os, { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { candidates, parseHosts, parseResolvConf } from '../../../src/game/names/system-files.ts'
 import { createSystemResolver, type Resolver } from '../../../src/game/names/system-resolver.ts'
 import { type DnsAnswer, dnsServer, type RecordType } from '../../helpers/dns-server.ts'
@@ -74,6 +75,21 @@ describe('the system resolver', () => {
     await clock.advance(250)
     expect((await found).value).toEqual([{ address: '192.0.2.1', family: 4 }])
     expect(dns.queries).toContain('AAAA mc.example.org')
+  })
+
+  it('queries both families if a sandbox hides the addresses of this machine', async () => {
+    const spy = vi.spyOn(os, 'networkInterfaces').mockImplementation(() => {
+      throw Object.assign(new Error('uv_interface_addresses'), { code: 'ERR_SYSTEM_ERROR' })
+    })
+    syncBuiltinESMExports()
+    onTestFinished(() => {
+      spy.mockRestore()
+      syncBuiltinESMExports()
+    })
+    const { resolver, system } = await subject((_, type) => (type === 'A' ? a('192.0.2.1') : ipv6(1)))
+    const { value } = await resolver.addresses('mc.example.org')
+    expect(value.map(({ family }) => family)).toEqual([4, 6])
+    expect(system).toEqual([])
   })
 
   it('resolves SRV records', async () => {

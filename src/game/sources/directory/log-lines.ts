@@ -18,7 +18,8 @@ const prefix = /^\[[^[\]]{1,60}\](?: \[[^[\]]{1,120}\]){0,2}(?:: | \([^()]{1,60}
 
 /** Parses a number with a point or a comma, depending on the locale of the JVM. */
 const seconds = (text: string): number => Number(text.replace(',', '.'))
-const build = (text: string): string => /^(?:git-[A-Za-z]+-)?(?:[\d.]+-)?(\d+)(?:-|\b)/.exec(text)?.[1] ?? text
+/** Returns the build number of Paper and its forks: of `git-Paper-196`, `1.21.4-232-12d8fe0` or `1.21.4-232-main@12d8fe0`. */
+export const buildNumber = (text: string): string => /^(?:git-[A-Za-z]+-)?(?:[\d.]+-)?(\d+)(?:-|\b)/.exec(text)?.[1] ?? text
 
 const patterns: readonly (readonly [RegExp, (found: readonly string[]) => LogEvent])[] = [
   [
@@ -45,7 +46,7 @@ const patterns: readonly (readonly [RegExp, (found: readonly string[]) => LogEve
   [/^MinecraftForge v(\d[\d.]{0,40})\S{0,20} Initialized$/, ([version = '']) => ({ kind: 'loader', loader: 'Forge', version })],
   [
     /^This server is running ([A-Za-z][\w-]{0,30}) version (\S{1,100}) /,
-    ([loader = '', version = '']) => ({ kind: 'loader', loader, version: build(version) }),
+    ([loader = '', version = '']) => ({ kind: 'loader', loader, version: buildNumber(version) }),
   ],
   [/^([^\s<>[\]*]{1,32})(?: \(formerly known as \S{1,32}\))? joined the game$/, ([name = '']) => ({ kind: 'joined', name })],
   [/^([^\s<>[\]*]{1,32}) left the game$/, ([name = '']) => ({ kind: 'left', name })],
@@ -62,6 +63,3 @@ export function parseLogLine(line: string): LogEvent | undefined {
   }
   return undefined
 }
-
-/** Returns the build number of Paper and its forks: of `git-Paper-196`, `1.21.4-232-12d8fe0` or `1.21.4-232-main@12d8fe0`. */
-export const buildNumber = build

@@ -9,7 +9,8 @@ import type { PhaseTimer } from '../../phases.ts'
 import { ProtocolError } from '../../protocol/error.ts'
 import { truncate } from '../../protocol/text.ts'
 import { type Measure, unmeasured } from '../source.ts'
-import { openSocket, type Trust } from './secure-socket.ts'
+import { openSocket } from './secure-socket.ts'
+import type { ManagementSettings } from './settings.ts'
 
 /** A list of 10,000 players is about 1 MB. */
 const maxMessage = 4 * 1024 * 1024
@@ -28,11 +29,8 @@ export class JsonRpcError extends Error {
 export const methodNotFound = -32601
 
 export interface JsonRpcOptions {
-  /** `ws://` or `wss://`. */
-  readonly url: string
-  /** Sent as a bearer token; never part of a message. */
-  readonly secret: string
-  readonly trust: Trust
+  /** The secret is sent as a bearer token; it is never part of a message. */
+  readonly settings: ManagementSettings
   readonly network: Network
   readonly phases?: PhaseTimer | undefined
   /** Every message is read within it. */
@@ -62,13 +60,14 @@ interface Pending {
  * server
  */
 export async function connectJsonRpc(options: JsonRpcOptions, signal: AbortSignalLike): Promise<JsonRpc> {
-  const url = new URL(options.url)
+  const { settings } = options
+  const url = new URL(settings.url)
   const target = url.host
-  const socket = await openSocket(url, options.trust, options.network, signal, options.phases)
+  const socket = await openSocket(url, settings, options.network, signal, options.phases)
   const library = load<typeof import('ws')>('ws')
   const ws = new library.WebSocket(url, {
     createConnection: () => socket,
-    headers: { authorization: `Bearer ${options.secret}` },
+    headers: { authorization: `Bearer ${settings.secret}` },
     maxPayload: maxMessage,
     perMessageDeflate: false,
     // One message per turn of the event loop: code that awaits a reply must run before the next message is handled.

@@ -118,12 +118,9 @@ export class ManagementSource implements Source {
   }
 
   async #open(signal: AbortSignalLike): Promise<JsonRpc> {
-    const { url, secret, caFile, fingerprint } = this.#settings
     const connection = await connectJsonRpc(
       {
-        url,
-        secret,
-        trust: { ...(caFile !== undefined && { caFile }), ...(fingerprint !== undefined && { fingerprint }) },
+        settings: this.#settings,
         network: this.#context.network ?? systemNetwork,
         phases: this.#phases,
         measure: this.#context.measure,

@@ -5,14 +5,10 @@ import { FileSizeError, readFileUpTo } from '../../../util/files.ts'
 import { SourceError, toSourceError, toTlsError } from '../../errors.ts'
 import { addressesOf, type Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
+import type { ManagementSettings } from './settings.ts'
 
 /** How to verify the server's certificate. Default: with the certificate authorities of Node.js. */
-export interface Trust {
-  /** PEM file with the certificate authority. */
-  readonly caFile?: string
-  /** SHA-256 of a self-signed certificate: 64 lower-case hexadecimal digits. */
-  readonly fingerprint?: string
-}
+type Trust = Pick<ManagementSettings, 'caFile' | 'fingerprint'>
 
 /** Far more than all authorities of a system. */
 const maxCaBytes = 1024 * 1024

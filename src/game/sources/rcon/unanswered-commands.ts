@@ -33,15 +33,19 @@ export class UnansweredCommands {
   }
 
   /** Records a failure whose reason may be the server or the network: the command is sent last in the next poll. */
-  suspect(command: RconCommand): void {
-    this.#suspect(command)
+  suspect(command: RconCommand): Suspicion {
+    this.#suspects ??= new Map()
+    const state = this.#suspects.get(command) ?? { failures: 0, restUntil: Number.NEGATIVE_INFINITY }
+    this.#suspects.delete(command)
+    this.#suspects.set(command, state)
+    return state
   }
 
   /** Records a timeout after other commands were answered. After the second consecutive one, the command is not sent for a while. */
   unanswered(command: RconCommand, now: number): void {
     // A single failure is more likely caused by the server or the network, which may have stalled during the poll.
     const isFirst = !this.#suspects?.has(command)
-    const state = this.#suspect(command)
+    const state = this.suspect(command)
     if (isFirst) return
     state.failures++
     state.restUntil = now + backoffMs(state.failures, pauses)
@@ -66,14 +70,6 @@ export class UnansweredCommands {
     if (this.#suspects === undefined || this.#suspects.size === 0) return commands
     const order = [...this.#suspects.keys()]
     return commands.toSorted((a, b) => order.indexOf(a.command) - order.indexOf(b.command))
-  }
-
-  #suspect(command: RconCommand): Suspicion {
-    this.#suspects ??= new Map()
-    const state = this.#suspects.get(command) ?? { failures: 0, restUntil: Number.NEGATIVE_INFINITY }
-    this.#suspects.delete(command)
-    this.#suspects.set(command, state)
-    return state
   }
 }
 

@@ -1,4 +1,4 @@
-import type { AbortSignalLike } from '../../../util/abortable.ts'
+import { type AbortSignalLike, withOwnSignal } from '../../../util/abortable.ts'
 import { SourceError, type SourceErrorCode, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 
@@ -20,28 +20,20 @@ export function createBedrockReader(target: string, readers: Readonly<Record<Tra
 
   async function readAny(tried: readonly Transport[], before: Failures, signal: AbortSignalLike): Promise<Partial<Fields>> {
     const failures = new Map(before)
-    const own = new AbortController()
-    const abort = () => own.abort(signal.reason)
-    signal.addEventListener('abort', abort, { once: true })
-    if (signal.aborted) abort()
+    const read = async (transport: Transport, own: AbortSignal): Promise<Partial<Fields>> => {
+      try {
+        const fields = await readers[transport](own)
+        current = transport
+        return fields
+      } catch (error) {
+        failures.set(transport, toSourceError(error, target))
+        throw error
+      }
+    }
     try {
-      return await Promise.any(
-        tried.map(async (transport) => {
-          try {
-            const fields = await readers[transport](own.signal)
-            current = transport
-            return fields
-          } catch (error) {
-            failures.set(transport, toSourceError(error, target))
-            throw error
-          }
-        }),
-      )
+      return await withOwnSignal(signal, (own) => Promise.any(tried.map((transport) => read(transport, own.signal))))
     } catch {
       throw combine(target, failures)
-    } finally {
-      signal.removeEventListener('abort', abort)
-      own.abort()
     }
   }
 

@@ -1,4 +1,4 @@
-import type { AbortSignalLike } from '../../../util/abortable.ts'
+import { type AbortSignalLike, withOwnSignal } from '../../../util/abortable.ts'
 import { defaultPorts, formatHostPort, formatServerAddress, type HostPort } from '../../../util/address.ts'
 import type { Clock } from '../../../util/clock.ts'
 import { SourceError, type SourceErrorCode, toSourceError } from '../../errors.ts'
@@ -39,19 +39,18 @@ export class BedrockSuggestion {
     const { host, port } = this.#address
     // The default port was probably not configured.
     const ports = port === defaultPorts.java ? [port, defaultPorts.bedrock] : [port]
-    const own = new AbortController()
-    const abort = () => own.abort(new SourceError('timeout', 'no pong'))
-    const cancel = this.#clock.after(maxMs, abort)
-    signal.addEventListener('abort', abort, { once: true })
+    let cancel = () => {}
     this.#isChecked = true
     running++
     try {
-      const found = await Promise.any(
-        ports.map(async (port) => {
+      const found = await withOwnSignal(signal, (own) => {
+        cancel = this.#clock.after(maxMs, () => own.abort())
+        const ping = async (port: number) => {
           await createRakNetReader({ host, port }, { clock: this.#clock }, this.#network, undefined)(own.signal)
           return port
-        }),
-      )
+        }
+        return Promise.any(ports.map(ping))
+      })
       const address = formatServerAddress({ edition: 'bedrock', host, port: found })
       this.#hint = `a Bedrock server answers there; to watch it, set MC_SERVER to ${address}`
     } catch {
@@ -59,8 +58,6 @@ export class BedrockSuggestion {
     } finally {
       running--
       cancel()
-      signal.removeEventListener('abort', abort)
-      own.abort(new SourceError('aborted', 'another port has answered'))
     }
   }
 }

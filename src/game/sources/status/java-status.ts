@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import { isIP } from 'node:net'
-import type { AbortSignalLike } from '../../../util/abortable.ts'
+import { type AbortSignalLike, withOwnSignal } from '../../../util/abortable.ts'
 import { defaultPorts, formatHostPort, type HostPort } from '../../../util/address.ts'
 import { type Clock, toSeconds } from '../../../util/clock.ts'
 import { SourceError, type SourceErrorCode, toSourceError, withProgress } from '../../errors.ts'
@@ -219,39 +219,35 @@ export class JavaReader implements StatusReader {
     signal: AbortSignalLike,
     refused: LegacyPeerError,
   ): Promise<Partial<Fields>> {
-    const own = new AbortController()
-    const follow = () => own.abort(signal.reason)
-    signal.addEventListener('abort', follow, { once: true })
+    const other = this.#protocol() === anyProtocol ? knownProtocol : anyProtocol
     let cancel = () => {}
-    const legacy = this.#readLegacy(server, addresses, own.signal).then((fields) => {
+    const legacy = async (own: AbortSignal) => {
+      const fields = await this.#readLegacy(server, addresses, own)
       // A modern server may close a connection, for example because it has just started.
       if (!isModern(fields)) this.#addPeculiarities().legacyUntil = this.#clock.now() + rememberMs
       const { protocol, ...others } = fields
       return protocol === modernInLegacy ? others : fields
-    })
-    const other = this.#protocol() === anyProtocol ? knownProtocol : anyProtocol
-    const modern = this.#ping(server, addresses, own.signal, undefined, other).then(
-      (reply) => {
+    }
+    const modern = async (own: AbortController) => {
+      try {
+        const reply = await this.#ping(server, addresses, own.signal, undefined, other)
         this.#addPeculiarities().knownProtocolUntil =
           other === knownProtocol ? this.#clock.now() + rememberMs : Number.NEGATIVE_INFINITY
         return this.#toFields(server, reply, other)
-      },
-      async (error: unknown) => {
+      } catch (error) {
         // Loading the library may take longer than the server.
         await loadLegacyLibrary()
         if (!own.signal.aborted) cancel = this.#clock.after(legacyGraceMs, () => own.abort(refused))
         throw error
-      },
-    )
+      }
+    }
     try {
-      return await Promise.any([legacy, modern])
+      return await withOwnSignal(signal, (own) => Promise.any([legacy(own.signal), modern(own)]))
     } catch {
       // If both fail, the first error is reported.
       throw signal.aborted ? withProgress(toSourceError(signal.reason, formatHostPort(server)), 'connected') : refused
     } finally {
       cancel()
-      signal.removeEventListener('abort', follow)
-      own.abort(refused)
     }
   }
 
