@@ -49,6 +49,8 @@ describe.skipIf(!hasTool('chromium'))('the page of all servers in a browser', ()
       // The list is sorted again after some seconds.
       const first = page.locator('#cards details').first().getByRole('link', { name: 'server-0', exact: true })
       if (width === 1440) await first.waitFor()
+      const headings = "[...document.querySelectorAll('#cards summary')].map((e) => e.scrollHeight <= e.clientHeight)"
+      expect(await page.evaluate<boolean[]>(headings), `${width} px`).not.toContain(false)
       expect(await page.evaluate('shift'), `${width} px`).toBeLessThan(0.05)
       expect(problems).toEqual([])
       script['server-0'] = { status: fieldsOf(0) }
