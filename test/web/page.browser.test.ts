@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { SourceError } from '../../src/game/errors.ts'
 import { type Browser, launchBrowser, openPage, type Page, violationsOf } from '../helpers/browser.ts'
 import { type DemoFleet, startDemoFleet } from '../helpers/demo-fleet.ts'
 import { openEvents } from '../helpers/event-client.ts'
@@ -80,13 +81,19 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
   it.each([
     [360, 'dark'],
     [1440, 'light'],
-  ] as const)('shows one server without error or barrier at %i px, %s', async (width, scheme) => {
+  ] as const)('shows one server without error or barrier at %i px, %s, though the clock is wrong', async (width, scheme) => {
     const { page, problems } = await openPage(browser, { width, scheme })
+    await page.addInitScript(`globalThis.Date = class extends Date {
+      constructor(...of) { super(...(of.length > 0 ? of : [Date.now()])) }
+      static now() { return super.now() + 3_600_000 }
+    }`)
     await page.goto(`${fleet.url}/servers/survival`)
     await page.locator('#connection[data-state=live]').waitFor()
     await page.locator('.plot canvas').nth(3).waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
     expect(await violationsOf(page)).toEqual([])
+    const lastContact = page.locator('.facts div', { hasText: 'Last contact' })
+    await expect.poll(() => lastContact.textContent()).toMatch(/now|seconds? ago/)
     await page.screenshot({ path: join(screenshots, `server-${width}-${scheme}.png`), fullPage: true })
     expect(problems).toEqual([])
   })
@@ -128,6 +135,9 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     await fleet.stopService()
     await page.locator('#connection').getByText('Reconnecting').waitFor()
     await page.getByRole('alert').getByText('The service does not answer.').waitFor()
+    // A tab in the background shows only its title, and lines do not continue.
+    expect(await page.title()).toBe('(?) Tickwarden')
+    await expect.poll(async () => new Set(await page.locator('#graph .lines b').allTextContents())).toEqual(new Set(['–']))
     await fleet.startService()
     await page.locator('#connection').getByText('Live').waitFor()
     await page.getByRole('alert').waitFor({ state: 'hidden' })
@@ -335,22 +345,29 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     expect(await page.locator('#cards h3').filter({ visible: true }).count()).toBe(3)
   })
 
-  it('ends its stream while it is hidden, and is live again when it is shown', async () => {
+  it('ends its stream while it is hidden, tells by its title, and is live again when it is shown', async () => {
+    const service = await buildTestApp({ scripts: { a: { status: {} } } })
     const { page } = await openPage(browser)
     await page.clock.install()
-    await page.goto(fleet.url)
+    await page.goto(service.url)
     await page.locator('#connection[data-state=live]').waitFor()
     const clients = async () =>
-      Number(/^tickwarden_event_clients (\d+)$/m.exec(await (await fetch(`${fleet.url}/metrics`)).text())?.[1])
-    const before = await clients()
+      Number(/^tickwarden_event_clients (\d+)$/m.exec(await (await service.get('/metrics')).text())?.[1])
+    // A hidden page has no frames.
+    await page.evaluate('drawn = requestAnimationFrame')
     const show = (isHidden: boolean) =>
       page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, value: ${isHidden} })
+        requestAnimationFrame = ${isHidden} ? () => 0 : drawn
         document.dispatchEvent(new Event('visibilitychange'))`)
     await show(true)
-    await advanceUntil(page, async () => (await clients()) === before - 1)
+    await advanceUntil(page, async () => (await clients()) === 0)
+    service.fleet.scripts.a = { status: new SourceError('refused', 'a.test:25565: connection refused') }
+    await service.fleet.pollAll()
+    await service.clock.advance(1_000)
+    await advanceUntil(page, async () => (await page.title()) === '(1) Tickwarden')
     await show(false)
     await page.clock.fastForward(1_000)
-    await until(async () => (await clients()) === before)
+    await until(async () => (await clients()) === 1)
     await page.locator('#connection[data-state=live]').waitFor()
   })
 

@@ -3,14 +3,14 @@ import { cleanName } from '../view/clean-text.ts'
 import { tickBudget } from '../view/health.ts'
 import { maxListed } from '../view/players.ts'
 import { viewServerBody, viewServerHead, viewServerSources, viewServerVisits, viewShare } from '../view/server.ts'
-import { pageTitle, totalsOf } from '../view/summary.ts'
+import { totalsOf } from '../view/summary.ts'
 import type { FoundPlayers, ServerDetails } from '../view/types.ts'
 import { createCharts } from './charts.ts'
 import { baseUrl, contextNow, readData, showConnection, showTab, startPage } from './chrome.ts'
 import { createSlot, required } from './dom.ts'
 import { applyEvent } from './model.ts'
 import { applyPlayer, applyToFound } from './player-list.ts'
-import { loadJson, request } from './request.ts'
+import { loadJson, request, serviceTime } from './request.ts'
 import { type Connection, followEvents } from './stream.ts'
 import { createWeek } from './week.ts'
 
@@ -53,8 +53,7 @@ function start(first: ServerDetails, at: number): void {
     drawBody(viewServerBody(details, context, { found, open }))
     drawVisits(viewServerVisits(details, context))
     drawSources?.(viewServerSources(details, context))
-    const totals = totalsOf([details.server], context)
-    showTab(pageTitle(totals, `${cleanName(name)} – ${context.title}`), totals.down)
+    showTab(`${cleanName(name)} – ${context.title}`, totalsOf([details.server], context).down)
   }
 
   function showState(): void {
@@ -88,7 +87,7 @@ function start(first: ServerDetails, at: number): void {
         showState()
       }
       if (loaded === undefined) return isMissing
-      lastMessage = Date.now()
+      lastMessage = serviceTime()
       details = merge(loaded, isOutdated)
       draw()
       return true
@@ -152,7 +151,7 @@ function start(first: ServerDetails, at: number): void {
   followEvents({
     url: `${contextNow().root}page/events?servers=${encodeURIComponent(name)}`,
     onEvent(event) {
-      lastMessage = Date.now()
+      lastMessage = serviceTime()
       const server = applyEvent(event, (given) => (given === name ? details.server : undefined))
       if (server !== undefined) {
         changes++
