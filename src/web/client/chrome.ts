@@ -11,8 +11,16 @@ import { storeChoice, storedChoice } from './storage.ts'
 import type { Connection } from './stream.ts'
 import { setUpTips } from './tips.ts'
 
+/** Time at which the service last sent anything, Unix milliseconds by its clock. */
+let lastMessage = 0
+export const lastMessageAt = (): number => lastMessage
+
 /** The data that the server has put into the page. */
-export const readData = (): PageData => JSON.parse(required('data').textContent ?? '') as PageData
+export function readData(): PageData {
+  const data = JSON.parse(required('data').textContent ?? '') as PageData
+  if ('at' in data) lastMessage = data.at
+  return data
+}
 
 const texts: Texts = ownTexts
 const { language } = texts
@@ -54,7 +62,8 @@ let tab: { readonly title: string; readonly down: number } | undefined
  * @param reason why they are not although the service answers
  * @returns whether they are
  */
-export function showConnection(connection: Connection, lastMessage: number, reason?: string): boolean {
+export function showConnection(connection: Connection, reason?: string): boolean {
+  if (connection !== 'reconnecting') lastMessage = serviceTime()
   const place = required('connection')
   const text = texts.connection[connection]
   place.dataset.state = connection

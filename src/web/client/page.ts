@@ -3,12 +3,12 @@ import { healthOf } from '../view/health.ts'
 import { totalsOf, viewSummary } from '../view/summary.ts'
 import type { FleetPage, PageServer } from '../view/types.ts'
 import { createCards } from './cards.ts'
-import { contextNow, readData, showConnection, showTab, startPage } from './chrome.ts'
+import { contextNow, lastMessageAt, readData, showConnection, showTab, startPage } from './chrome.ts'
 import { createControls } from './controls.ts'
 import { createSlot, required } from './dom.ts'
 import type { Graph } from './graph.ts'
 import { applyEvent, removedBy } from './model.ts'
-import { loadJson, serviceTime } from './request.ts'
+import { loadJson } from './request.ts'
 import { followEvents } from './stream.ts'
 
 /** Minimum time between two sorts of the cards, ms: a list that jumps under the pointer cannot be used. */
@@ -16,7 +16,6 @@ const rearrangeAfter = 3_000
 
 function start(data: FleetPage): void {
   let { peak } = data
-  let lastMessage = data.at
   let isCurrent = true
   let isDrawing = false
   let ranks = ''
@@ -51,7 +50,7 @@ function start(data: FleetPage): void {
     const servers = cards.all()
     const totals = totalsOf(servers, context)
     if (totals.players !== null && totals.players > (peak?.players ?? -1)) peak = { players: totals.players, at: context.now }
-    drawSummary(viewSummary(totals, peak, lastMessage, context))
+    drawSummary(viewSummary(totals, peak, lastMessageAt(), context))
     // What is not known now continues no line.
     if (isCurrent) graph?.update(servers, totals.players)
     else graph?.update([], null)
@@ -77,7 +76,6 @@ function start(data: FleetPage): void {
   setInterval(drawSoon, rearrangeAfter)
   /** Shows new states of servers, and removes others. */
   function update(changed: readonly PageServer[], removed: readonly string[]): void {
-    lastMessage = serviceTime()
     if (changed.length === 0 && removed.length === 0) return
     for (const name of removed) cards.delete(name)
     if (removed.length > 0 || changed.some(({ name, state }) => cards.get(name)?.state.group !== state.group)) isIncomplete = true
@@ -102,8 +100,7 @@ function start(data: FleetPage): void {
       return true
     },
     onConnection(connection) {
-      if (connection === 'live') lastMessage = serviceTime()
-      isCurrent = showConnection(connection, lastMessage)
+      isCurrent = showConnection(connection)
     },
   })
 }

@@ -10,7 +10,7 @@ import { baseUrl, contextNow, readData, showConnection, showTab, startPage } fro
 import { createSlot, required } from './dom.ts'
 import { applyEvent } from './model.ts'
 import { applyPlayer, applyToFound } from './player-list.ts'
-import { loadJson, request, serviceTime } from './request.ts'
+import { loadJson, request } from './request.ts'
 import { type Connection, followEvents } from './stream.ts'
 import { createWeek } from './week.ts'
 
@@ -21,9 +21,8 @@ const soon = 300
 const [shortPause, longPause] = [2_000, 90_000]
 const searchDelay = 250
 
-function start(first: ServerDetails, at: number): void {
+function start(first: ServerDetails): void {
   let details = first
-  let lastMessage = at
   let timer: ReturnType<typeof setTimeout> | undefined
   let connection: Connection = 'reconnecting'
   /** True while the service no longer watches the server. */
@@ -57,7 +56,7 @@ function start(first: ServerDetails, at: number): void {
   }
 
   function showState(): void {
-    showConnection(connection, lastMessage, isRemoved ? contextNow().texts.server.removed : undefined)
+    showConnection(connection, isRemoved ? contextNow().texts.server.removed : undefined)
   }
 
   function reloadIn(ms: number): void {
@@ -87,7 +86,6 @@ function start(first: ServerDetails, at: number): void {
         showState()
       }
       if (loaded === undefined) return isMissing
-      lastMessage = serviceTime()
       details = merge(loaded, isOutdated)
       draw()
       return true
@@ -151,7 +149,6 @@ function start(first: ServerDetails, at: number): void {
   followEvents({
     url: `${contextNow().root}page/events?servers=${encodeURIComponent(name)}`,
     onEvent(event) {
-      lastMessage = serviceTime()
       const server = applyEvent(event, (given) => (given === name ? details.server : undefined))
       if (server !== undefined) {
         changes++
@@ -199,5 +196,5 @@ function setUpCopying(): void {
 
 startPage()
 const data = readData()
-if (data.kind === 'server') start(data.details, data.at)
+if (data.kind === 'server') start(data.details)
 else required('connection').hidden = true
