@@ -48,6 +48,7 @@ export function followEvents({ url, onEvent, poll, onConnection, ...options }: S
 
   /** @returns milliseconds until the stream may be requested again; undefined if it has ended */
   async function follow(): Promise<number | undefined> {
+    const startedAt = Date.now()
     const stop = new AbortController()
     let silence = setTimeout(() => stop.abort(), silenceLimit)
     let hiding: ReturnType<typeof setTimeout> | undefined
@@ -67,10 +68,6 @@ export function followEvents({ url, onEvent, poll, onConnection, ...options }: S
       const parse = createEventParser(onEvent, (id) => {
         lastId = id
       })
-      const stable = setTimeout(() => {
-        delay = firstDelay
-      }, stableAfter)
-      stop.signal.addEventListener('abort', () => clearTimeout(stable))
       for (;;) {
         onConnection('live')
         const { value, done } = await reader.read()
@@ -84,6 +81,7 @@ export function followEvents({ url, onEvent, poll, onConnection, ...options }: S
       clearTimeout(hiding)
       clearTimeout(silence)
       stop.abort()
+      if (Date.now() - startedAt > stableAfter) delay = firstDelay
     }
   }
 
