@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { acceptedCoding, type Coding } from '../http/replies/accept.ts'
 import { type PreparedReply, sendPrepared } from '../http/replies/reply.ts'
 import { notFound } from '../util/errors.ts'
@@ -21,6 +21,20 @@ export const hidden = { schema: { hide: true }, config: { crossOrigin: false } }
 /** Serves a reply of the page that never changes. */
 export const addReply = (app: FastifyInstance, path: string, reply: PreparedReply): void =>
   void app.get(path, hidden, (request, own) => sendPrepared(request, own, reply))
+
+/** @param encode returns the body in a coding that the client accepts */
+export async function sendEncoded(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  headers: Readonly<Record<string, string>>,
+  encode: (coding: Coding) => Buffer | Promise<Buffer>,
+): Promise<FastifyReply> {
+  const coding = acceptedCoding(request.headers['accept-encoding'])
+  const body = await encode(coding)
+  reply.headers(headers)
+  if (coding !== 'identity') reply.header('content-encoding', coding)
+  return reply.send(body)
+}
 
 interface Asset {
   readonly type: string
@@ -64,15 +78,13 @@ export function registerAssets(app: FastifyInstance): void {
     const { name } = request.params as { readonly name: string }
     const asset = assets.get(name)
     if (asset === undefined) throw notFound(`There is no file ${JSON.stringify(name)} of the page; reload it.`)
-    const coding = acceptedCoding(request.headers['accept-encoding'])
-    reply.headers({
+    const headers = {
       'content-type': asset.type,
       'cache-control': 'public, max-age=31536000, immutable',
       'x-content-type-options': 'nosniff',
       vary: 'Accept-Encoding',
-    })
-    if (coding !== 'identity') reply.header('content-encoding', coding)
-    return reply.send(asset.bodies[coding])
+    }
+    return sendEncoded(request, reply, headers, (coding) => asset.bodies[coding])
   })
 }
 

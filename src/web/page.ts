@@ -1,10 +1,10 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Fleet } from '../game/fleet.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import type { History } from '../history/history.ts'
 import { perBasePath } from '../http/base-path.ts'
 import { publicUrlOf } from '../http/public-url.ts'
-import { acceptedCoding, type Coding, negotiate } from '../http/replies/accept.ts'
+import { negotiate } from '../http/replies/accept.ts'
 import { pathOf } from '../http/replies/problem.ts'
 import { jsonType, prepareJson, sendPrepared } from '../http/replies/reply.ts'
 import { requestedServer } from '../http/server-place.ts'
@@ -17,7 +17,7 @@ import { notFound } from '../util/errors.ts'
 import { decodePart } from '../util/parse-url.ts'
 import type { MaintenanceOf } from '../util/part-metrics.ts'
 import { mapInSlices } from '../util/pauses.ts'
-import { hidden, readNames, registerAssets } from './assets.ts'
+import { hidden, readNames, registerAssets, sendEncoded } from './assets.ts'
 import { type Brand, registerBrand, shownBrand } from './brand.ts'
 import { securityHeaders } from './document.ts'
 import { languageOf } from './language.ts'
@@ -107,7 +107,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
       const graph = await past.graph()
       return renderFleet(await fleetPage(), assets, { cards: past.cards, graph }, contextOf(language, ''))
     }
-    return send(request, reply, pageHeaders(language), (coding) => cache.get(fleet.servers, coding, render))
+    return sendEncoded(request, reply, pageHeaders(language), (coding) => cache.get(fleet.servers, coding, render))
   })
 
   app.get('/servers/:name', hidden, async (request, reply) => {
@@ -122,20 +122,22 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     const html = isMissing
       ? await renderMissing(name, assets, context)
       : await renderServer(await detailsOf(requestedServer(fleet, request), request), publicUrlOf(request), assets, context)
-    return send(request, reply, pageHeaders(language), (coding) => compress(html, coding))
+    return sendEncoded(request, reply, pageHeaders(language), (coding) => compress(html, coding))
   })
 
   // For pages that get no event stream.
   const dataCache = createPageCache<Fleet['servers']>(clock)
   app.get('/page/servers', hidden, (request, reply) =>
-    send(request, reply, dataHeaders, (coding) => dataCache.get(fleet.servers, coding, async () => fleetJson(await fleetPage()))),
+    sendEncoded(request, reply, dataHeaders, (coding) =>
+      dataCache.get(fleet.servers, coding, async () => fleetJson(await fleetPage())),
+    ),
   )
 
   /** Data that are made for each request. */
   const addData = (path: string, read: (request: FastifyRequest) => Promise<object>) =>
     app.get(path, hidden, async (request, reply) => {
       const data = await read(request)
-      return send(request, reply, dataHeaders, (coding) => compress(JSON.stringify(data), coding))
+      return sendEncoded(request, reply, dataHeaders, (coding) => compress(JSON.stringify(data), coding))
     })
   addData('/page/graph', () => past.graph())
   addData('/page/cards', (request) => readCards(request, fleet, past))
@@ -185,17 +187,3 @@ const pageHeaders = (language: Language) => ({
   'content-language': language,
   vary: 'Accept, Accept-Encoding, Accept-Language',
 })
-
-/** @param encode returns the body in a coding that the client accepts */
-async function send(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  headers: Readonly<Record<string, string>>,
-  encode: (coding: Coding) => Promise<Buffer>,
-): Promise<FastifyReply> {
-  const coding = acceptedCoding(request.headers['accept-encoding'])
-  const body = await encode(coding)
-  reply.headers(headers)
-  if (coding !== 'identity') reply.header('content-encoding', coding)
-  return reply.send(body)
-}

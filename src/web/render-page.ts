@@ -65,7 +65,7 @@ export async function renderFleet(page: FleetPage, assets: AssetNames, past: Fle
     ],
     context,
   )
-  const title = pageTitle(totals, context.title)
+  const title = pageTitle(totals.down, context.title)
   const { summary } = context.texts
   const { integer } = format
   const players = totals.players === null ? '' : `, ${summary.players}: ${integer(totals.players)}`
@@ -166,7 +166,7 @@ export function renderServer(
     ],
     context,
   )
-  const title = pageTitle(totals, `${cleanName(server.name)} – ${cleanName(context.title)}`)
+  const title = pageTitle(totals.down, `${cleanName(server.name)} – ${cleanName(context.title)}`)
   const data = dataText({ kind: 'server', at: context.now, details } satisfies PageData)
   const preview = previewOf(server, base, title, context)
   return renderDocument(

@@ -20,8 +20,18 @@ export function launchBrowser(): Promise<Browser> {
       '--disable-component-update',
       '--disable-sync',
       '--no-first-run',
+      // An address that is not local, without a name server.
+      '--host-resolver-rules=MAP box.example 127.0.0.1',
     ],
   })
+}
+
+let shared: Promise<Browser> | undefined
+
+/** The browser of all test files of a worker; it ends with the worker. */
+export const sharedBrowser = (): Promise<Browser> => {
+  shared ??= launchBrowser()
+  return shared
 }
 
 export interface OpenOptions {

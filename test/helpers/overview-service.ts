@@ -7,7 +7,7 @@ import type { Fields } from '../../src/game/fields.ts'
 import { systemClock } from '../../src/util/clock.ts'
 import { addressOf, type Script, scriptedFleet } from './scripted-fleet.ts'
 
-const groups = ['Game', 'Network', 'Events', undefined]
+const groups = ['Game', 'Network', `Events_of_a_network_with_${'a_long_name'.repeat(5)}`, undefined]
 
 /** What the page shows of a server in each state. */
 const fieldsOf = (index: number): Partial<Fields> => ({

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import sharp from 'sharp'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
-import { launchBrowser, openPage, violationsOf } from '../helpers/browser.ts'
+import { openPage, sharedBrowser, violationsOf } from '../helpers/browser.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { buildTestApp } from '../helpers/test-app.ts'
 
@@ -140,8 +140,7 @@ describe('the brand of the page', () => {
 })
 
 it.skipIf(!hasTool('chromium'))('an accent of any colour can be read in both themes', async () => {
-  const browser = await launchBrowser()
-  onTestFinished(() => browser.close())
+  const browser = await sharedBrowser()
   for (const PAGE_ACCENT of ['#ffff00', '#000000']) {
     const env = {
       PAGE_ACCENT,
@@ -150,16 +149,18 @@ it.skipIf(!hasTool('chromium'))('an accent of any colour can be read in both the
       PAGE_LOGO: fileWith('logo.svg', svg),
     }
     const { url } = await buildTestApp({ scripts: { ...scripts, gone: { status: {} }, second: {} }, env })
-    for (const scheme of ['light', 'dark'] as const)
-      for (const path of ['/', '/servers/lobby']) {
-        const { page, problems } = await openPage(browser, { scheme, width: 360 })
-        await page.goto(url + path)
-        await page.locator('#connection[data-state=live]').waitFor()
-        await page.getByRole('contentinfo').getByText('Hosted by Example').waitFor()
-        expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
-        expect(await page.evaluate("document.querySelector('.logo').naturalWidth > 0")).toBe(true)
-        expect(await violationsOf(page), `${PAGE_ACCENT} ${scheme} ${path}`).toEqual([])
-        expect(problems).toEqual([])
+    for (const path of ['/', '/servers/lobby']) {
+      const { page, problems } = await openPage(browser, { width: 360 })
+      await page.goto(url + path)
+      await page.locator('#connection[data-state=live]').waitFor()
+      await page.getByRole('contentinfo').getByText('Hosted by Example').waitFor()
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+      expect(await page.evaluate("document.querySelector('.logo').naturalWidth > 0")).toBe(true)
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        expect(await violationsOf(page), `${PAGE_ACCENT} ${colorScheme} ${path}`).toEqual([])
       }
+      expect(problems).toEqual([])
+    }
   }
 })

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { SourceError } from '../../src/game/errors.ts'
-import { type Browser, launchBrowser, openPage, type Page, violationsOf } from '../helpers/browser.ts'
+import { type Browser, openPage, type Page, sharedBrowser, violationsOf } from '../helpers/browser.ts'
 import type { Script } from '../helpers/fake-fleet.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { buildTestApp } from '../helpers/test-app.ts'
@@ -36,9 +36,8 @@ describe.skipIf(!hasTool('chromium'))('the page of a server in a browser', () =>
 
   beforeAll(async () => {
     mkdirSync(screenshots, { recursive: true })
-    browser = await launchBrowser()
+    browser = await sharedBrowser()
   })
-  afterAll(() => browser?.close())
 
   it.each([
     ['big', 1440, 'dark', 4],

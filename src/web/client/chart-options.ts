@@ -18,10 +18,8 @@ export function color(name: string): string {
   return found
 }
 
-/** Steps of an axis of whole numbers. */
-const counts = [
-  1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000,
-]
+/** Steps of an axis of whole numbers: 1, 2, 5, 10 and so on, up to more players than a server can send. */
+const counts = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((factor) => factor * 10 ** power)).flat()
 
 /**
  * The axes of time and of values.

@@ -7,7 +7,7 @@ import { columns, finerQuery, type HistoryReply, loadHistory, peakOf, ranges } f
 import { chartHeight, chartOptions } from './chart-options.ts'
 import { contextNow } from './chrome.ts'
 import { create } from './dom.ts'
-import { loadEvery } from './request.ts'
+import { loadEvery, serviceTime } from './request.ts'
 
 /** Time after which charts are loaded again, ms, unless they are zoomed. */
 const reloadAfter = 30_000
@@ -91,7 +91,7 @@ export function createCharts(place: HTMLElement, name: string, first: Range, bud
   async function loadFiner(): Promise<void> {
     const [wanted, whole] = [zoom, reply]
     if (wanted === undefined || whole === undefined) return
-    const query = finerQuery(wanted.min * 1000, whole.step, Date.now())
+    const query = finerQuery(wanted.min * 1000, whole.step, serviceTime())
     if (query === undefined) return
     // If this fails, the charts keep their values.
     const finer = await loadHistory(path, query)

@@ -4,12 +4,11 @@ import { cleanName } from '../view/clean-text.ts'
 import { middleOf, peakText } from '../view/graph.ts'
 import { h } from '../view/node.ts'
 import { viewDataTable } from '../view/parts.ts'
-import type { Totals } from '../view/summary.ts'
 import type { PageServer } from '../view/types.ts'
 import { axesOf, color, points } from './chart-options.ts'
 import { contextNow } from './chrome.ts'
 import { create, createSlot } from './dom.ts'
-import { loadEvery, loadJson } from './request.ts'
+import { loadEvery, loadJson, serviceTime } from './request.ts'
 
 /** A line of the graph. */
 interface Line {
@@ -50,7 +49,7 @@ export function createGraph(place: HTMLElement, hasAll: boolean) {
 
   /** Values for uPlot: seconds, then each line. The last ones are the current ones. */
   function columns(counts: PlayerCounts): uPlot.AlignedData {
-    const now = Date.now()
+    const now = serviceTime()
     const middles = counts.total.map((_, index) => middleOf(counts, index, now) / 1000)
     const values = lines.map(({ server, players }) => {
       const now = current.get(server) ?? null
@@ -210,8 +209,8 @@ export function createGraph(place: HTMLElement, hasAll: boolean) {
   loadEvery(reloadAfter, load)
 
   return {
-    /** Shows the current values after the recorded ones. */
-    update(servers: readonly PageServer[], { players }: Totals): void {
+    /** Shows the current values after the recorded ones. @param players of all servers; null if unknown */
+    update(servers: readonly PageServer[], players: number | null): void {
       current = new Map([
         [null, players],
         ...servers.map(({ name, state }) => [name, state.up === true ? state.online : null] as const),

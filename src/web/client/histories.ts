@@ -31,7 +31,6 @@ export async function loadHistories(servers: readonly string[], hasDays: boolean
   const replies = await Promise.all(
     toQueries(servers).map((query) => loadJson<Histories>(`page/cards?servers=${query}${suffix}`)),
   )
-  const loaded = replies.filter((reply) => reply !== undefined)
-  const [first] = loaded
-  return first && { servers: Object.assign({}, ...loaded.map((reply) => reply.servers)), peak: first.peak }
+  if (!replies.every((reply) => reply !== undefined)) return undefined
+  return { servers: Object.assign({}, ...replies.map(({ servers }) => servers)), peak: replies[0]?.peak ?? null }
 }

@@ -1,9 +1,9 @@
 import { fewServers } from '../view/graph.ts'
 import { healthOf } from '../view/health.ts'
-import { pageTitle, totalsOf, viewSummary } from '../view/summary.ts'
+import { totalsOf, viewSummary } from '../view/summary.ts'
 import type { FleetPage, PageServer } from '../view/types.ts'
 import { createCards } from './cards.ts'
-import { contextNow, readData, showConnection, showTab, startPage } from './chrome.ts'
+import { contextNow, lastMessageAt, readData, showConnection, showTab, startPage } from './chrome.ts'
 import { createControls } from './controls.ts'
 import { createSlot, required } from './dom.ts'
 import type { Graph } from './graph.ts'
@@ -16,7 +16,7 @@ const rearrangeAfter = 3_000
 
 function start(data: FleetPage): void {
   let { peak } = data
-  let lastMessage = data.at
+  let isCurrent = true
   let isDrawing = false
   let ranks = ''
   let arrangedAt = 0
@@ -50,9 +50,11 @@ function start(data: FleetPage): void {
     const servers = cards.all()
     const totals = totalsOf(servers, context)
     if (totals.players !== null && totals.players > (peak?.players ?? -1)) peak = { players: totals.players, at: context.now }
-    drawSummary(viewSummary(totals, peak, lastMessage, context))
-    graph?.update(servers, totals)
-    showTab(pageTitle(totals, context.title), totals.down)
+    drawSummary(viewSummary(totals, peak, lastMessageAt(), context))
+    // What is not known now continues no line.
+    if (isCurrent) graph?.update(servers, totals.players)
+    else graph?.update([], null)
+    showTab(context.title, totals.down)
     controls.show(servers)
     cards.draw()
     if (empty.hidden !== servers.length > 0) empty.hidden = !empty.hidden
@@ -61,11 +63,11 @@ function start(data: FleetPage): void {
     if (isDue && !isUsed(cards.element)) arrange()
   }
 
-  /** Once per frame, regardless of the number of events. */
+  /** Once per frame, regardless of the number of events. A hidden page has no frames, but a title and an icon. */
   function drawSoon(): void {
-    if (isDrawing) return
-    isDrawing = true
-    requestAnimationFrame(draw)
+    if (document.hidden) draw()
+    else if (!isDrawing) requestAnimationFrame(draw)
+    isDrawing = !document.hidden
   }
 
   arrange()
@@ -74,7 +76,6 @@ function start(data: FleetPage): void {
   setInterval(drawSoon, rearrangeAfter)
   /** Shows new states of servers, and removes others. */
   function update(changed: readonly PageServer[], removed: readonly string[]): void {
-    lastMessage = Date.now()
     if (changed.length === 0 && removed.length === 0) return
     for (const name of removed) cards.delete(name)
     if (removed.length > 0 || changed.some(({ name, state }) => cards.get(name)?.state.group !== state.group)) isIncomplete = true
@@ -99,8 +100,7 @@ function start(data: FleetPage): void {
       return true
     },
     onConnection(connection) {
-      if (connection === 'live') lastMessage = Date.now()
-      showConnection(connection, lastMessage)
+      isCurrent = showConnection(connection)
     },
   })
 }

@@ -1,11 +1,28 @@
 /** Milliseconds after which a reply is no longer waited for. */
 const timeoutMs = 20_000
+/** A smaller difference, ms, may be due to the time that a reply takes. */
+const minDifference = 5_000
+/** Milliseconds by which the clock of the service is ahead of that of the reader's machine, which may be wrong by hours. */
+let ahead = 0
+
+/** Unix milliseconds, by the clock of the service. */
+export const serviceTime = (): number => Date.now() + ahead
+
+/** Compares the clocks. @param reply of the service, just received */
+export function readClock({ headers }: Response): void {
+  const difference = Date.parse(headers.get('date') ?? '') - Date.now()
+  ahead = Math.abs(difference) > minDifference ? difference : 0
+}
 
 /**
  * Loads a URL, or fails: a page that waits for a service that does not answer could not say so. Browsers wait for minutes.
  * @throws Error also while the body is read, if it takes too long
  */
-export const request = (url: string): Promise<Response> => fetch(url, { signal: AbortSignal.timeout(timeoutMs) })
+export async function request(url: string): Promise<Response> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) })
+  readClock(response)
+  return response
+}
 
 /** Calls a function now, and again and again while the page is visible. @param ms between two calls */
 export function loadEvery(ms: number, load: () => unknown): void {

@@ -3,7 +3,7 @@ import { cleanName } from '../view/clean-text.ts'
 import { tickBudget } from '../view/health.ts'
 import { maxListed } from '../view/players.ts'
 import { viewServerBody, viewServerHead, viewServerSources, viewServerVisits, viewShare } from '../view/server.ts'
-import { pageTitle, totalsOf } from '../view/summary.ts'
+import { totalsOf } from '../view/summary.ts'
 import type { FoundPlayers, ServerDetails } from '../view/types.ts'
 import { createCharts } from './charts.ts'
 import { baseUrl, contextNow, readData, showConnection, showTab, startPage } from './chrome.ts'
@@ -21,9 +21,8 @@ const soon = 300
 const [shortPause, longPause] = [2_000, 90_000]
 const searchDelay = 250
 
-function start(first: ServerDetails, at: number): void {
+function start(first: ServerDetails): void {
   let details = first
-  let lastMessage = at
   let timer: ReturnType<typeof setTimeout> | undefined
   let connection: Connection = 'reconnecting'
   /** True while the service no longer watches the server. */
@@ -53,12 +52,11 @@ function start(first: ServerDetails, at: number): void {
     drawBody(viewServerBody(details, context, { found, open }))
     drawVisits(viewServerVisits(details, context))
     drawSources?.(viewServerSources(details, context))
-    const totals = totalsOf([details.server], context)
-    showTab(pageTitle(totals, `${cleanName(name)} – ${context.title}`), totals.down)
+    showTab(`${cleanName(name)} – ${context.title}`, totalsOf([details.server], context).down)
   }
 
   function showState(): void {
-    showConnection(connection, lastMessage, isRemoved ? contextNow().texts.server.removed : undefined)
+    showConnection(connection, isRemoved ? contextNow().texts.server.removed : undefined)
   }
 
   function reloadIn(ms: number): void {
@@ -88,7 +86,6 @@ function start(first: ServerDetails, at: number): void {
         showState()
       }
       if (loaded === undefined) return isMissing
-      lastMessage = Date.now()
       details = merge(loaded, isOutdated)
       draw()
       return true
@@ -152,7 +149,6 @@ function start(first: ServerDetails, at: number): void {
   followEvents({
     url: `${contextNow().root}page/events?servers=${encodeURIComponent(name)}`,
     onEvent(event) {
-      lastMessage = Date.now()
       const server = applyEvent(event, (given) => (given === name ? details.server : undefined))
       if (server !== undefined) {
         changes++
@@ -200,5 +196,5 @@ function setUpCopying(): void {
 
 startPage()
 const data = readData()
-if (data.kind === 'server') start(data.details, data.at)
+if (data.kind === 'server') start(data.details)
 else required('connection').hidden = true

@@ -1,4 +1,5 @@
 import { createEventParser, type StreamEvent } from './event-parser.ts'
+import { readClock } from './request.ts'
 
 /** Whether values arrive by the stream, by polling because the service accepts no further stream, or not at all. */
 export type Connection = 'live' | 'polling' | 'reconnecting'
@@ -47,6 +48,7 @@ export function followEvents({ url, onEvent, poll, onConnection, ...options }: S
 
   /** @returns milliseconds until the stream may be requested again; undefined if it has ended */
   async function follow(): Promise<number | undefined> {
+    const startedAt = Date.now()
     const stop = new AbortController()
     let silence = setTimeout(() => stop.abort(), silenceLimit)
     let hiding: ReturnType<typeof setTimeout> | undefined
@@ -58,6 +60,7 @@ export function followEvents({ url, onEvent, poll, onConnection, ...options }: S
     try {
       const headers = { accept: 'text/event-stream', ...(lastId !== undefined && { 'last-event-id': lastId }) }
       const response = await fetch(url, { headers, cache: 'no-store', signal: stop.signal })
+      readClock(response)
       const refusal = refusalOf(response)
       if (refusal !== undefined) return refusal
       if (!response.ok || response.body === null) throw new Error(`status ${response.status}`)
@@ -65,10 +68,6 @@ export function followEvents({ url, onEvent, poll, onConnection, ...options }: S
       const parse = createEventParser(onEvent, (id) => {
         lastId = id
       })
-      const stable = setTimeout(() => {
-        delay = firstDelay
-      }, stableAfter)
-      stop.signal.addEventListener('abort', () => clearTimeout(stable))
       for (;;) {
         onConnection('live')
         const { value, done } = await reader.read()
@@ -82,6 +81,7 @@ export function followEvents({ url, onEvent, poll, onConnection, ...options }: S
       clearTimeout(hiding)
       clearTimeout(silence)
       stop.abort()
+      if (Date.now() - startedAt > stableAfter) delay = firstDelay
     }
   }
 

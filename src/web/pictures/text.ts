@@ -21,15 +21,8 @@ export const ellipsis = '…'
 
 const round = (value: number): number => Math.round(value * 100) / 100
 
-/** More marks than a letter of any script has: they would leave no room for the letters after it. */
-const manyMarks = /(\p{M}{8})\p{M}+/gu
-
 export const charactersOf = (text: string): readonly string[] =>
-  [
-    ...cleanText(text.slice(0, 10 * maxCharacters))
-      .replace(manyMarks, '$1')
-      .normalize(),
-  ].slice(0, maxCharacters)
+  [...cleanText(text.slice(0, 10 * maxCharacters)).normalize()].slice(0, maxCharacters)
 
 /** The width of a text in pixels. */
 export const textWidth = (text: string, style: TextStyle): number =>

@@ -4,11 +4,15 @@
  */
 const invisible = /[\p{Cc}\p{Cf}\u2028\u2029]|\u034f|\u115f|\u1160|\u17b4|\u17b5|\u3164|\uffa0|[\ufe00-\ufe0f]/gu
 
+/** More marks than a letter of any script has: they would cover what is above and below. */
+const manyMarks = /(\p{M}{8})\p{M}+/gu
+
 /** A name or text of a game server or player as one line that is safe to show next to others. */
 export function cleanText(text: string): string {
   return text
     .replace(/[\n\r\t\u2028\u2029]+/g, ' ')
     .replace(invisible, '')
+    .replace(manyMarks, '$1')
     .replace(/\p{Surrogate}/gu, '\ufffd')
 }
 

@@ -75,7 +75,7 @@ export function healthOf(server: PageServer, context: ViewContext): Health {
 }
 
 function classify(server: PageServer, context: ViewContext): readonly [HealthName, string] {
-  const { texts, format } = context
+  const { texts, format, now } = context
   const { state, error } = server
   const why = (code: string) => textOfCode(code, texts.reasons)
   if (state.worldUpgrade === 'failed') return ['down', texts.reason.upgradeFailed]
@@ -86,7 +86,7 @@ function classify(server: PageServer, context: ViewContext): readonly [HealthNam
     ]
   if (state.maintenance) {
     const { reason, until } = state.maintenance
-    return ['maintenance', texts.reason.maintenance(reason, format.near(until, Date.now()))]
+    return ['maintenance', texts.reason.maintenance(reason, format.near(until, now))]
   }
   if (state.asleep === true) return ['asleep', texts.reason.asleep]
   if (state.up === null) return ['unknown', server.lastContact === null ? texts.reason.unknown : texts.reason.stale]

@@ -132,5 +132,6 @@ const viewAttention = (server: PageServer, { name, reason }: Health, { texts, ro
     ]),
   ])
 
-/** The title of the browser tab, starting with the number of servers that are down. */
-export const pageTitle = ({ down }: Totals, title: string): string => `${down > 0 ? `(${down}) ` : ''}${cleanName(title)}`
+/** The title of the browser tab, starting with the number of servers that are down; with `(?)` if that is not known now: null. */
+export const pageTitle = (down: number | null, title: string): string =>
+  `${down === 0 ? '' : `(${down ?? '?'}) `}${cleanName(title)}`

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest'
-import { toQueries } from '../../../src/web/client/histories.ts'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { loadHistories, toQueries } from '../../../src/web/client/histories.ts'
 import { exampleServer } from '../../helpers/example-server.ts'
 import { buildTestApp } from '../../helpers/test-app.ts'
 
@@ -20,4 +20,17 @@ it('requests the history of any 50 servers with URLs that are not too long', asy
 it('makes one query of short names', () => {
   expect(toQueries(['a', 'b,c'])).toEqual(['a%2Cb%252Cc'])
   expect(toQueries([])).toEqual([])
+})
+
+it('has the history of all servers or of none, which is then requested again', async () => {
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const names = ['a', 'b'].map((letter) => letter.repeat(3_000))
+  const stub = (fails: string) =>
+    vi.stubGlobal('fetch', async (url: string) =>
+      url.includes(fails) ? new Response(null, { status: 503 }) : Response.json({ servers: { [url.slice(-1)]: {} }, peak: null }),
+    )
+  stub('nothing')
+  expect(await loadHistories(names, true)).toEqual({ servers: { a: {}, b: {} }, peak: null })
+  stub('bbb')
+  expect(await loadHistories(names, true)).toBeUndefined()
 })
