@@ -9,8 +9,8 @@ import {
   filtersOf,
   isBetween,
   type Matches,
-  type Point,
   pointParameter,
+  toNumber,
 } from '../routes/filter.ts'
 import type { Database } from '../store/database.ts'
 import { parseDay } from '../store/dates.ts'
@@ -69,7 +69,7 @@ function conditionsOf(name: string, { kind }: DeclaredField, { filter }: FilterR
     ])
   const point = (suffix: string, what: string, rangeOf: (number: number) => readonly [number, number]): Condition => [
     ...([name + suffix, pointParameter[kind](`${what} ${name}`)] as const),
-    (db, value) => isBetween(db.numbers(name), ...rangeOf((value as Point).number)),
+    (db, value) => isBetween(db.numbers(name), ...rangeOf(toNumber(value))),
   ]
   return [
     point('', 'Exact value of', (number) => [number, number]),
