@@ -40,7 +40,7 @@ export const data: readonly PartFamily[] = [
   ),
   counter(
     'tickwarden_script_runs_total',
-    'Ended runs of the update script since the service started, by outcome; done and partly are successes, failed includes runs whose process was killed.',
+    'Ended runs of the update script since the service started, by outcome; done and partly are successes. A run whose process was killed is not counted.',
     ({ data }, add) => {
       for (const { script, runs } of data?.scripts?.() ?? []) {
         for (const [outcome, count] of Object.entries(runs)) add(count, script, outcome)

@@ -178,7 +178,7 @@ export async function runAuthorise(name: MusicService, config: AuthoriseConfig, 
     )
     return exitCodes.notConfigured
   }
-  const upstream = createUpstream({ name: title, baseUrl: config.scripts[baseUrl], signal: io.signal, clock: systemClock })
+  const upstream = createUpstream({ signal: io.signal, clock: systemClock }, { name: title, baseUrl: config.scripts[baseUrl] })
   try {
     const folder = resolve(config.data.dataDir ?? '.')
     // First, so that the user does not authorise access that cannot be stored.

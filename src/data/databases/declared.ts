@@ -9,8 +9,8 @@ import {
   filtersOf,
   isBetween,
   type Matches,
-  type Point,
   pointParameter,
+  toNumber,
 } from '../routes/filter.ts'
 import type { Database } from '../store/database.ts'
 import { parseDay } from '../store/dates.ts'
@@ -67,15 +67,14 @@ function conditionsOf(name: string, { kind }: DeclaredField, { filter }: FilterR
       ...([parameter, schema] as const),
       (db, value) => filter.matches(db, { [parameter]: value }),
     ])
-  const point = (field: string, what: string, least: (number: number) => number, most: (number: number) => number): Condition => [
-    ...([field, pointParameter[kind](`${what} ${name}`)] as const),
-    (db, value) => isBetween(db.numbers(name), least((value as Point).number), most((value as Point).number)),
+  const point = (suffix: string, what: string, rangeOf: (number: number) => readonly [number, number]): Condition => [
+    ...([name + suffix, pointParameter[kind](`${what} ${name}`)] as const),
+    (db, value) => isBetween(db.numbers(name), ...rangeOf(toNumber(value))),
   ]
-  const same = (number: number) => number
   return [
-    point(name, 'Exact value of', same, same),
-    point(`${name}.from`, 'Minimum of', same, () => Number.POSITIVE_INFINITY),
-    point(`${name}.to`, 'Maximum of', () => Number.NEGATIVE_INFINITY, same),
+    point('', 'Exact value of', (number) => [number, number]),
+    point('.from', 'Minimum of', (number) => [number, Number.POSITIVE_INFINITY]),
+    point('.to', 'Maximum of', (number) => [Number.NEGATIVE_INFINITY, number]),
   ]
 }
 

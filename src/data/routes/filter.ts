@@ -53,39 +53,33 @@ const byText = (name: string, parameter: Parameter<string>, matches: (db: Databa
   matches: (db, values) => matches(db, String(values[name])),
 })
 
-/** A date or number as given, and as a number: of a date, the days since 1970-01-01. */
-export interface Point {
-  readonly text: string
-  readonly number: number
-}
+/** The number of a date or number as given: of a date, the days since 1970-01-01. */
+export const toNumber = (text: unknown): number => parseDay(String(text)) ?? Number(text)
 
-const toPoint = (text: string, number: number | undefined): Point | undefined =>
-  number === undefined ? undefined : { text, number }
-
-/** Creates a parameter for a date or a number. */
+/** Creates a parameter for a date or a number, which is parsed to its text: the links to other pages have it as given. */
 export const pointParameter = {
-  date: (description: string, example = '2026-01-31'): Parameter<Point> => ({
+  date: (description: string, example = '2026-01-31'): Parameter<string> => ({
     expected: 'a calendar date of the form YYYY-MM-DD',
-    parse: (text) => toPoint(text, parseDay(text)),
+    parse: (text) => (parseDay(text) === undefined ? undefined : text),
     schema: Type.String({
       pattern: '^\\d{4}-\\d{1,2}-\\d{1,2}$',
       description: `${description}: YYYY-MM-DD; month and day may have one digit`,
       examples: [example],
     }),
   }),
-  number: (description: string, example = '1'): Parameter<Point> => ({
+  number: (description: string, example = '1'): Parameter<string> => ({
     expected: 'a decimal number',
-    parse: (text) => toPoint(text, /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : undefined),
+    parse: (text) => (/^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? text : undefined),
     schema: Type.Number({ description, examples: [Number(example)] }),
   }),
 }
 
 /** @throws RequestError INVALID_PARAMETER if the value of `start` is after that of `end` */
 export function checkRange(values: Values, start: string, end: string, after = 'after'): void {
-  const [from, to] = [values[start], values[end]] as (Point | undefined)[]
-  if (from === undefined || to === undefined || from.number <= to.number) return
+  const [from, to] = [values[start], values[end]]
+  if (from === undefined || to === undefined || toNumber(from) <= toNumber(to)) return
   throw invalidParameter(
-    `Parameter "${start}" is "${from.text}", which is ${after} "${end}" ("${to.text}"); expected one that is not ${after} it.`,
+    `Parameter "${start}" is "${from}", which is ${after} "${end}" ("${to}"); expected one that is not ${after} it.`,
   )
 }
 
@@ -156,7 +150,7 @@ export function filtersOf(noun: string) {
       route(name, by, description, {
         parameters: ends[kind],
         check: (values) => checkRange(values, 'start', 'end', kind === 'date' ? 'after' : 'more than'),
-        matches: (db, { start, end }) => isBetween(numbersOf(db), (start as Point).number, (end as Point).number),
+        matches: (db, { start, end }) => isBetween(numbersOf(db), toNumber(start), toNumber(end)),
       }),
   }
 }

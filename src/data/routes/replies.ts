@@ -1,6 +1,6 @@
 import { jsonType, type PreparedReply, prepare, prepareJson } from '../../http/replies/reply.ts'
 import type { Database, Selection } from '../store/database.ts'
-import { type Filter, type Point, select, type Values } from './filter.ts'
+import { type Filter, select, type Values } from './filter.ts'
 
 /** Maximum length of the `Link` header, in characters: some proxies limit all headers to 8 KiB. */
 const maxLink = 7 * 1024
@@ -49,11 +49,8 @@ export function valueList(db: Database, field: string): PreparedReply {
 }
 
 /** The values of a filter as given. */
-function givenOf(values: Values): Readonly<Record<string, string>> {
-  const given = Object.entries(values).filter(([, value]) => value !== undefined)
-  const written = (value: unknown) => (typeof value === 'object' ? ((value as Partial<Point>).text ?? value) : value)
-  return Object.fromEntries(given.map(([name, value]) => [name, String(written(value))]))
-}
+const givenOf = (values: Values): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])))
 
 interface PageRequest {
   /** With the base path. */

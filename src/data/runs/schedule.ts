@@ -82,7 +82,7 @@ export function startSchedule(options: ScheduleOptions) {
     const given = options.schedule?.[name]
     if (given === 'off' || dataDir === undefined || missingSettings(script, values, dataDir).length > 0) continue
     if (given === undefined && !script.isConfigured(values, dataDir)) continue
-    const cron = given ?? script.schedule ?? daily
+    const cron = given ?? daily
     const failed = (error: unknown) => {
       if (!stopping.signal.aborted) log.error({ err: error, script: name }, `${name}: the schedule has failed`)
     }

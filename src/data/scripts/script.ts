@@ -93,8 +93,6 @@ export interface Script {
   readonly parts: string
   /** Name of the database whose snapshot it writes, which tells the age of its data; absent: none, its last success does. */
   readonly database?: string
-  /** Cron expression (UTC) used without UPDATE_SCHEDULE, with a random delay; default: daily at 03:00. */
-  readonly schedule?: string
   /** Required settings that are not set. Empty: it can run. */
   missingSettings(settings: ScriptSettings): readonly ScriptSettingName[]
   /**

@@ -1,27 +1,24 @@
 import { maskValue } from '../../secrets/mask-value.ts'
 import { backoffMs, withJitter } from '../../util/backoff.ts'
-import type { Clock } from '../../util/clock.ts'
 import { HttpClient, type HttpError } from '../../util/http-client.ts'
 import { parseJson } from '../../util/json.ts'
-import type { Log } from '../../util/log.ts'
 import { describeSlowWork, measureWork } from '../../util/slow-work.ts'
 import { maskOfRequest } from './mask-upstream.ts'
 import { readRateLimit } from './rate-limit.ts'
+import type { RunContext } from './script.ts'
 import { isTransient, UpstreamError } from './upstream-error.ts'
 import { pause } from './waits.ts'
 
 const maxRetryPauseMs = 30_000
+
+/** What a client needs of its run, whose signal closes it. */
+export type UpstreamContext = Pick<RunContext, 'signal' | 'clock'> & Partial<Pick<RunContext, 'log' | 'progress'>>
 
 export interface UpstreamOptions {
   /** For messages: `Reddit`. */
   readonly name: string
   /** May have a path, to which those of requests are appended. */
   readonly baseUrl: string
-  /** Closes it when it is aborted. */
-  readonly signal: AbortSignal
-  readonly clock: Clock
-  /** Names a reply that takes too long to read; absent: such a reply is only counted. */
-  readonly log?: Pick<Log, 'warn'>
   /** Sent with each request. */
   readonly headers?: Readonly<Record<string, string>>
   /** Milliseconds for one attempt, from the first byte sent to the last received. */
@@ -36,8 +33,6 @@ export interface UpstreamOptions {
   readonly retryPauseMs?: number
   /** Maximum wait for a rate limit, milliseconds; a longer one is a `rate_limited` error. */
   readonly maxWait?: number
-  /** Called when a request waits for a rate limit to end. */
-  readonly onWait?: (name: string, milliseconds: number) => void
   /** Wait for a rate limit whose duration the upstream does not send, milliseconds. */
   readonly limitPause?: number
   /** What a body with any status reports: an exceeded rate limit, or an error after which a retry may succeed. */
@@ -66,8 +61,8 @@ function parseBody(type: string | undefined, body: Buffer): unknown {
 }
 
 /** Creates a client of a JSON API with bounded time, size and retries. */
-export function createUpstream(options: UpstreamOptions) {
-  const { name, signal, clock, classify, retryPauseMs = 500, maxRedirects = 0, retries = 3 } = options
+export function createUpstream({ signal, clock, log, progress }: UpstreamContext, options: UpstreamOptions) {
+  const { name, classify, retryPauseMs = 500, maxRedirects = 0, retries = 3 } = options
   const { timeout: timeoutMs = 15_000, maxBytes = 8 * 1024 * 1024, maxWait = 90_000, limitPause = 60_000 } = options
   const { origin, pathname } = new URL(options.baseUrl)
   const root = origin + pathname.replace(/\/$/, '')
@@ -95,7 +90,7 @@ export function createUpstream(options: UpstreamOptions) {
     if (blocked > maxWait) {
       throw new UpstreamError('rate_limited', `${place} not sent: the rate limit is exceeded`, { retryAt: blockedUntil })
     }
-    options.onWait?.(name, blocked)
+    progress?.wait(name, blocked)
     await wait(blocked)
   }
 
@@ -129,7 +124,7 @@ export function createUpstream(options: UpstreamOptions) {
     const json = measureWork(
       'scripts',
       () => parseBody(reply.headers['content-type'], reply.body),
-      (took) => options.log?.warn({ upstream: name, took }, describeSlowWork(`${place}: reading the reply`, took)),
+      (took) => log?.warn({ upstream: name, took }, describeSlowWork(`${place}: reading the reply`, took)),
     )
     const { status } = reply
     const detail = () => ({ status, body: maskValue(json, maskOfRequest({ ...request, headers: own })) })

@@ -98,12 +98,15 @@ async function keepPrevious(path: string): Promise<void> {
  * symbolic link, the mode and the owner of the file are kept. A new snapshot that looks broken is kept as `.rejected` instead, unless forced. The caller must hold the
  * lock of the script.
  * @returns whether it was published; in a dry run, whether it would have been
- * @throws Error if it cannot be written
+ * @throws Error if it is too large or cannot be written
  */
 export async function writeSnapshot(write: SnapshotWrite): Promise<SnapshotWritten> {
   const { database, values, wall, force, dryRun, log } = write
   const path = await resolveLinks(write.path)
   const text = snapshotText(maskValue(write.entries, maskOfSettings(values)) as readonly object[], wall)
+  const size = Buffer.byteLength(text)
+  // Even by force: neither the service nor the next run could read it.
+  if (size > maxSnapshotBytes) throw new Error(`the new snapshot has ${size} bytes; the maximum is ${maxSnapshotBytes}`)
   const previous = await readTextIfExists(path, maxSnapshotBytes)
   // Entries are counted as the service does. If the current file is broken, compare with the newest valid one.
   const count = (await parseSnapshot(text, database.format))?.entries.length ?? 0

@@ -16,9 +16,13 @@ export const fileOrigin = (path: string, kind: 'file' | 'sample' = 'file'): Orig
   async read(known) {
     try {
       // Before reading, so that a change in the meantime is noticed at the next poll.
-      const version = fileVersion(await stat(path, { bigint: true }))
+      const stats = await stat(path, { bigint: true })
+      // To open a pipe would wait for its other end, possibly for ever.
+      if (!stats.isFile()) throw new SnapshotError('it is not a regular file')
+      const version = fileVersion(stats)
       return version === known ? undefined : { version, text: String(await readFileUpTo(path, maxSnapshotBytes)) }
     } catch (error) {
+      if (error instanceof SnapshotError) throw error
       if (error instanceof FileSizeError) throw new SnapshotError(error.reason, { cause: error })
       const { code = 'unknown error' } = error as NodeJS.ErrnoException
       throw new SnapshotError(code === 'ENOENT' ? 'the file does not exist' : `it cannot be read (${code})`, { cause: error })

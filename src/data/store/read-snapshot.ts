@@ -3,7 +3,7 @@ import { isRecord, valueAt } from '../../util/is-record.ts'
 import { NestingError, parseJson } from '../../util/json.ts'
 import { createPauses } from '../../util/pauses.ts'
 import type { EntryNote } from '../routes/schemas.ts'
-import { dayAt, parseLastUpdate } from './dates.ts'
+import { dayAt, parseDay, parseLastUpdate } from './dates.ts'
 import type { SnapshotFormat } from './fields.ts'
 
 /** A parsed snapshot. */
@@ -76,8 +76,10 @@ async function parseText(text: string): Promise<unknown> {
   }
 }
 
+/** Date.parse() would accept 30 February. */
 const isIsoTime = (text: string): boolean =>
-  /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/.test(text)
+  /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/.test(text) &&
+  parseDay(text.slice(0, 10)) !== undefined
 
 /** In Unix seconds. @param isPlain whether it may also be an ISO 8601 time */
 function readLastUpdate(given: unknown, isPlain: boolean): number {

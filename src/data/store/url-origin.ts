@@ -49,7 +49,7 @@ export function urlOrigin(options: UrlOriginOptions): Origin {
       const reply = await client.request({ url: target, headers }).catch((error: HttpError) => {
         throw new SnapshotError(reasonOf(error), { cause: error })
       })
-      if (reply.status === 304) return undefined
+      if (reply.status === 304 && version !== undefined) return undefined
       if (reply.headers.location !== undefined) throw new SnapshotError('it cannot be fetched (unexpected redirect)')
       if (reply.status < 200 || reply.status > 299) throw new SnapshotError(`the server answered ${reply.status}`)
       return { text: reply.body.toString('utf8'), version: reply.headers.etag }

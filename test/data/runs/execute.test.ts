@@ -33,7 +33,7 @@ it('closes the connections of a script when it has ended', async () => {
     ...kcomebacks,
     async run({ signal, clock }) {
       const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-      await createUpstream({ name: 'Upstream', baseUrl, signal, clock }).request({ path: '/' })
+      await createUpstream({ signal, clock }, { name: 'Upstream', baseUrl }).request({ path: '/' })
       open = sockets.size
       return { outcome: 'done', errors: [] }
     },

@@ -1,7 +1,8 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createUpstream, type UpstreamOptions } from '../../../src/data/scripts/upstream.ts'
+import { noProgress } from '../../../src/data/scripts/script.ts'
+import { createUpstream, type UpstreamContext, type UpstreamOptions } from '../../../src/data/scripts/upstream.ts'
 import type { UpstreamError } from '../../../src/data/scripts/upstream-error.ts'
 import { type Clock, systemClock } from '../../../src/util/clock.ts'
 
@@ -30,18 +31,17 @@ afterEach(() => {
   for (const close of closing.splice(0)) close()
 })
 
-async function start(listener: RequestListener, options: Partial<UpstreamOptions> = {}) {
+const running = () => ({ signal: new AbortController().signal, clock: hastyClock() })
+
+async function start(listener: RequestListener, options: Partial<UpstreamOptions> = {}, context: Partial<UpstreamContext> = {}) {
   const server = createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const clock = hastyClock()
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const upstream = createUpstream({
-    name: 'Upstream',
-    baseUrl: `${origin}/base`,
-    signal: new AbortController().signal,
-    clock,
-    ...options,
-  })
+  const upstream = createUpstream(
+    { ...running(), clock, ...context },
+    { name: 'Upstream', baseUrl: `${origin}/base`, ...options },
+  )
   closing.push(() => {
     upstream.close()
     server.closeAllConnections()
@@ -207,7 +207,7 @@ describe('a request to an upstream', () => {
 
   it('stops when aborted, during a request and during a wait', async () => {
     const stop = new AbortController()
-    const { upstream } = await start(() => stop.abort(), { signal: stop.signal })
+    const { upstream } = await start(() => stop.abort(), {}, { signal: stop.signal })
     expect(await failure(upstream.request({ path: '/' }))).toMatchObject({ kind: 'aborted' })
 
     const later = new AbortController()
@@ -218,7 +218,7 @@ describe('a request to an upstream', () => {
         return () => {}
       },
     }
-    const other = await start(json({}, 429, { 'retry-after': '80' }), { signal: later.signal, clock: waiting })
+    const other = await start(json({}, 429, { 'retry-after': '80' }), {}, { signal: later.signal, clock: waiting })
     expect(await failure(other.upstream.request({ path: '/' }))).toMatchObject({
       kind: 'aborted',
       message: 'Upstream: the run was stopped',
@@ -261,8 +261,8 @@ describe('a request to an upstream', () => {
     const server = await start((request, response) =>
       json({ url: request.url, agent: request.headers['user-agent'] })(request, response),
     )
-    const upstream = createUpstream({
-      ...{ name: 'Upstream', signal: new AbortController().signal, clock: hastyClock(), headers: { 'user-agent': 'own/1' } },
+    const upstream = createUpstream(running(), {
+      ...{ name: 'Upstream', headers: { 'user-agent': 'own/1' } },
       baseUrl: `${server.origin}/a/b/?x=1`,
     })
     closing.unshift(upstream.close)
@@ -327,7 +327,7 @@ describe('a request to an upstream', () => {
   it('waits for a rate limit only as often as it retries', async () => {
     const listener = inTurn(json({}, 429, { 'retry-after': '7' }))
     const waits: unknown[] = []
-    const { upstream, clock } = await start(listener, { onWait: (...wait) => waits.push(wait) })
+    const { upstream, clock } = await start(listener, {}, { progress: { ...noProgress, wait: (...wait) => waits.push(wait) } })
     expect(await failure(upstream.request({ path: '/' }))).toMatchObject({
       ...{ kind: 'rate_limited', status: 429, retryAt: clock.wall() + 7_000 },
       message: 'Upstream: GET / answered 429: the rate limit is exceeded',
@@ -435,10 +435,7 @@ describe('a request to an upstream', () => {
       message: expect.stringMatching(/^Upstream: GET \/x is unreachable \((UND_ERR_SOCKET|ECONNRESET)\)$/),
     })
     // A port that the library does not connect to.
-    const bad = createUpstream({
-      ...{ name: 'Upstream', baseUrl: 'http://127.0.0.1:1', signal: new AbortController().signal, clock: hastyClock() },
-      ...only,
-    })
+    const bad = createUpstream(running(), { ...{ name: 'Upstream', baseUrl: 'http://127.0.0.1:1' }, ...only })
     expect(await failure(bad.request({ path: '/x' }))).toMatchObject({
       ...{ kind: 'network', message: 'Upstream: GET /x is unreachable (connection failed)' },
     })
@@ -448,7 +445,7 @@ describe('a request to an upstream', () => {
     const { upstream } = await start(() => upstream.close())
     expect(await failure(upstream.request({ path: '/' }))).toMatchObject({ kind: 'aborted' })
     const stop = new AbortController()
-    const ended = await start(json({}), { signal: stop.signal })
+    const ended = await start(json({}), {}, { signal: stop.signal })
     await ended.upstream.request({ path: '/' })
     stop.abort()
     expect(await failure(ended.upstream.request({ path: '/' }))).toMatchObject({ kind: 'aborted' })

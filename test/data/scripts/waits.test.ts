@@ -16,13 +16,9 @@ async function waitAfter(headers: Record<string, string>, status = 429): Promise
   const server = createServer((_request, response) => response.writeHead(status, headers).end('{}'))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const wall = Date.UTC(2026, 0, 15)
-  const upstream = createUpstream({
-    name: 'Upstream',
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    signal: new AbortController().signal,
-    clock: { ...systemClock, wall: () => wall },
-    retries: 0,
-  })
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const context = { signal: new AbortController().signal, clock: { ...systemClock, wall: () => wall } }
+  const upstream = createUpstream(context, { name: 'Upstream', baseUrl, retries: 0 })
   closing.push(() => {
     upstream.close()
     server.closeAllConnections()

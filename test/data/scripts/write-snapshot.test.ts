@@ -218,6 +218,15 @@ describe('writing a snapshot', () => {
     expect(readdirSync(folder)).toEqual(['kcomebacks.json'])
   })
 
+  it('publishes none that the service could not read, even by force', async () => {
+    await write(some(2))
+    const before = readFileSync(path, 'utf8')
+    const large = { ...entry(1), title: 'x'.repeat(32 * 1024 * 1024) }
+    await expect(write([large], true)).rejects.toThrow(/^the new snapshot has \d+ bytes; the maximum is 33554432$/)
+    expect(readdirSync(folder)).toEqual(['kcomebacks.json'])
+    expect(readFileSync(path, 'utf8')).toBe(before)
+  })
+
   it('keeps a symbolic link a link, and the mode of the file', async () => {
     const elsewhere = join(folder, 'elsewhere')
     mkdirSync(elsewhere)

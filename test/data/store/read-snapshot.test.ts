@@ -163,14 +163,20 @@ describe('a plain list', () => {
     expect(lastUpdate).toBe(updated - 6)
   })
 
-  it.each(['2024-02-03', '2024-02-03T04:05:06', 'x2024-02-03T04:05Z', '2024-02-03T04:05Zx', '2024-13-03T04:05Z', 5, null])(
-    'has no time %j',
-    async (last_update) => {
-      await expect(read({ last_update, entries: [] })).rejects.toThrow(
-        new SnapshotError('its last_update is not a time such as 2026-11-22T10:00:00Z'),
-      )
-    },
-  )
+  it.each([
+    '2024-02-03',
+    '2024-02-03T04:05:06',
+    'x2024-02-03T04:05Z',
+    '2024-02-03T04:05Zx',
+    '2024-13-03T04:05Z',
+    '2024-02-30T04:05Z',
+    5,
+    null,
+  ])('has no time %j', async (last_update) => {
+    await expect(read({ last_update, entries: [] })).rejects.toThrow(
+      new SnapshotError('its last_update is not a time such as 2026-11-22T10:00:00Z'),
+    )
+  })
 
   it.each([{}, { entries: {} }, 'text', null])('is not %j', async (value) => {
     await expect(read(value)).rejects.toThrow(

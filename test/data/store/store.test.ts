@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { mkdtemp, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../../src/config/config.ts'
 import { databases } from '../../../src/data/databases/index.ts'
@@ -162,6 +164,15 @@ describe('a snapshot file', () => {
     await opened.refresh('kcomebacks')
     expect(comebacksOf(opened)).toMatchObject({ state: 'failed', error: 'it has 33554433 bytes; the maximum is 33554432' })
     expect(firstTitle(opened)).toBe('a')
+  })
+
+  it('that is replaced by a pipe is not waited for', async () => {
+    await write(one('a'))
+    const opened = await open()
+    await rm(file('kcomebacks'))
+    await promisify(execFile)('mkfifo', [file('kcomebacks')])
+    await opened.refresh('kcomebacks')
+    expect(comebacksOf(opened)).toMatchObject({ state: 'failed', error: 'it is not a regular file' })
   })
 
   it('that disappears and returns unchanged is ready again', async () => {

@@ -149,6 +149,13 @@ it('does not treat a previous text as broken because of a newer one', async () =
   expect(statusOf(store)).toMatchObject({ state: 'failed', error: 'it is not valid JSON, or truncated' })
 })
 
+it('is not treated as unchanged if no copy was named', async () => {
+  answer = (_request, reply) => reply.writeHead(304).end()
+  const store = await open()
+  await store.refresh('kcomebacks')
+  expect(statusOf(store)).toMatchObject({ state: 'failed', error: 'the server answered 304' })
+})
+
 it('ignores a broken copy on disk', async () => {
   answer = serve(text('a'), '"1"')
   const store = await open()

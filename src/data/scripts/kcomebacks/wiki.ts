@@ -2,7 +2,7 @@ import { textAt, valueAt } from '../../../util/is-record.ts'
 import { version } from '../../../util/package.ts'
 import { withAccessToken } from '../access-token.ts'
 import type { RunContext } from '../script.ts'
-import { createUpstream } from '../upstream.ts'
+import { createUpstream, type UpstreamContext } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
 
 export type Wiki = ReturnType<typeof openWiki>
@@ -17,16 +17,14 @@ const isRefusal = ({ kind, status }: UpstreamError): boolean => kind === 'status
 const asText = (value: unknown): string | undefined =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
 
-type Access = Pick<RunContext, 'values' | 'signal' | 'log' | 'clock' | 'progress'>
-
 /** The wiki of r/kpop: with credentials through Reddit's API, without them its public pages. */
-export function openWiki({ values, signal, log, clock, progress }: Access) {
+export function openWiki({ values, ...context }: UpstreamContext & Pick<RunContext, 'values'>) {
   const { redditClientId: id, redditClientSecret: secret } = values
   const credentials = id !== undefined && secret !== undefined ? Buffer.from(`${id}:${secret}`).toString('base64') : undefined
   const headers = { 'user-agent': `nodejs:tickwarden:v${version} (reads the r/kpop wiki)` }
-  const common = { name: 'Reddit', signal, log, clock, onWait: progress.wait, maxBytes, headers }
-  const site = createUpstream({ ...common, baseUrl: values.redditAuthUrl })
-  const api = createUpstream({ ...common, baseUrl: values.redditApiUrl })
+  const common = { name: 'Reddit', maxBytes, headers }
+  const site = createUpstream(context, { ...common, baseUrl: values.redditAuthUrl })
+  const api = createUpstream(context, { ...common, baseUrl: values.redditApiUrl })
 
   async function getToken(): Promise<string> {
     const request = {

@@ -21,9 +21,10 @@ interface LikedSongsOptions {
 
 /** Loves on Last.fm every song that is liked on Spotify, oldest first. Never unloves one. */
 export async function runLikedSongs(
-  { values, dataDir, signal, log, clock, progress, counts, full, dryRun, confirm }: RunContext,
+  context: RunContext,
   { gap = 200, backOff = 2000 }: LikedSongsOptions = {},
 ): Promise<RunResult> {
+  const { values, dataDir, signal, log, clock, progress, counts, full, dryRun, confirm } = context
   const { lastfmApiKey: apiKey = '', lastfmApiSecret: apiSecret = '', lastfmSessionKey: sessionKey = '' } = values
   const { spotifyClientId: clientId = '', spotifyClientSecret: clientSecret = '', spotifyRefreshToken: token = '' } = values
   const keys = { apiKey, apiSecret, sessionKey }
@@ -44,7 +45,7 @@ export async function runLikedSongs(
   }
 
   const upstream = (name: string, baseUrl: string, more: Partial<UpstreamOptions> = {}) =>
-    createUpstream({ name, baseUrl, signal, clock, log, onWait: progress.wait, ...more })
+    createUpstream(context, { name, baseUrl, ...more })
   const spotify = createSpotify(upstream('Spotify', values.spotifyAccountsUrl), upstream('Spotify', values.spotifyApiUrl), {
     ...{ clientId, clientSecret },
     refreshToken: (await readAuthorisation(dataDir, token)).refreshToken,

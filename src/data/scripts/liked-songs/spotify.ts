@@ -16,6 +16,8 @@ interface SpotifyKeys {
 
 /** Songs of one page. */
 export const pageSize = 50
+/** More liked songs than anybody has: all of them are held in memory. */
+const maxSongs = 500_000
 
 interface LikedItem {
   /** Identifies it in the list: of a removed track, its position. */
@@ -114,7 +116,7 @@ export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKe
       const query = { limit: String(pageSize), offset: String(offset) }
       const { json } = await send((authorization) => api.request({ path: '/v1/me/tracks', query, headers: { authorization } }))
       const [list, total] = [valueAt(json, 'items'), valueAt(json, 'total')]
-      if (!Array.isArray(list) || !Number.isSafeInteger(total) || Number(total) < 0)
+      if (!Array.isArray(list) || !Number.isInteger(total) || Number(total) < 0 || Number(total) > maxSongs)
         throw new UpstreamError('malformed', 'Spotify: the reply to GET /v1/me/tracks has no items')
       return {
         /** Newest first. */

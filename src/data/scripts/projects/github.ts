@@ -60,15 +60,12 @@ function readSizes(languages: Readonly<Record<string, unknown>>): [Readonly<Reco
 export const repositoryPath = (name: string): string => `/repos/${name.split('/').map(encodeURIComponent).join('/')}`
 
 /** Client of GitHub's REST API. Requests for unchanged resources (304) do not count towards the rate limit. */
-export function createGithub(
-  { values, signal, clock, log, progress, full }: RunContext,
-  cache: Pick<ReplyCache, 'get' | 'set'>,
-  options: GithubOptions = {},
-) {
-  const { githubApiUrl: baseUrl, githubToken: token } = values
-  const upstream = createUpstream({
-    ...{ name: 'GitHub', baseUrl, signal, clock, log, onWait: progress.wait },
-    ...{ timeout: 12_000, maxBytes, maxRedirects, retries, retryPauseMs: 1000, maxWait, limitPause, classify },
+export function createGithub(context: RunContext, cache: Pick<ReplyCache, 'get' | 'set'>, options: GithubOptions = {}) {
+  const { signal, full } = context
+  const { githubApiUrl: baseUrl, githubToken: token } = context.values
+  const upstream = createUpstream(context, {
+    ...{ name: 'GitHub', baseUrl, timeout: 12_000, maxBytes, maxRedirects },
+    ...{ retries, retryPauseMs: 1000, maxWait, limitPause, classify },
     headers: { accept: 'application/vnd.github+json', ...(token !== undefined && { authorization: `Bearer ${token}` }) },
     ...options,
   })

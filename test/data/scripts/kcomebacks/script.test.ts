@@ -1,12 +1,13 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { runUpdate, type UpdateOptions } from '../../../../src/commands/update.ts'
 import { loadConfig } from '../../../../src/config/config.ts'
 import { noCounts } from '../../../../src/data/scripts/script.ts'
+import type { Clock } from '../../../../src/util/clock.ts'
 import { archiveOf, type FakeReddit, startFakeReddit, tableOf } from '../../../helpers/fake-reddit.ts'
-import { type FastClock, fastClock } from '../../../helpers/fast-clock.ts'
+import { fastClock } from '../../../helpers/fast-clock.ts'
 
 /** The clock is in February 2024, like the wiki. */
 const today = Date.UTC(2024, 1, 20, 12)
@@ -16,8 +17,10 @@ const row = (day: string, artist: string, title: string) =>
 
 let reddit: FakeReddit
 let folder: string
-let clock: FastClock
+let clock: Clock
 let output: string[]
+/** Ends the last request as if it had taken too long. */
+let late: AbortController
 
 beforeEach(async () => {
   reddit = await startFakeReddit()
@@ -30,6 +33,7 @@ beforeEach(async () => {
   reddit.pages.set('upcoming-releases/2024/february', tableOf(row('6th', 'G', 'g1'), row('TBA', 'H', 'h1')))
 })
 afterEach(() => {
+  vi.restoreAllMocks()
   reddit.close()
   rmSync(folder, { recursive: true })
 })
@@ -259,9 +263,13 @@ describe('the update of the comebacks', () => {
     ['a 5xx', (response) => response.writeHead(502).end('bad gateway'), 2],
     ['a 429', (response) => response.writeHead(429, { 'retry-after': '4' }).end(), 1],
     ['a cut connection', (response) => response.destroy(), 2],
-    ['a hang', () => clock.expire(), 1],
+    ['a hang', () => late.abort(), 1],
     ['an expired token', (response) => response.writeHead(401, { 'content-type': 'application/json' }).end('{}'), 1],
   ])('recovers from %s', async (_what, answer, times) => {
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
+      late = new AbortController()
+      return late.signal
+    })
     reddit.instead.set(
       page('2024/january'),
       Array(times).fill((_request: unknown, response: never) => answer(response)),

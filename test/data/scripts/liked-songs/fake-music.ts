@@ -112,7 +112,4 @@ export async function fakeMusic(items: unknown[] = []): Promise<FakeMusic> {
 
 /** A client of a fake service, which does not retry. */
 export const upstreamAt = (baseUrl = '', options: Partial<UpstreamOptions> = {}) =>
-  createUpstream({
-    ...{ name: 'Fake', baseUrl, signal: new AbortController().signal, clock: systemClock, retries: 0 },
-    ...options,
-  })
+  createUpstream({ signal: new AbortController().signal, clock: systemClock }, { name: 'Fake', baseUrl, retries: 0, ...options })

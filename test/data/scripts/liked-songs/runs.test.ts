@@ -53,19 +53,19 @@ const shortFrom = (position: number, length: number) => (path: string, response:
 
 describe('a walk through the liked songs', () => {
   it.each([0, 1, 30])('that gets a page of %i songs is partly done, and the next run reads the whole list', async (length) => {
-    music.items = songs(160)
+    music.items = songs(90)
     music.intercept = shortFrom(40, length)
     const first = await run()
     expect(first.outcome).toBe('partly')
     expect(first.errors[0]).toMatch(
-      /^Spotify returned \d+ of 50 songs from position 49 of 160; the next run reads the whole list$/,
+      /^Spotify returned \d+ of 41 songs from position 49 of 90; the next run reads the whole list$/,
     )
-    expect(music.loved).toEqual(titles(111, 160))
+    expect(music.loved).toEqual(titles(41, 90))
     expect((await run()).outcome).toBe('failed')
     music.intercept = () => false
-    music.items = songs(163)
-    expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 113 } })
-    expect([...music.loved].sort()).toEqual(titles(1, 163).sort())
+    music.items = songs(93)
+    expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 43 } })
+    expect([...music.loved].sort()).toEqual(titles(1, 93).sort())
     music.requested.length = 0
     expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 0 } })
     expect(offsetsRead()).toEqual([0])
@@ -81,22 +81,22 @@ describe('a walk through the liked songs', () => {
   })
 
   it('that is incomplete a second time, among newer songs, misses none of them', async () => {
-    music.items = songs(260)
-    music.intercept = shortFrom(190, 0)
+    music.items = songs(110)
+    music.intercept = shortFrom(90, 0)
     expect(await run()).toMatchObject({ outcome: 'partly' })
-    music.items = songs(380)
+    music.items = songs(180)
     music.intercept = shortFrom(40, 0)
     expect(await run()).toMatchObject({ outcome: 'partly' })
     music.intercept = () => false
     expect(await run()).toMatchObject({ outcome: 'done' })
-    expect([...new Set(music.loved)].sort()).toEqual(titles(1, 380).sort())
+    expect([...new Set(music.loved)].sort()).toEqual(titles(1, 180).sort())
   })
 
   it.each([
     ['to the end', 0],
     ['up to another short page', 120],
   ])('that is repeated %s, but whose songs are not all loved, is repeated once more', async (_what, later) => {
-    music.items = songs(260)
+    music.items = songs(170)
     music.intercept = shortFrom(90, 0)
     expect(await run()).toMatchObject({ outcome: 'partly' })
     let left = 20
@@ -110,21 +110,21 @@ describe('a walk through the liked songs', () => {
     expect(await run()).toMatchObject({ outcome: 'reauthorise', counts: { added: 20 } })
     music.intercept = () => false
     expect(await run()).toMatchObject({ outcome: 'done' })
-    expect([...new Set(music.loved)].sort()).toEqual(titles(1, 260).sort())
+    expect([...new Set(music.loved)].sort()).toEqual(titles(1, 170).sort())
   })
 
   it.each([1, 5, 12])('finds every song if %i are unliked meanwhile', async (count) => {
-    music.items = songs(120)
+    music.items = songs(80)
     let isFirst = true
     music.intercept = (path, response) => {
       if (!path.endsWith('/me/tracks') || !isFirst) return false
       isFirst = false
-      json(response, 200, { items: music.items.slice(0, 50), total: 120 })
+      json(response, 200, { items: music.items.slice(0, 50), total: 80 })
       music.items = music.items.slice(count)
       return true
     }
-    expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 120 } })
-    expect(music.loved).toEqual(titles(1, 120))
+    expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 80 } })
+    expect(music.loved).toEqual(titles(1, 80))
   })
 })
 

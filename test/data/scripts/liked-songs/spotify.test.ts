@@ -189,6 +189,7 @@ describe('the liked songs', () => {
     [{ items: [], total: 1.5 }],
     [{ items: [], total: -1 }],
     [{ items: [], total: 1e300 }],
+    [{ items: [], total: 500_001 }],
   ])('are not read from %j', async (body) => {
     pages = [[200, body]]
     expect(await failure(spotify().likedSongs(0))).toMatchObject({
