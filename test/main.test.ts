@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { allSettings } from '../src/config/settings.ts'
@@ -369,6 +370,14 @@ describe('tickwarden', () => {
     expect((await fetch(`${metrics}/metrics`)).status).toBe(200)
     expect((await fetch(`${url}/metrics`)).status).toBe(404)
     expect((await fetch(`${metrics}/api/v1/servers`)).status).toBe(404)
+  })
+
+  it('reports in one line that its output cannot be written', async () => {
+    const full = openSync('/dev/full', 'w')
+    const child = spawn(process.execPath, [main, '--version'], { stdio: ['ignore', full, 'pipe'] })
+    closeSync(full)
+    const [[code], errors] = await Promise.all([once(child, 'close'), text(child.stderr!)])
+    expect([code, errors]).toEqual([1, expect.stringMatching(/^The output cannot be written: ENOSPC[^\n]*\n$/)])
   })
 
   it('prints its version, and not that of Node.js', async () => {

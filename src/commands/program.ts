@@ -53,7 +53,7 @@ function stopSignal(): AbortSignal {
     // Not once(): a library that releases its locks at the end would take the process for one without a handler, and end it.
     process.on(name, () => {
       if (stop.signal.aborted) process.exit(code)
-      stop.abort(new Error(name))
+      stop.abort(new Error(`stopped by ${name}`))
     })
   }
   // Each of many servers may have a listener.
@@ -95,7 +95,8 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit()
-    throw error
+    console.error(`The output cannot be written: ${error.message}`)
+    process.exit(1)
   })
 
 try {
