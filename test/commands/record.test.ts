@@ -28,9 +28,10 @@ afterEach(() => demo?.close())
 
 /** Records a server and returns the folder, the code and what was printed. */
 async function record(server: ServerSettings, folder = newFolder()) {
-  const lines: string[] = []
-  const code = await runRecord({ servers: [server] }, { folder, print: (text) => lines.push(text), signal: never() })
-  return { folder, code, output: lines.join('\n') }
+  const [lines, failures]: [string[], string[]] = [[], []]
+  const io = { log: (text: string) => lines.push(text), error: (text: string) => failures.push(text) }
+  const code = await runRecord(server, folder, never(), io)
+  return { folder, code, output: lines.join('\n'), failures: failures.join('\n') }
 }
 
 /** Everything in the files of a recording, as bytes and as the texts in them. */
@@ -156,28 +157,30 @@ describe('tickwarden record', () => {
   it('continues if a protocol fails, and reports it', async () => {
     const server = await start()
     const { rcon, ...sources } = server.sources
-    const { folder, code, output } = await record({
+    const { folder, code, output, failures } = await record({
       ...server,
       sources: { ...sources, rcon: { ...rcon, password: 'wrong-password' } },
     })
     expect(code).toBe(0)
-    expect(output).toMatch(/^rcon: .*rejected the RCON password$/m)
+    expect(failures).toMatch(/^rcon: .*rejected the RCON password$/)
     expect(readdirSync(folder)).not.toContain('rcon.json')
-    expect(contentOf(folder) + output).not.toContain('wrong-password')
+    expect(contentOf(folder) + output + failures).not.toContain('wrong-password')
   })
 
   it('reports a wrong secret of the management protocol', async () => {
     const { management } = (await start()).sources
-    const { code, output } = await record({ name: 'x', sources: { management: { ...management, secret: 'wrong' } } })
-    expect([code, output]).toEqual([1, expect.stringMatching(/^management: .*: the management secret is wrong$/m)])
+    const { code, failures } = await record({ name: 'x', sources: { management: { ...management, secret: 'wrong' } } })
+    expect([code, failures]).toEqual([1, expect.stringMatching(/^management: .*: the management secret is wrong$/m)])
   })
 
   it('exits with 1 if nothing was recorded, and leaves no file', async () => {
     const { sources } = await start()
     await demo?.close()
-    const { code, folder, output } = await record({ name: 'x', sources: { status: sources.status! } })
-    expect([code, readdirSync(folder)]).toEqual([1, []])
-    expect(output).toContain('connection refused')
+    const { query, status } = sources
+    const { code, folder, output, failures } = await record({ name: 'x', sources: { status: status!, query: query! } })
+    expect([code, output, readdirSync(folder)]).toEqual([1, '', []])
+    const refused = [status!, query!].map(({ address }) => `127\\.0\\.0\\.1:${address!.port}: connection refused .*\n`)
+    expect(failures).toMatch(new RegExp(`^status: ${refused[0]}query: ${refused[1]}nothing was recorded$`))
   })
 
   it('omits messages of the management protocol that are not JSON', async () => {
