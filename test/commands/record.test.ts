@@ -1,9 +1,8 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { promisify } from 'node:util'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { findCommand } from '../../src/commands/definitions/index.ts'
 import { parseArguments } from '../../src/commands/parse-arguments.ts'
@@ -20,6 +19,7 @@ import { selfSigned } from '../helpers/certificate.ts'
 import { alice, managementServer } from '../helpers/management-server.ts'
 import { never } from '../helpers/never.ts'
 import { playBack } from '../helpers/playback.ts'
+import { callProgram } from '../helpers/run-program.ts'
 import { ensure } from '../tools/ensure.mjs'
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'tickwarden-record-'))
@@ -214,25 +214,14 @@ describe('tickwarden record', () => {
     const { sources } = await start()
     const folder = newFolder()
     const { port } = sources.status!.address!
-    const main = join(import.meta.dirname, '../../dist/src/main.js')
-    const env = {
-      PATH: process.env.PATH,
-      MC_RCON: `127.0.0.1:${sources.rcon!.address!.port}`,
-      MC_RCON_PASSWORD: sources.rcon!.password,
-    }
-    const output = join(folder, 'out')
-    const { stdout } = await promisify(execFile)(process.execPath, [main, 'record', `127.0.0.1:${port}`, '--output', output], {
-      cwd: folder,
-      env,
-    })
-    expect(stdout).toContain('status.json: status, ping')
-    expect(stdout).toContain('rcon.json: login, ')
-    expect(readdirSync(output)).toEqual(['rcon.json', 'status.json'])
-    const wrong = promisify(execFile)(process.execPath, [main, 'record', 'not an address'], {
-      cwd: folder,
-      env: { PATH: process.env.PATH },
-    })
-    await expect(wrong).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('not an address') })
+    const env = { MC_RCON: `127.0.0.1:${sources.rcon!.address!.port}`, MC_RCON_PASSWORD: sources.rcon!.password }
+    const { code, out } = await callProgram(['record', `127.0.0.1:${port}`, '--output', 'out'], env, folder)
+    expect(code).toBe(0)
+    expect(out).toContain('status.json: status, ping')
+    expect(out).toContain('rcon.json: login, ')
+    expect(readdirSync(join(folder, 'out'))).toEqual(['rcon.json', 'status.json'])
+    const wrong = await callProgram(['record', 'not an address'], {}, folder)
+    expect(wrong).toEqual({ code: 2, out: '', err: expect.stringContaining('not an address') })
   })
 })
 
