@@ -2,4 +2,5 @@
 // A static import of the program would be loaded before the check.
 import '#check-node'
 
-await import('./commands/program.ts')
+const { runProcess } = await import('./commands/program.ts')
+await runProcess()

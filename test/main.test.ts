@@ -1,14 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { allSettings } from '../src/config/settings.ts'
 import { version } from '../src/util/package.ts'
+import { callProgram } from './helpers/run-program.ts'
 
 const root = join(import.meta.dirname, '..')
 const main = join(root, 'dist', 'src', 'main.js')
@@ -126,9 +128,7 @@ describe('tickwarden', () => {
     [{ MC_NAME: 'survival' }, [], /MC_NAME is set without MC_SERVER or MC_DIRECTORY/],
     [{}, ['--config', '/dev/null'], /\/dev\/null: lists no server/],
   ])('does not start the demo server because of a mistake: %j %j', async (env, args, message) => {
-    const running = run(args, { PORT: '0', ...env })
-    expect(await running.exit).toBe(2)
-    expect(running.output()).toMatch(message)
+    expect(await callProgram(args, { PORT: '0', ...env })).toEqual({ code: 2, out: '', err: expect.stringMatching(message) })
   })
 
   it('runs an update with a config file that lists no server', async () => {
@@ -167,10 +167,10 @@ describe('tickwarden', () => {
     [['--mc-rcon-pasword-file=Sekret9'], /; did you mean --mc-rcon-password-file\?\n/],
     [['update', 'projects', '--ful'], /unknown option '--ful'; did you mean --full\?\n/],
     [['demo', 'more'], /too many arguments for 'demo'.*\nUse --help/],
+    [['demo', '--era', '9'], /--era is "9"; expected 1\.12\.2/],
+    [['update', 'nothing'], /Allowed choices are kcomebacks, projects, likedsongs/],
   ])('refuses %j with exit code 2', async (args, message) => {
-    const running = run(args)
-    expect(await running.exit).toBe(2)
-    expect(running.output()).toMatch(message)
+    expect(await callProgram(args)).toEqual({ code: 2, out: '', err: expect.stringMatching(message) })
   })
 
   it.each([
@@ -180,10 +180,10 @@ describe('tickwarden', () => {
     [['--mc-rcon-pasword-file=Sekret9'], /unknown option '--mc-rcon-pasword-file'/],
     [["--secret=a=Sek're\nt9"], /unknown option '--secret'/],
   ])('does not repeat the value of the unknown flag in %j', async (args, message) => {
-    const running = run(args)
-    expect(await running.exit).toBe(2)
-    expect(running.output()).toMatch(message)
-    expect(running.output()).not.toMatch(/sek|t9/i)
+    const { code, out, err } = await callProgram(args)
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toMatch(message)
+    expect(err).not.toMatch(/sek|t9/i)
   })
 
   it.each([{}, { LOG_LEVEL: 'silent' }])('reports that another program uses the port, with %j', async (env) => {
@@ -208,9 +208,9 @@ describe('tickwarden', () => {
   })
 
   it('lists a wrong range of trusted proxies with the other wrong settings', async () => {
-    const running = run([], { PORT: 'x', TRUST_PROXY: 'loopback, 10/8' })
-    expect(await running.exit).toBe(2)
-    expect(running.output()).toMatch(/2 settings are wrong[\s\S]*PORT[\s\S]*TRUST_PROXY/)
+    const { code, err } = await callProgram([], { PORT: 'x', TRUST_PROXY: 'loopback, 10/8' })
+    expect(code).toBe(2)
+    expect(err).toMatch(/2 settings are wrong[\s\S]*PORT[\s\S]*TRUST_PROXY/)
   })
 
   it.each(['HISTORY_DIR', 'DATA_DIR'])(
@@ -342,14 +342,12 @@ describe('tickwarden', () => {
   })
 
   it.each([
-    [['demo', '--era', '9'], 2, /--era is "9"; expected 1\.12\.2/],
     [
       ['demo', '--listen', 'no.such.name.invalid'],
       1,
       /^no\.such\.name\.invalid is not an address of this machine\. Set --listen to one of its addresses/,
     ],
     [['demo', '--players', 'many'], 2, /--players is "many"; expected 0 to 5000/],
-    [['update', 'nothing'], 2, /Allowed choices are kcomebacks, projects, likedsongs/],
     [['update', 'likedsongs'], 4, /not configured: set .*SPOTIFY_CLIENT_ID/],
     [['authorise', 'spotify'], 4, /not configured: set SPOTIFY_CLIENT_ID, SPOTIFY_CLIENT_SECRET/],
   ])('%j exits with %i', async (args, code, message) => {
@@ -371,6 +369,14 @@ describe('tickwarden', () => {
     expect((await fetch(`${metrics}/api/v1/servers`)).status).toBe(404)
   })
 
+  it('reports in one line that its output cannot be written', async () => {
+    const full = openSync('/dev/full', 'w')
+    const child = spawn(process.execPath, [main, '--version'], { stdio: ['ignore', full, 'pipe'] })
+    closeSync(full)
+    const [[code], errors] = await Promise.all([once(child, 'close'), text(child.stderr!)])
+    expect([code, errors]).toEqual([1, expect.stringMatching(/^The output cannot be written: ENOSPC[^\n]*\n$/)])
+  })
+
   it('prints its version, and not that of Node.js', async () => {
     const running = run(['--version'])
     expect(await running.exit).toBe(0)
@@ -378,9 +384,9 @@ describe('tickwarden', () => {
   })
 
   it('prints every setting with --help all, the data service last', async () => {
-    const running = run(['--help', 'all'])
-    expect(await running.exit).toBe(0)
-    for (const { env, meaning } of allSettings) expect(running.output()).toMatch(new RegExp(`${env} +${meaning.slice(0, 20)}`))
+    const { code, out } = await callProgram(['--help', 'all'])
+    expect(code).toBe(0)
+    for (const { env, meaning } of allSettings) expect(out).toMatch(new RegExp(`${env} +${meaning.slice(0, 20)}`))
   })
 })
 

@@ -21,8 +21,7 @@ import type { Prompt } from './prompt.ts'
 type AuthoriseConfig = Pick<Config, 'data' | 'scripts'>
 
 /** The user at the terminal. */
-export interface AuthoriseIo {
-  print(line: string): void
+export interface AuthoriseIo extends Pick<Console, 'log' | 'error'> {
   readonly readLine: Prompt['readLine']
   readonly signal: AbortSignal
 }
@@ -85,7 +84,7 @@ async function listenForRedirect(state: string) {
 /** Asks for access, and returns the token. @throws AuthoriseError, UpstreamError, or the reason of the signal */
 type Authorise = (config: AuthoriseConfig, io: AuthoriseIo, upstream: Upstream) => Promise<string>
 
-const authoriseSpotify: Authorise = async ({ scripts: values }, { print, readLine, signal }, upstream) => {
+const authoriseSpotify: Authorise = async ({ scripts: values }, { log, readLine, signal }, upstream) => {
   const keys = { clientId: values.spotifyClientId ?? '', clientSecret: values.spotifyClientSecret ?? '' }
   const state = randomBytes(16).toString('hex')
   const waiting = await listenForRedirect(state)
@@ -99,10 +98,10 @@ const authoriseSpotify: Authorise = async ({ scripts: values }, { print, readLin
       scope,
       state,
     }).toString()
-    print(`Tickwarden requests one permission from Spotify: ${scope} (read your liked songs).`)
-    print('Your Spotify application needs the redirect URI http://127.0.0.1/callback (Spotify accepts it with any port).')
-    print(`Open this address in a browser and accept:\n\n  ${url.href}\n`)
-    print('If the browser is on another machine, it ends on a page that does not load: paste the address of that page here.')
+    log(`Tickwarden requests one permission from Spotify: ${scope} (read your liked songs).`)
+    log('Your Spotify application needs the redirect URI http://127.0.0.1/callback (Spotify accepts it with any port).')
+    log(`Open this address in a browser and accept:\n\n  ${url.href}\n`)
+    log('If the browser is on another machine, it ends on a page that does not load: paste the address of that page here.')
     const typed = async () => {
       for (;;) {
         const line = await readLine('Address or code: ', AbortSignal.any([signal, prompting.signal]))
@@ -128,12 +127,12 @@ const authoriseSpotify: Authorise = async ({ scripts: values }, { print, readLin
   }
 }
 
-const authoriseLastfm: Authorise = async ({ scripts: values }, { print, readLine, signal }, upstream) => {
+const authoriseLastfm: Authorise = async ({ scripts: values }, { log, readLine, signal }, upstream) => {
   const keys = { apiKey: values.lastfmApiKey ?? '', apiSecret: values.lastfmApiSecret ?? '' }
   const token = textAt(await callLastfm(upstream, 'auth.getToken', {}, keys), 'token')
   if (token === undefined) throw new AuthoriseError("Last.fm's reply has no token; try again later.")
-  print('Tickwarden requests access to your Last.fm account, to love songs. Last.fm offers no narrower permission.')
-  print(`Open this address in a browser and accept:\n\n  ${lastfmPage}?${new URLSearchParams({ api_key: keys.apiKey, token })}\n`)
+  log('Tickwarden requests access to your Last.fm account, to love songs. Last.fm offers no narrower permission.')
+  log(`Open this address in a browser and accept:\n\n  ${lastfmPage}?${new URLSearchParams({ api_key: keys.apiKey, token })}\n`)
   for (;;) {
     await readLine('Then press Enter here: ', signal)
     try {
@@ -143,7 +142,7 @@ const authoriseLastfm: Authorise = async ({ scripts: values }, { print, readLine
     } catch (error) {
       // 14: the user has not accepted yet.
       if (!(error instanceof LastfmError) || error.code !== 14) throw error
-      print('You have not accepted on the Last.fm page yet.')
+      log('You have not accepted on the Last.fm page yet.')
     }
   }
 }
@@ -173,7 +172,7 @@ export async function runAuthorise(name: MusicService, config: AuthoriseConfig, 
   const { needed, result, baseUrl, title, authorise } = services[name]
   const missing = needed.filter((setting) => config.scripts[setting] === undefined)
   if (missing.length > 0) {
-    io.print(
+    io.error(
       `not configured: set ${missing.map((setting) => settings[setting].env).join(', ')} (from your application's page at ${title})`,
     )
     return exitCodes.notConfigured
@@ -189,13 +188,13 @@ export async function runAuthorise(name: MusicService, config: AuthoriseConfig, 
     await writeAtomic(file, `${secret}\n`, { mode: 0o600 })
     if (name === 'spotify') {
       await storeGrant(folder, secret, systemClock.wall())
-      io.print('The authorisation expires after six months; run this command again before then. /v1/run shows the date.')
+      io.log('The authorisation expires after six months; run this command again before then. /v1/run shows the date.')
     }
-    io.print(`Done. Written to ${file}, which only you can read. Set ${env}_FILE=${file}`)
+    io.log(`Done. Written to ${file}, which only you can read. Set ${env}_FILE=${file}`)
     return exitCodes.done
   } catch (error) {
-    if (io.signal.aborted) io.print('Stopped; nothing was written.')
-    else if (error instanceof AuthoriseError || error instanceof UpstreamError) io.print(error.message)
+    if (io.signal.aborted) io.error('Stopped; nothing was written.')
+    else if (error instanceof AuthoriseError || error instanceof UpstreamError) io.error(error.message)
     else throw error
     return exitCodes.failed
   } finally {

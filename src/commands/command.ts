@@ -13,7 +13,7 @@ export interface Flag {
   readonly meaning: string
   /** Shown in brackets. */
   readonly default?: string
-  /** The valid values, for messages and completion. */
+  /** The valid values, for messages. */
   readonly choices?: readonly string[]
 }
 

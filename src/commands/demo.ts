@@ -8,7 +8,7 @@ import { formatServerAddress } from '../util/address.ts'
 import { systemClock } from '../util/clock.ts'
 import { commandName } from '../util/package.ts'
 import type { DemoCommandOptions } from './demo-options.ts'
-import { toListenError } from './listen.ts'
+import { throwListenError } from './listen.ts'
 
 /** The settings of one source for copying; undefined if the demo server does not support its protocol. */
 function copied(descriptor: SourceDescriptor, demo: DemoServer) {
@@ -47,14 +47,14 @@ function introduce(demo: DemoServer, scenario: keyof typeof scenarios): string {
   ].join('\n')
 }
 
-/** The error for a demo server that could not start, with the flag that changes the address. */
-function explain(error: unknown, { host = '127.0.0.1', ports = {}, edition }: DemoCommandOptions): unknown {
+/** Throws the error of a demo server that could not start, with the flag that changes the address. */
+function explain(error: unknown, { host = '127.0.0.1', ports = {}, edition }: DemoCommandOptions): never {
   const { port = 0, syscall } = error as { readonly port?: number; readonly syscall?: string }
   // UDP and TCP ports are separate: the same number may be set for both.
   const datagrams = syscall === 'bind'
   const chosen = Object.keys(ports) as readonly DemoProtocol[]
   const protocol = chosen.find((name) => ports[name] === port && (name === 'query' || edition === 'bedrock') === datagrams)
-  return toListenError(error, { host, port }, { host: '--listen', another: (other) => `--${protocol}-port=${other.port}` })
+  throwListenError(error, { host, port }, { host: '--listen', another: (other) => `--${protocol}-port=${other.port}` })
 }
 
 async function start(options: DemoCommandOptions): Promise<{ readonly introduction: string; close(): Promise<void> }> {
@@ -85,9 +85,7 @@ const introduceBedrock = (address: string): string =>
  * @throws ListenError if it cannot listen on an address or port
  */
 export async function runDemo(options: DemoCommandOptions, stop: AbortSignal, print: (text: string) => void): Promise<void> {
-  const demo = await start(options).catch((error) => {
-    throw explain(error, options)
-  })
+  const demo = await start(options).catch((error) => explain(error, options))
   try {
     print(demo.introduction)
     if (!stop.aborted) await once(stop, 'abort')

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts'
 import { describeIncident, type Incident, maxNote, parseIncidentId } from '../history/incidents.ts'
 import { reasonOf } from '../history/store/file-error.ts'
 import { fileName } from '../history/store/open-store.ts'
+import { escapeControls } from '../util/escape-controls.ts'
 import { UsageError } from '../util/usage-error.ts'
 import type { Call } from './command.ts'
 
@@ -19,8 +20,9 @@ function noteOf([of, note, ...more]: readonly string[]): { readonly of: string; 
   return { of, text }
 }
 
+/** The name of a server may be that of a list, which may contain anything. */
 const linesOf = (incident: Incident): readonly string[] => [
-  `${incident.id}  ${new Date(incident.from).toISOString()}  ${describeIncident(incident)}`,
+  escapeControls(`${incident.id}  ${new Date(incident.from).toISOString()}  ${describeIncident(incident)}`),
   ...incident.notes.map(({ at, text }) => `  ${new Date(at).toISOString()}  ${text}`),
 ]
 

@@ -31,20 +31,8 @@ function explain(code: string | undefined, { host, port }: HostPort, settings: L
   return undefined
 }
 
-/** Wraps a system error in a ListenError if the remedy is known; returns other errors unchanged. */
-export function toListenError(error: unknown, address: HostPort, settings: ListenSettings): unknown {
+/** Throws the error of listening on an address: a ListenError if the remedy is known, others unchanged. */
+export function throwListenError(error: unknown, address: HostPort, settings: ListenSettings): never {
   const message = explain((error as NodeJS.ErrnoException).code, address, settings)
-  return message === undefined ? error : new ListenError(message, { cause: error })
-}
-
-/**
- * Waits for `listening`.
- * @throws ListenError, or the system's error if the remedy is unknown
- */
-export async function withListenError<T>(listening: Promise<T>, address: HostPort, settings: ListenSettings): Promise<T> {
-  try {
-    return await listening
-  } catch (error) {
-    throw toListenError(error, address, settings)
-  }
+  throw message === undefined ? error : new ListenError(message, { cause: error })
 }

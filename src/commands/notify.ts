@@ -45,7 +45,6 @@ export async function runNotify(
   const chosen = channels.filter(({ name }) => channel === undefined || name === channel)
   if (chosen.length === 0)
     throw new UsageError(`unknown channel "${channel}"; the channels are ${channels.map(({ name }) => name).join(', ')}`)
-  if (!allEvents.includes(event)) throw new UsageError(`unknown event "${event}"; the events are ${allEvents.join(', ')}`)
   const client = createChannelClient(allowPrivate)
   const now = Date.now()
   const [{ name: server = 'survival', group = null } = {}] = servers

@@ -6,9 +6,6 @@ import type { Call, Command, Flag } from './command.ts'
 type Parsed = Pick<Call, 'args' | 'flags' | 'settings'>
 type SettingFlags = ReadonlyMap<string, Setting<unknown>>
 
-/** Flags of every command. */
-const common: readonly Flag[] = [{ name: 'help', value: 'topic', meaning: 'print the help' }]
-
 /** The message for an unknown flag, without its value, which may be a secret. */
 async function unknownFlag(name: string, flags: readonly Flag[], settings: SettingFlags): Promise<string> {
   const secret = [...settings].find(([flag, { secret }]) => secret && flag === `${name}-file`)?.[1]
@@ -17,7 +14,7 @@ async function unknownFlag(name: string, flags: readonly Flag[], settings: Setti
     return `--${name} is not an option, because other users of this machine can read flags; set ${secret.env}, or set ${file} to a file that contains it`
   }
   const { closestName } = await import('../settings/closest-name.ts')
-  const meant = closestName(name, [...flags.map((flag) => flag.name), ...settings.keys()], 2)
+  const meant = closestName(name, [...flags.map((flag) => flag.name), ...settings.keys(), 'help'], 2)
   return `unknown option '--${name}'${meant === undefined ? '' : `; did you mean --${meant}?`}`
 }
 
@@ -46,11 +43,11 @@ const markSwitches = (argv: readonly string[], isOptional: (name: string) => boo
   })
 
 /**
- * Parses the command line of one command.
+ * Parses the command line of one command, without `--help`.
  * @throws UsageError for an unknown flag, or wrong arguments; never with the value of an unknown flag
  */
 export async function parseArguments(command: Command, argv: readonly string[]): Promise<Parsed> {
-  const flags = [...command.flags, ...common]
+  const { flags } = command
   // Several hundred modules are only loaded if a flag is not one of the command's own.
   const isOwn = (token: string) => flags.some(({ name }) => token === `--${name}` || token.startsWith(`--${name}=`))
   const needsSettings = argv.some((token) => token.startsWith('-') && !isOwn(token))
@@ -79,10 +76,6 @@ export async function parseArguments(command: Command, argv: readonly string[]):
       values[name] = true
       continue
     }
-    if (name === 'help') {
-      values.help = value ?? true
-      continue
-    }
     if (value === '' && isOptional(name)) {
       if (setting === undefined) values[name] = true
       else texts[setting.env] = 'true'
@@ -95,6 +88,6 @@ export async function parseArguments(command: Command, argv: readonly string[]):
     if (setting === undefined) values[name] = value
     else texts[setting.secret ? `${setting.env}_FILE` : setting.env] = value
   }
-  if (values.help === undefined) checkArguments(command, positionals)
+  checkArguments(command, positionals)
   return { args: positionals, flags: values, settings: texts }
 }

@@ -39,8 +39,8 @@ function helpTopic(args: readonly string[]): string | undefined {
   return helpFlag.exec(args[at] ?? '')?.[1] ?? (next === undefined || next.startsWith('-') ? '' : next)
 }
 
-async function print(text: string | Promise<string>): Promise<number> {
-  process.stdout.write(await text)
+function print(text: string): number {
+  process.stdout.write(text)
   return 0
 }
 
@@ -53,7 +53,7 @@ function stopSignal(): AbortSignal {
     // Not once(): a library that releases its locks at the end would take the process for one without a handler, and end it.
     process.on(name, () => {
       if (stop.signal.aborted) process.exit(code)
-      stop.abort(new Error(name))
+      stop.abort(new Error(`stopped by ${name}`))
     })
   }
   // Each of many servers may have a listener.
@@ -73,43 +73,45 @@ async function execute(command: Command, args: readonly string[]): Promise<numbe
   return code
 }
 
-async function main(argv: readonly string[]): Promise<number | undefined> {
+async function dispatch(argv: readonly string[]): Promise<number | undefined> {
   const [first] = argv
-  if (first === '-v' || first === '--version')
-    return await print(import('../util/package.ts').then(({ version }) => `${version}\n`))
-  if (first === 'help') return await print((await import('./help.ts')).helpText(argv[1] ?? ''))
+  if (first === '-v' || first === '--version') return print(`${(await import('../util/package.ts')).version}\n`)
+  if (first === 'help') return print(await (await import('./help.ts')).helpText(argv[1] ?? ''))
   const [name, args] = await route(argv)
   const command = findCommand(name)
   if (command === undefined) throw new RangeError(`no command ${name}`)
   const topic = command.isRaw ? undefined : helpTopic(args)
-  if (topic !== undefined) {
-    const { helpText, commandHelp } = await import('./help.ts')
-    return await print(
-      name === 'serve' || topic !== '' ? helpText(topic === '' && first === 'serve' ? 'serve' : topic) : commandHelp(command),
-    )
-  }
-  return await execute(command, args)
+  if (topic === undefined) return await execute(command, args)
+  const isProgram = name === 'serve' && first !== 'serve'
+  return print(await (await import('./help.ts')).helpText(topic || (isProgram ? '' : name)))
 }
 
-// A reader such as `head` that has seen enough is no error.
-for (const stream of [process.stdout, process.stderr])
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit()
-    throw error
-  })
-
-try {
-  process.exitCode = await main(process.argv.slice(2))
-} catch (error) {
-  // A message may quote an argument or a reply with the control sequences of a terminal.
-  const message = escapeControlsInLines((error as Error).message)
-  if (error instanceof UsageError) {
-    console.error(message.includes('\n') ? message : `error: ${message}\n${advice}`)
-    process.exitCode = wrongUsage
-  } else {
-    console.error(message)
-    process.exitCode = 1
+/**
+ * Runs one command line. Errors are printed to the standard error.
+ * @returns the exit code; undefined if the process ends by itself
+ */
+export async function runProgram(argv: readonly string[]): Promise<number | undefined> {
+  try {
+    return await dispatch(argv)
+  } catch (error) {
+    // A message may quote an argument or a reply with the control sequences of a terminal.
+    const message = escapeControlsInLines((error as Error).message)
+    const isUsage = error instanceof UsageError
+    console.error(isUsage && !message.includes('\n') ? `error: ${message}\n${advice}` : message)
+    return isUsage ? wrongUsage : 1
   }
 }
-// Only if something still keeps a process running whose command has failed.
-if (process.exitCode) setTimeout(() => process.exit(), maxEndMs).unref()
+
+/** Runs the command line of this process, and sets its exit code. */
+export async function runProcess(): Promise<void> {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      // A reader such as `head` that has seen enough is no error.
+      if (error.code === 'EPIPE') process.exit()
+      console.error(`The output cannot be written: ${error.message}`)
+      process.exit(1)
+    })
+  process.exitCode = await runProgram(process.argv.slice(2))
+  // Only if something still keeps a process running whose command has failed.
+  if (process.exitCode) setTimeout(() => process.exit(), maxEndMs).unref()
+}

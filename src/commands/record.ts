@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { type Config, readConfig } from '../config/config.ts'
+import { readConfig } from '../config/config.ts'
 import { toServer } from '../config/read-server.ts'
 import { toSourceError } from '../game/errors.ts'
 import { systemNetwork } from '../game/network.ts'
@@ -27,14 +27,6 @@ import { settingsFor } from './status/full-look.ts'
 const timeoutMs = 10_000
 /** Polls after which every RCON command was sent: they are spread over several polls. */
 const rconPolls = 4
-
-export interface RecordOptions {
-  /** Created if it does not exist; must be empty. */
-  readonly folder: string
-  readonly print: (text: string) => void
-  /** Aborted by Ctrl+C. */
-  readonly signal: AbortSignal
-}
 
 type Attempt = (signal: AbortSignal) => Promise<RawRecording>
 
@@ -116,12 +108,16 @@ async function prepareFolder(folder: string): Promise<void> {
 /**
  * `tickwarden record ADDRESS`: writes the replies of a server to a folder as fixtures, without secrets, player names, UUIDs, host
  * names and IP addresses. A protocol that fails is reported and does not stop the others.
+ * @param folder created if it does not exist; must be empty
  * @returns the exit code: 0 if at least one protocol was recorded, else 1
- * @throws UsageError for a folder that is not empty
+ * @throws UsageError for a folder that is not empty, or the reason of the signal
  */
-export async function runRecord({ servers: [server] }: Pick<Config, 'servers'>, options: RecordOptions): Promise<number> {
-  if (server === undefined) throw new UsageError('record needs the address of a server')
-  const { folder, print, signal } = options
+export async function runRecord(
+  server: ServerSettings,
+  folder: string,
+  signal: AbortSignal,
+  { log, error: logError }: Pick<Console, 'log' | 'error'>,
+): Promise<number> {
   if (server.via !== undefined) throw new UsageError('record does not support proxies; unset MC_VIA')
   await prepareFolder(folder)
   const raw: RawRecording[] = []
@@ -132,7 +128,7 @@ export async function runRecord({ servers: [server] }: Pick<Config, 'servers'>, 
     } catch (error) {
       signal.throwIfAborted()
       const reason = deadline.aborted ? `no reply within ${timeoutMs / 1000} s` : toSourceError(error, protocol).message
-      print(`${protocol}: ${reason}`)
+      logError(`${protocol}: ${reason}`)
     }
   }
   const toReplace = identifying(
@@ -151,10 +147,10 @@ export async function runRecord({ servers: [server] }: Pick<Config, 'servers'>, 
     const file = join(folder, `${recording.protocol}.json`)
     await writeAtomic(file, formatRecording(recording))
     const requests = recording.exchanges.map(({ request }) => request)
-    print(`${file}: ${[...new Set(requests)].join(', ')}`)
-    for (const reason of recording.omitted ?? []) print(`  omitted:  ${reason}`)
+    log(`${file}: ${[...new Set(requests)].join(', ')}`)
+    for (const reason of recording.omitted ?? []) log(`  omitted:  ${reason}`)
   }
-  if (recordings.length === 0) print(`nothing was recorded`)
-  else print('Check the files before you publish them: they still contain the message of the day, the icon and the world name.')
+  if (recordings.length === 0) logError('nothing was recorded')
+  else log('Check the files before you publish them: they still contain the message of the day, the icon and the world name.')
   return recordings.length === 0 ? 1 : 0
 }

@@ -36,6 +36,7 @@ export async function runHealthcheck(call: Call): Promise<number> {
     if (response.statusCode === 200) return 0
     console.error(`${url} is not healthy: it answers ${response.statusCode}`)
   } catch (error) {
+    call.stop.throwIfAborted()
     const { name, message } = error as Error
     console.error(`${url} is not healthy: ${name === 'AbortError' ? `no reply within ${timeoutMs} ms` : message}`)
   }

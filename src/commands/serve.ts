@@ -14,11 +14,11 @@ import { maskLines } from '../secrets/masked-log.ts'
 import { sharedClock, systemClock } from '../util/clock.ts'
 import { limitHeapGrowth } from '../util/heap.ts'
 import { createHistogram } from '../util/histogram.ts'
+import type { Log } from '../util/log.ts'
 import { waitUpTo } from '../util/wait-up-to.ts'
 import { createConfigReader } from './config-reader.ts'
-import { createDeferredLog, type DeferredLog } from './deferred-log.ts'
 import { createFirstPolls } from './first-polls.ts'
-import { listenSettings, withListenError } from './listen.ts'
+import { listenSettings, throwListenError } from './listen.ts'
 import { startLines } from './start-lines.ts'
 
 export type Service = Awaited<ReturnType<typeof start>>
@@ -32,11 +32,27 @@ export const maxCloseMs = 4_500
 /** Starts the separate listener of the metrics, if METRICS_LISTEN is set. */
 async function listenForMetrics({ metricsApp }: Pick<App, 'metricsApp'>, { metricsListen }: Config['metrics']): Promise<void> {
   if (metricsApp === undefined || metricsListen === undefined) return
-  const listening = metricsApp.listen({
-    ...metricsListen,
-    listenTextResolver: (address) => `The metrics are served on ${address}`,
-  })
-  await withListenError(listening, metricsListen, listenSettings.metrics)
+  await metricsApp
+    .listen({ ...metricsListen, listenTextResolver: (address) => `The metrics are served on ${address}` })
+    .catch((error) => throwListenError(error, metricsListen, listenSettings.metrics))
+}
+
+/** Creates a log that buffers its lines until it is released, so that the first line at a start is that of the service. */
+function createDeferredLog(target: Log) {
+  let buffered: (() => void)[] | undefined = []
+  const deferred =
+    (level: keyof Log): Log['info'] =>
+    (...entry: readonly unknown[]) => {
+      const write = () => Reflect.apply(target[level], target, entry)
+      if (buffered === undefined) write()
+      else buffered.push(write)
+    }
+  const log: Log = { debug: deferred('debug'), info: deferred('info'), warn: deferred('warn'), error: deferred('error') }
+  const release = () => {
+    for (const write of buffered ?? []) write()
+    buffered = undefined
+  }
+  return { log, release }
 }
 
 /** The order in which parts are closed: replicas take over the servers while replies in progress are finished. */
@@ -81,7 +97,7 @@ interface StartOptions {
   readonly logger: FastifyBaseLogger
   readonly load: () => Config
   /** Released once the service listens. */
-  readonly deferred: DeferredLog
+  readonly deferred: ReturnType<typeof createDeferredLog>
   /** Each part is added when it is opened. */
   readonly opened: Opened
 }
@@ -169,8 +185,9 @@ async function start({ config, logger, load, deferred, opened }: StartOptions) {
   opened.app = () => app.close()
 
   const { host, port } = config
-  const listening = app.listen({ host, port, listenTextResolver: startLines(servers, isDataOnly) })
-  const url = await withListenError(listening, { host, port }, listenSettings.service)
+  const url = await app
+    .listen({ host, port, listenTextResolver: startLines(servers, isDataOnly) })
+    .catch((error) => throwListenError(error, { host, port }, listenSettings.service))
   await listenForMetrics(app, config.metrics)
   for (const warning of config.warnings) logger.warn(warning)
   deferred.release()

@@ -11,12 +11,15 @@ import { type FakeMusic, fakeMusic, json, secrets } from '../data/scripts/liked-
 let music: FakeMusic
 let dataDir: string
 let printed: string
+/** What goes to the standard error. */
+let failures: string
 let questions: string[]
 
 beforeEach(async () => {
   music = await fakeMusic()
   dataDir = await mkdtemp(join(tmpdir(), 'tickwarden-authorise-'))
   printed = ''
+  failures = ''
   questions = []
 })
 afterEach(() => music.close())
@@ -35,9 +38,12 @@ function authorise(
 ) {
   return runAuthorise(service, loadConfig({ env: { ...music.env, DATA_DIR: dataDir, ...env } }), {
     signal,
-    print(line) {
+    log(line) {
       printed += `${line}\n`
       sees?.(line)
+    },
+    error(line) {
+      failures += `${line}\n`
     },
     readLine(question, signal) {
       questions.push(question)
@@ -114,19 +120,20 @@ describe('authorise spotify', () => {
     ['wrong', /rejected the code: it is expired or was already used; start again/],
   ])('fails on %s without writing', async (pasted, message) => {
     expect(await authorise('spotify', { types: () => pasted })).toBe(1)
-    expect(printed).toMatch(message)
+    expect(failures).toMatch(message)
     expect(await readdir(dataDir)).toEqual([])
   })
 
   it('reports missing settings, and ends when it is interrupted', async () => {
     expect(
       await runAuthorise('spotify', loadConfig({ env: {} }), {
-        print: (line) => (printed += line),
+        log: (line) => (printed += line),
+        error: (line) => (failures += line),
         readLine: async () => '',
         signal: new AbortController().signal,
       }),
     ).toBe(4)
-    expect(printed).toContain('SPOTIFY_CLIENT_ID, SPOTIFY_CLIENT_SECRET')
+    expect([printed, failures]).toEqual(['', expect.stringContaining('SPOTIFY_CLIENT_ID, SPOTIFY_CLIENT_SECRET')])
     const stop = new AbortController()
     const running = authorise('spotify', { sees: () => stop.abort(new Error('stopped')) }, {}, stop.signal)
     expect(await running).toBe(1)
@@ -157,7 +164,7 @@ describe('authorise lastfm', () => {
 
   it('fails with the error of Last.fm', async () => {
     expect(await authorise('lastfm', { types: () => '' }, { LASTFM_API_SECRET: 'wrong' })).toBe(1)
-    expect(printed).toContain('auth.getToken: the signature is not valid; compare LASTFM_API_KEY and LASTFM_API_SECRET')
+    expect(failures).toContain('auth.getToken: the signature is not valid; compare LASTFM_API_KEY and LASTFM_API_SECRET')
     expect(await readdir(dataDir)).toEqual([])
   })
 })

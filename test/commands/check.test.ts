@@ -1,26 +1,26 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { runCheck } from '../../src/commands/check/run-check.ts'
 import { findCommand } from '../../src/commands/definitions/index.ts'
 import { parseArguments } from '../../src/commands/parse-arguments.ts'
 import { startDemoServer } from '../../src/demo/demo-server.ts'
 import { formatHostPort } from '../../src/util/address.ts'
 import { hostile, hostileServer } from '../helpers/hostile-servers.ts'
+import { never } from '../helpers/never.ts'
 
 const check = findCommand('check')!
 
-async function run(args: readonly string[]) {
+async function run(args: readonly string[], stop = never()) {
   let out = ''
-  const call = {
-    ...(await parseArguments(check, args)),
-    command: check,
-    commands: [],
-    stop: new AbortController().signal,
-  }
-  const code = await runCheck(call, (text) => {
+  const call = { ...(await parseArguments(check, args)), command: check, commands: [], stop }
+  const print = (text: string) => {
     out += `${text}\n`
+  }
+  const code = await runCheck(call, print).catch((error: unknown) => {
+    if (stop.aborted) return 'stopped'
+    throw error
   })
   return { code, out }
 }
@@ -45,6 +45,21 @@ it('names the target of a refused connection once', async () => {
   const { out } = await run(['127.0.0.1:1'])
   expect(out).toMatch(/^Server\n {2}✗ Status \(127\.0\.0\.1:1\): connection refused/)
   expect(out.split('127.0.0.1:1')).toHaveLength(2)
+})
+
+it('says nothing about a server whose poll was stopped', async () => {
+  const stop = new AbortController()
+  await using silent = await hostileServer(() => stop.abort())
+  expect(await run([`127.0.0.1:${silent.port}`], stop.signal)).toEqual({ code: 'stopped', out: '' })
+})
+
+it('names a list of servers that is not read in time, and claims no demo server beside it', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  await using silent = await hostileServer(() => void vi.advanceTimersByTimeAsync(10_000))
+  const { code, out } = await run(['--discovery-http-sd', `http://127.0.0.1:${silent.port}/list`])
+  expect(code).toBe(1)
+  expect(out).toContain(`✗ 127.0.0.1:${silent.port}/list: it was not read within 10 s\n✗ No server is configured.\n`)
 })
 
 it('checks settings without polling, and names every mistake', async () => {

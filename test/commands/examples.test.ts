@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { commands } from '../../src/commands/definitions/index.ts'
 import { type DemoServer, startDemoServer } from '../../src/demo/demo-server.ts'
 import { formatHostPort } from '../../src/util/address.ts'
+import { callProgram } from '../helpers/run-program.ts'
 
 const main = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url))
 const examples = commands.flatMap(({ name, examples, codes }) =>
@@ -15,6 +16,25 @@ const examples = commands.flatMap(({ name, examples, codes }) =>
 )
 /** Programs that run until they are stopped: they are, after they have printed something. */
 const lasting = ['serve', 'demo']
+
+type Environment = Readonly<Record<string, string>>
+
+async function callIn(folder: string, command: readonly string[], env: Environment) {
+  const { code, out, err } = await callProgram(command, env, folder)
+  return { code, output: out + err }
+}
+
+async function runUntilOutput(folder: string, command: readonly string[], env: Environment) {
+  const child = spawn(process.execPath, [main, ...command], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (text) => {
+      output += text
+      child.kill('SIGTERM')
+    })
+  const [code] = await once(child, 'close')
+  return { code, output }
+}
 
 describe('the examples of the help and of docs/command-line.md', () => {
   let demo: DemoServer
@@ -59,14 +79,7 @@ describe('the examples of the help and of docs/command-line.md', () => {
       ...{ MC_RCON: formatHostPort(demo.rcon.address), MC_RCON_PASSWORD: demo.rcon.password, POLL_TIMEOUT: '30s' },
       ...Object.fromEntries(settings),
     }
-    const child = spawn(process.execPath, [main, ...command], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
-    let output = ''
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (text) => {
-        output += text
-        if (lasting.includes(name)) child.kill('SIGTERM')
-      })
-    const [code] = await once(child, 'close')
+    const { code, output } = await (lasting.includes(name) ? runUntilOutput : callIn)(folder, command, env)
     expect(codes, output).toContain(code)
     expect(code, output).not.toBe(2)
   })

@@ -3,23 +3,30 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { commands, findCommand } from '../../src/commands/definitions/index.ts'
+import { parseArguments } from '../../src/commands/parse-arguments.ts'
+import { runHealthcheck } from '../../src/commands/run-healthcheck.ts'
 import { type DemoServer, startDemoServer } from '../../src/demo/demo-server.ts'
 import { formatHostPort } from '../../src/util/address.ts'
+import { UsageError } from '../../src/util/usage-error.ts'
+import { never } from '../helpers/never.ts'
 
-const main = join(import.meta.dirname, '../../dist/src/main.js')
+const command = findCommand('healthcheck')!
 
-async function run(...args: readonly string[]) {
-  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env.PATH }, cwd: import.meta.dirname })
-  let [out, err] = ['', '']
-  child.stdout.on('data', (chunk) => {
-    out += chunk
-  })
-  child.stderr.on('data', (chunk) => {
-    err += chunk
-  })
-  const [code] = await once(child, 'close')
-  return { code, out, err }
+/** Runs it and returns the code and what it prints, which is only on the standard error. */
+async function run(args: readonly string[], stop = never()) {
+  const [out, err] = [process.stdout, process.stderr].map((stream) => vi.spyOn(stream, 'write').mockReturnValue(true))
+  const errors = vi.spyOn(console, 'error').mockReturnValue()
+  try {
+    const code = await runHealthcheck({ ...(await parseArguments(command, args)), command, commands, stop })
+    expect(out).not.toHaveBeenCalled()
+    const lines = errors.mock.calls.map(([line]) => `${line}\n`)
+    return { code, err: [...lines, ...err!.mock.calls.map(([chunk]) => String(chunk))].join('') }
+  } finally {
+    vi.restoreAllMocks()
+  }
 }
 
 let demo: DemoServer
@@ -46,29 +53,37 @@ afterAll(async () => {
 
 it('checks the service on the port of the settings, below its base path', async () => {
   status = 200
-  expect(await run('healthcheck', '--port', port)).toEqual({ code: 0, out: '', err: '' })
-  expect(await run('healthcheck', '--port', port, '--ready', '--base-path', '/mc', '--host', '0.0.0.0')).toMatchObject({
+  expect(await run(['--port', port])).toEqual({ code: 0, err: '' })
+  expect(await run(['--port', port, '--ready', '--base-path', '/mc', '--host', '0.0.0.0'])).toMatchObject({
     code: 0,
   })
   expect(requested).toEqual(['/healthz', '/mc/readyz'])
   status = 503
   const url = `http://127.0.0.1:${port}/healthz`
-  expect(await run('healthcheck', '--port', port)).toEqual({ code: 1, out: '', err: `${url} is not healthy: it answers 503\n` })
+  expect(await run(['--port', port])).toEqual({ code: 1, err: `${url} is not healthy: it answers 503\n` })
   status = undefined
-  expect(await run('healthcheck', '--port', port, '--timeout', '200ms')).toEqual({
+  expect(await run(['--port', port, '--timeout', '200ms'])).toEqual({
     code: 1,
-    out: '',
     err: `${url} is not healthy: no reply within 200 ms\n`,
   })
-  expect(await run('healthcheck', '--port', '1')).toEqual({ code: 1, out: '', err: expect.stringMatching(/ECONNREFUSED.*\n$/) })
+  expect(await run(['--port', '1'])).toEqual({ code: 1, err: expect.stringMatching(/ECONNREFUSED.*\n$/) })
 })
 
 it('checks a server', async () => {
-  expect(await run('healthcheck', formatHostPort(demo.address), '--timeout', '20s')).toEqual({ code: 0, out: '', err: '' })
-  expect(await run('healthcheck', '127.0.0.1:1')).toEqual({
-    code: 1,
-    out: '',
-    err: expect.stringMatching(/^127\.0\.0\.1:1 is down: .*\n$/),
-  })
-  expect(await run('healthcheck', '--port', 'x')).toMatchObject({ code: 2 })
+  expect(await run([formatHostPort(demo.address), '--timeout', '20s'])).toEqual({ code: 0, err: '' })
+  expect(await run(['127.0.0.1:1'])).toEqual({ code: 1, err: expect.stringMatching(/^127\.0\.0\.1:1 is down: .*\n$/) })
+  await expect(run(['--port', 'x'])).rejects.toThrow(UsageError)
+})
+
+it('blames nothing when it is stopped', async () => {
+  const stop = new AbortController()
+  status = undefined
+  service.once('request', () => stop.abort(new Error('stopped by SIGINT')))
+  await expect(run(['--port', port], stop.signal)).rejects.toThrow('stopped by SIGINT')
+})
+
+it('ends with exit code 1 and one line on the standard error', async () => {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../../dist/src/main.js'), 'healthcheck', '--port', '1'])
+  const [[code], out, err] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)])
+  expect([code, out, err]).toEqual([1, '', expect.stringMatching(/^http:.* is not healthy: .*\n$/)])
 })

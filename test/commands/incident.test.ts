@@ -7,11 +7,12 @@ import { loadConfig } from '../../src/config/config.ts'
 import { fileName } from '../../src/history/store/open-store.ts'
 import { HistoryStore } from '../../src/history/store/store.ts'
 
-it('notes the incident of a server whose name is like an ID', async () => {
+/** A history with an incident of one server, and how to run the command on it. */
+function setUp(name: string) {
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-incident-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const store = new HistoryStore({ path: join(folder, fileName), days: 400 })
-  const [server = 0] = store.servers(['7-25565']).map(({ id }) => id)
+  const [server = 0] = store.servers([name]).map(({ id }) => id)
   const [from, to] = [1_000, 2_000]
   const incident = { server, kind: 'down', from, to, knownAt: to, unknownMs: 0, detail: null } as const
   store.write({ slices: new Float64Array(0), sessions: [], events: [], incidents: [incident] })
@@ -19,9 +20,21 @@ it('notes the incident of a server whose name is like an ID', async () => {
   const config = loadConfig({ env: { HISTORY_DIR: folder }, watches: false })
   const lines: string[] = []
   const output = { log: (text: string) => lines.push(text), error: (text: string) => lines.push(text) }
-  const note = (of: string) => runIncident({ args: ['note', of, 'The disk was full.'], flags: {} } as never, config, output)
+  const run = (...args: readonly string[]) => runIncident({ args, flags: {} } as never, config, output)
+  return { id: `${server}-${from}`, lines, run }
+}
+
+it('notes the incident of a server whose name is like an ID', async () => {
+  const { id, lines, run } = setUp('7-25565')
+  const note = (of: string) => run('note', of, 'The disk was full.')
   expect(await note('7-25565')).toBe(0)
-  expect(await note(`${server}-${from}`)).toBe(0)
+  expect(await note(id)).toBe(0)
   expect(await note('8-25565')).toBe(1)
   expect(lines.at(-1)).toContain('There is no incident of "8-25565"')
+})
+
+it('prints no control sequence in the name of a server', async () => {
+  const { lines, run } = setUp('a\x1b[2J')
+  expect(await run('list')).toBe(0)
+  expect(lines.at(-1)).toContain('a\\u001b[2J was down')
 })

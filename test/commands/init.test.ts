@@ -11,17 +11,14 @@ import { type DemoServer, startDemoServer } from '../../src/demo/demo-server.ts'
 import { parseProperties } from '../../src/game/sources/directory/server-properties.ts'
 import { formatHostPort } from '../../src/util/address.ts'
 import { hasTool } from '../helpers/require-tool.ts'
+import { callProgram } from '../helpers/run-program.ts'
 
 const main = join(import.meta.dirname, '../../dist/src/main.js')
 const temporary = () => mkdtempSync(join(tmpdir(), 'tickwarden-init-'))
 
 async function run(folder: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const child = spawn(process.execPath, [main, ...args], { cwd: folder, env: { PATH: process.env.PATH, ...env } })
-  let out = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (out += chunk))
-  child.stdin.end()
-  const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
-  return { code, out }
+  const { code, out, err } = await callProgram(args, env, folder)
+  return { code, out: out + err }
 }
 
 let demo: DemoServer

@@ -10,6 +10,7 @@ import { startBedrockDemoServer } from '../../src/demo/bedrock.ts'
 import { type DemoServer, startDemoServer } from '../../src/demo/demo-server.ts'
 import { systemClock } from '../../src/util/clock.ts'
 import { hostileServer } from '../helpers/hostile-servers.ts'
+import { callProgram } from '../helpers/run-program.ts'
 import { encodeStatus } from '../helpers/status-packets.ts'
 import { until } from '../helpers/until.ts'
 
@@ -26,7 +27,7 @@ function start(args: readonly string[], env: Readonly<Record<string, string>> = 
   })
   return { child, out: () => out, ended: once(child, 'close').then(([code]) => ({ code: code as number | null, out, err })) }
 }
-const run = (...given: Parameters<typeof start>) => start(...given).ended
+const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) => callProgram(['mc-monitor', ...args], env)
 
 let demo: DemoServer
 beforeAll(async () => {

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -6,14 +5,13 @@ import http, { type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { startDemoServer } from '../../src/demo/demo-server.ts'
 import { formatHostPort } from '../../src/util/address.ts'
 import { startService } from '../helpers/replica-process.ts'
+import { callProgram } from '../helpers/run-program.ts'
 import { until } from '../helpers/until.ts'
 
-const main = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url))
 let folder = ''
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'tickwarden-notify-'))
@@ -21,19 +19,7 @@ beforeEach(() => {
   onTestFinished(() => rmSync(created, { recursive: true }))
 })
 
-interface Ran {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
-
-const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> =>
-  new Promise((resolve) => {
-    const options = { cwd: folder, env: { PATH: process.env.PATH ?? '', ...env } }
-    execFile(process.execPath, [main, ...args], options, (error, out, err) =>
-      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
-    )
-  })
+const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) => callProgram(args, env, folder)
 
 async function startReceiver(status: number) {
   const received: { readonly headers: IncomingHttpHeaders; readonly body: string }[] = []

@@ -1,9 +1,8 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { promisify } from 'node:util'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { findCommand } from '../../src/commands/definitions/index.ts'
 import { parseArguments } from '../../src/commands/parse-arguments.ts'
@@ -20,6 +19,7 @@ import { selfSigned } from '../helpers/certificate.ts'
 import { alice, managementServer } from '../helpers/management-server.ts'
 import { never } from '../helpers/never.ts'
 import { playBack } from '../helpers/playback.ts'
+import { callProgram } from '../helpers/run-program.ts'
 import { ensure } from '../tools/ensure.mjs'
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'tickwarden-record-'))
@@ -28,9 +28,10 @@ afterEach(() => demo?.close())
 
 /** Records a server and returns the folder, the code and what was printed. */
 async function record(server: ServerSettings, folder = newFolder()) {
-  const lines: string[] = []
-  const code = await runRecord({ servers: [server] }, { folder, print: (text) => lines.push(text), signal: never() })
-  return { folder, code, output: lines.join('\n') }
+  const [lines, failures]: [string[], string[]] = [[], []]
+  const io = { log: (text: string) => lines.push(text), error: (text: string) => failures.push(text) }
+  const code = await runRecord(server, folder, never(), io)
+  return { folder, code, output: lines.join('\n'), failures: failures.join('\n') }
 }
 
 /** Everything in the files of a recording, as bytes and as the texts in them. */
@@ -156,28 +157,30 @@ describe('tickwarden record', () => {
   it('continues if a protocol fails, and reports it', async () => {
     const server = await start()
     const { rcon, ...sources } = server.sources
-    const { folder, code, output } = await record({
+    const { folder, code, output, failures } = await record({
       ...server,
       sources: { ...sources, rcon: { ...rcon, password: 'wrong-password' } },
     })
     expect(code).toBe(0)
-    expect(output).toMatch(/^rcon: .*rejected the RCON password$/m)
+    expect(failures).toMatch(/^rcon: .*rejected the RCON password$/)
     expect(readdirSync(folder)).not.toContain('rcon.json')
-    expect(contentOf(folder) + output).not.toContain('wrong-password')
+    expect(contentOf(folder) + output + failures).not.toContain('wrong-password')
   })
 
   it('reports a wrong secret of the management protocol', async () => {
     const { management } = (await start()).sources
-    const { code, output } = await record({ name: 'x', sources: { management: { ...management, secret: 'wrong' } } })
-    expect([code, output]).toEqual([1, expect.stringMatching(/^management: .*: the management secret is wrong$/m)])
+    const { code, failures } = await record({ name: 'x', sources: { management: { ...management, secret: 'wrong' } } })
+    expect([code, failures]).toEqual([1, expect.stringMatching(/^management: .*: the management secret is wrong$/m)])
   })
 
   it('exits with 1 if nothing was recorded, and leaves no file', async () => {
     const { sources } = await start()
     await demo?.close()
-    const { code, folder, output } = await record({ name: 'x', sources: { status: sources.status! } })
-    expect([code, readdirSync(folder)]).toEqual([1, []])
-    expect(output).toContain('connection refused')
+    const { query, status } = sources
+    const { code, folder, output, failures } = await record({ name: 'x', sources: { status: status!, query: query! } })
+    expect([code, output, readdirSync(folder)]).toEqual([1, '', []])
+    const refused = [status!, query!].map(({ address }) => `127\\.0\\.0\\.1:${address!.port}: connection refused .*\n`)
+    expect(failures).toMatch(new RegExp(`^status: ${refused[0]}query: ${refused[1]}nothing was recorded$`))
   })
 
   it('omits messages of the management protocol that are not JSON', async () => {
@@ -211,25 +214,14 @@ describe('tickwarden record', () => {
     const { sources } = await start()
     const folder = newFolder()
     const { port } = sources.status!.address!
-    const main = join(import.meta.dirname, '../../dist/src/main.js')
-    const env = {
-      PATH: process.env.PATH,
-      MC_RCON: `127.0.0.1:${sources.rcon!.address!.port}`,
-      MC_RCON_PASSWORD: sources.rcon!.password,
-    }
-    const output = join(folder, 'out')
-    const { stdout } = await promisify(execFile)(process.execPath, [main, 'record', `127.0.0.1:${port}`, '--output', output], {
-      cwd: folder,
-      env,
-    })
-    expect(stdout).toContain('status.json: status, ping')
-    expect(stdout).toContain('rcon.json: login, ')
-    expect(readdirSync(output)).toEqual(['rcon.json', 'status.json'])
-    const wrong = promisify(execFile)(process.execPath, [main, 'record', 'not an address'], {
-      cwd: folder,
-      env: { PATH: process.env.PATH },
-    })
-    await expect(wrong).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('not an address') })
+    const env = { MC_RCON: `127.0.0.1:${sources.rcon!.address!.port}`, MC_RCON_PASSWORD: sources.rcon!.password }
+    const { code, out } = await callProgram(['record', `127.0.0.1:${port}`, '--output', 'out'], env, folder)
+    expect(code).toBe(0)
+    expect(out).toContain('status.json: status, ping')
+    expect(out).toContain('rcon.json: login, ')
+    expect(readdirSync(join(folder, 'out'))).toEqual(['rcon.json', 'status.json'])
+    const wrong = await callProgram(['record', 'not an address'], {}, folder)
+    expect(wrong).toEqual({ code: 2, out: '', err: expect.stringContaining('not an address') })
   })
 })
 

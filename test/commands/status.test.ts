@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -122,7 +123,7 @@ describe('tickwarden status', () => {
     await expect(run([java, '--rcon-password', 'x'])).rejects.toThrow('set MC_RCON_PASSWORD')
   })
 
-  it('prints the count, metrics and the line protocol, and writes files as a whole', async () => {
+  it('prints the count, metrics and the line protocol, and writes files as a whole and into pipes', async () => {
     expect((await run(['--players', java])).out).toMatch(/^\d+\n$/)
     expect((await run(['--telegraf', java])).out).toMatch(
       /^minecraft_status,host=127\.0\.0\.1,port=\d+,status=success,version=1\.21\.11 response_time=[\d.]+,online=\d+i,max=20i \d{19}\n$/,
@@ -136,6 +137,12 @@ describe('tickwarden status', () => {
     )
     const text = readFileSync(output, 'utf8')
     expect(text).toContain(`minecraft_up{server="${java}"} 1\nminecraft_up{server="127.0.0.1:1"} 0\n`)
+    const pipe = `${output}.pipe`
+    execFileSync('mkfifo', [pipe])
+    const read = readFile(pipe, 'utf8')
+    expect((await run(['--players', '--output', pipe, java])).code).toBe(0)
+    expect(lstatSync(pipe).isFIFO()).toBe(true)
+    expect(await read).toMatch(/^\d+\n$/)
   })
 
   it('tries again while a server is down, and waits until it is ready', async () => {

@@ -67,7 +67,8 @@ export async function pollOnce(
     const close = () => watcher.close()
     stop.addEventListener('abort', close)
     try {
-      polled(await watcher.poll())
+      const snapshot = await watcher.poll()
+      if (!stop.aborted) polled(snapshot)
     } finally {
       stop.removeEventListener('abort', close)
       close()

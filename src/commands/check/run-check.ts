@@ -29,15 +29,12 @@ async function findServers(config: Config, print: (text: string) => void) {
   try {
     await waitUpTo(discovery.firstRead, maxDiscoveryMs, clock)
     let isOk = true
-    for (const { name, state, servers, error, refused } of discovery.status()) {
-      const isListOk = state === 'ok' && refused.length === 0
-      isOk &&= isListOk
-      const problems = [...(error === undefined ? [] : [error]), ...refused]
-      print(
-        escapeControls(
-          `${isListOk ? ok : failed} ${name}: ${problems.length > 0 ? problems.join('; ') : `${servers ?? 0} servers`}`,
-        ),
-      )
+    for (const { name, servers, error, refused } of discovery.status()) {
+      const unread = servers === undefined ? `it was not read within ${maxDiscoveryMs / 1_000} s` : undefined
+      const problems = [error ?? unread ?? [], refused].flat()
+      isOk &&= problems.length === 0
+      const text = problems.length === 0 ? `${servers} servers` : problems.join('; ')
+      print(escapeControls(`${problems.length === 0 ? ok : failed} ${name}: ${text}`))
     }
     return { servers: discovery.servers(), isOk }
   } finally {
@@ -97,8 +94,8 @@ export async function runCheck(
   const { servers, isOk: areListsOk } = await findServers(config, print)
   const isOk = areSnapshotsOk && areListsOk
   if (servers.length === 0) {
-    const demo =
-      config.data.dataOnly === 'true' ? '' : ': give an address, or set MC_SERVER. The service would watch a demo server'
+    const isDemo = config.data.dataOnly !== 'true' && !isDiscoveryOn(config.discovery, config.file)
+    const demo = isDemo ? ': give an address, or set MC_SERVER. The service would watch a demo server' : ''
     print(`${areListsOk ? '!' : failed} No server is configured${demo}.`)
     return isOk ? 0 : 1
   }

@@ -123,7 +123,7 @@ export const otherCommands: readonly Command[] = [
       const { output } = call.flags
       const { runRecord, serverToRecord } = await import('../record.ts')
       const folder = typeof output === 'string' ? output : 'recording'
-      return runRecord({ servers: [serverToRecord(call)] }, { folder, print: console.log, signal: call.stop })
+      return runRecord(serverToRecord(call), folder, call.stop, console)
     },
   }),
   readsSettings({
@@ -139,7 +139,7 @@ export const otherCommands: readonly Command[] = [
       const service = musicServices.find((name) => name === call.args[0]) ?? musicServices[0]
       const { readLine, close } = createPrompt(process.stdin, process.stdout)
       try {
-        return await runAuthorise(service, config, { print: console.log, readLine, signal: call.stop })
+        return await runAuthorise(service, config, { log: console.log, error: console.error, readLine, signal: call.stop })
       } finally {
         close()
       }

@@ -7,7 +7,8 @@ import { MetricDataReader, toHrTime } from '../../otlp/metric-data.ts'
 import { formatHostPort, parseHostPort } from '../../util/address.ts'
 import { version } from '../../util/package.ts'
 import type { GoValues } from './flags.ts'
-import { addressesOf, log, noServers, pollGauges } from './monitoring.ts'
+import { addressesOf, noServers, pollGauges } from './monitoring.ts'
+import { log } from './ping.ts'
 
 /**
  * The gauges as OpenTelemetry's packages expect them, with the unit of mc-monitor: it calls the response time `ms`, and sends seconds.

@@ -1,4 +1,4 @@
-import type { GoFlag } from './flags.ts'
+import type { GoFlag, GoValues } from './flags.ts'
 
 /** One command of mc-monitor. */
 export interface McMonitorCommand {
@@ -6,6 +6,8 @@ export interface McMonitorCommand {
   readonly summary: string
   readonly group: 'monitoring' | 'status'
   readonly flags: readonly GoFlag[]
+  /** @returns the exit code */
+  run(values: GoValues, stop: AbortSignal): Promise<number>
 }
 
 const flag = (name: string, type: GoFlag['type'], fallback: string, meaning: string, env?: string): GoFlag => ({
@@ -22,7 +24,7 @@ const serversMeaning = 'Java servers, separated by commas; default port 25565'
 const bedrockMeaning = 'Bedrock servers, separated by commas; default port 19132'
 const bedrockServers = flag('bedrock-servers', 'list', '', bedrockMeaning, 'EXPORT_BEDROCK_SERVERS')
 
-/** The commands with their flags, environment names and defaults. */
+/** The commands with their flags, environment names and defaults. What one runs is loaded when it runs. */
 export const mcMonitorCommands: readonly McMonitorCommand[] = [
   {
     name: 'status',
@@ -42,6 +44,7 @@ export const mcMonitorCommands: readonly McMonitorCommand[] = [
       flag('use-old-server-list-ping', 'bool', 'false', 'for older servers; the version is not printed'),
       flag('use-mc-utils', 'bool', 'false', 'has no effect'),
     ],
+    run: async (values, stop) => (await import('./status.ts')).runJavaStatus(values, stop),
   },
   {
     name: 'status-bedrock',
@@ -52,6 +55,7 @@ export const mcMonitorCommands: readonly McMonitorCommand[] = [
       flag('port', 'int', '19132', 'port of the server'),
       ...retry,
     ],
+    run: async (values, stop) => (await import('./status.ts')).runBedrockStatus(values, stop),
   },
   {
     name: 'collect-otel',
@@ -76,6 +80,7 @@ export const mcMonitorCommands: readonly McMonitorCommand[] = [
         'EXPORT_OTEL_COLLECTOR_TIMEOUT',
       ),
     ],
+    run: async (values, stop) => (await import('./collect-otel.ts')).collectOtel(values, stop),
   },
   {
     name: 'export-for-prometheus',
@@ -89,6 +94,7 @@ export const mcMonitorCommands: readonly McMonitorCommand[] = [
       flag('use-proxy', 'bool', 'false', proxyMeaning, 'EXPORT_USE_PROXY'),
       flag('proxy-version', 'int', '1', 'version of the PROXY protocol', 'EXPORT_PROXY_VERSION'),
     ],
+    run: async (values, stop) => (await import('./monitoring.ts')).exportForPrometheus(values, stop),
   },
   {
     name: 'gather-for-telegraf',
@@ -105,6 +111,7 @@ export const mcMonitorCommands: readonly McMonitorCommand[] = [
         'GATHER_TELEGRAF_ADDRESS',
       ),
     ],
+    run: async (values, stop) => (await import('./monitoring.ts')).gatherForTelegraf(values, stop),
   },
 ]
 

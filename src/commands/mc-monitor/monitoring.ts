@@ -9,16 +9,10 @@ import { formatHostPort, formatServerAddress, parseHostPort, type ServerAddress 
 import { look } from '../status/look.ts'
 import { measurementLine } from '../status/telegraf.ts'
 import type { GoValues } from './flags.ts'
-import { logLine, maxTimeoutMs, notReady, ping } from './ping.ts'
+import { log, maxTimeoutMs, notReady, ping } from './ping.ts'
 
 const defaultPorts = { java: 25565, bedrock: 19132 } as const
 export const noServers = 'requires at least one server\n'
-
-export const log = (
-  message: string,
-  values: Readonly<Record<string, string | readonly string[]>>,
-  level: 'INFO' | 'ERROR' = 'INFO',
-) => void process.stdout.write(`${logLine(level, message, values)}\n`)
 
 /** The addresses of both lists. @throws Error that names a wrong one */
 export function addressesOf(values: GoValues): readonly ServerAddress[] {

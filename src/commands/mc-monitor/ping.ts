@@ -29,10 +29,14 @@ export async function ping(
 /** A Java server that is starting has no slots. */
 export const notReady = 'server not ready'
 
-/** A line as mc-monitor's logger writes it: JSON with a space after each colon and comma. */
-export function logLine(level: string, message: string, values: Readonly<Record<string, string | readonly string[]>>): string {
+/** Prints a line as mc-monitor's logger writes it: JSON with a space after each colon and comma. */
+export function log(
+  message: string,
+  values: Readonly<Record<string, string | readonly string[]>>,
+  level: 'INFO' | 'ERROR' | 'FATAL' = 'INFO',
+): void {
   const text = (value: string | readonly string[]) =>
     typeof value === 'string' ? JSON.stringify(value) : `[${value.map((one) => JSON.stringify(one)).join(', ')}]`
   const pairs = Object.entries(values).map(([key, value]) => `${JSON.stringify(key)}: ${text(value)}`)
-  return `${new Date().toISOString()}\t${level}\t${message}\t{${pairs.join(', ')}}`
+  process.stdout.write(`${new Date().toISOString()}\t${level}\t${message}\t{${pairs.join(', ')}}\n`)
 }

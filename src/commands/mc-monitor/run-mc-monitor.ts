@@ -1,18 +1,7 @@
 import { environment } from '../../config/config.ts'
 import { version } from '../../util/package.ts'
 import { type McMonitorCommand, mcMonitorCommands, topFlags } from './commands.ts'
-import { EnvironmentError, FlagError, type GoValues, goUsage, parseGoFlags } from './flags.ts'
-import { exportForPrometheus, gatherForTelegraf } from './monitoring.ts'
-import { runBedrockStatus, runJavaStatus } from './status.ts'
-
-const runners: Readonly<Record<string, (values: GoValues, stop: AbortSignal) => Promise<number>>> = {
-  status: runJavaStatus,
-  'status-bedrock': runBedrockStatus,
-  // OpenTelemetry's packages are only loaded for it.
-  'collect-otel': async (values, stop) => (await import('./collect-otel.ts')).collectOtel(values, stop),
-  'export-for-prometheus': exportForPrometheus,
-  'gather-for-telegraf': gatherForTelegraf,
-}
+import { EnvironmentError, FlagError, goUsage, parseGoFlags } from './flags.ts'
 
 const row = (name: string, summary: string): string => `\t${name.padEnd(16)} ${summary}\n`
 const rowsOf = (group: McMonitorCommand['group']): string =>
@@ -56,10 +45,10 @@ export async function runMcMonitor(args: readonly string[], stop: AbortSignal): 
       process.stdout.write(text)
       return 0
     }
-    const [command, run] = [find(name), runners[name]]
-    if (command === undefined || run === undefined) throw new FlagError('')
+    const command = find(name)
+    if (command === undefined) throw new FlagError('')
     help = goUsage(command.flags)
-    return await run(parseGoFlags(command.flags, others, env).values, stop)
+    return await command.run(parseGoFlags(command.flags, others, env).values, stop)
   } catch (error) {
     const { message } = error as Error
     if (error instanceof FlagError) process.stderr.write(`${message === '' ? '' : `${message}\n`}${help}`)

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { formatHostPort, type ServerAddress } from '../../util/address.ts'
 import { escapeControlsInLines as printed } from '../../util/escape-controls.ts'
 import type { GoValues } from './flags.ts'
-import { logLine, notReady, type Ping, ping } from './ping.ts'
+import { log, notReady, type Ping, ping } from './ping.ts'
 
 /** Attempts until one succeeds. @throws AggregateError with the error of each */
 async function retried<T>(values: GoValues, stop: AbortSignal, attempt: () => Promise<T>): Promise<T> {
@@ -83,7 +83,7 @@ export async function runBedrockStatus(values: GoValues, stop: AbortSignal): Pro
   } catch (error) {
     const last = error instanceof AggregateError ? (error.errors as Error[]).at(-1) : (error as Error)
     const reason = `failed to query bedrock server ${shown}: ${last?.message}`
-    process.stdout.write(`${logLine('FATAL', 'Failed to ping Bedrock server', { error: reason })}\n`)
+    log('Failed to ping Bedrock server', { error: reason }, 'FATAL')
     return 1
   }
 }

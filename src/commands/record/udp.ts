@@ -1,4 +1,6 @@
 import { randomInt } from 'node:crypto'
+import type { Socket } from 'node:dgram'
+import { toSourceError } from '../../game/errors.ts'
 import { addressesOf, systemNetwork } from '../../game/network.ts'
 import {
   decodeChallenge,
@@ -10,7 +12,7 @@ import {
 } from '../../game/protocol/query.ts'
 import { encodeUnconnectedPing } from '../../game/protocol/status/unconnected-ping.ts'
 import { exchange, withUdpSocket } from '../../game/sources/udp.ts'
-import type { HostPort } from '../../util/address.ts'
+import { formatHostPort, type HostPort } from '../../util/address.ts'
 import { systemClock } from '../../util/clock.ts'
 import type { Exchange, RawRecording } from './recording.ts'
 
@@ -30,15 +32,22 @@ function replaceBetweenNuls(bytes: Buffer, replace: (text: string) => string): B
   return Buffer.from(replaced.join('\0'), 'latin1')
 }
 
-/**
- * Sends a challenge and a full stat request.
- * @throws SourceError, ProtocolError, the error of the system, or the signal's reason
- */
-export async function recordQuery({ host, port }: HostPort, signal: AbortSignal): Promise<RawRecording> {
-  const [address = { address: host, family: 4 }] = await addressesOf(host, systemNetwork, signal)
+/** Runs `work` with a socket that is connected to a server. @throws SourceError */
+async function withServer(server: HostPort, signal: AbortSignal, work: (socket: Socket) => Promise<RawRecording>) {
+  const { host, port } = server
+  try {
+    const [address = { address: host, family: 4 }] = await addressesOf(host, systemNetwork, signal)
+    return await withUdpSocket(address, port, signal, work)
+  } catch (error) {
+    throw toSourceError(error, formatHostPort(server))
+  }
+}
+
+/** Sends a challenge and a full stat request. @throws SourceError */
+export function recordQuery(server: HostPort, signal: AbortSignal): Promise<RawRecording> {
   const session = toSession(randomInt(2 ** 31))
   const sentChallenge = encodeChallenge(session)
-  return withUdpSocket(address, port, signal, async (socket) => {
+  return withServer(server, signal, async (socket) => {
     const send = (bytes: Buffer, type: 0 | 9) =>
       exchange(socket, {
         encodeRequest: () => bytes,
@@ -68,14 +77,10 @@ export async function recordQuery({ host, port }: HostPort, signal: AbortSignal)
 const pong = { guid: 9, magic: 17, length: 33, text: 35 } as const
 const serverId = 6
 
-/**
- * Records the status of a Bedrock server by RakNet. Its identifier is replaced too.
- * @throws the error of the system, or the signal's reason
- */
-export async function recordRakNet({ host, port }: HostPort, signal: AbortSignal): Promise<RawRecording> {
-  const [address = { address: host, family: 4 }] = await addressesOf(host, systemNetwork, signal)
+/** Records the status of a Bedrock server by RakNet. Its identifier is replaced too. @throws SourceError */
+export function recordRakNet(server: HostPort, signal: AbortSignal): Promise<RawRecording> {
   const sent = encodeUnconnectedPing(1n)
-  return withUdpSocket(address, port, signal, async (socket) => {
+  return withServer(server, signal, async (socket) => {
     const received = await exchange(socket, { encodeRequest: () => sent, isReply: () => true, clock: systemClock, signal })
     return {
       protocol: 'status',

@@ -1,3 +1,4 @@
+import { stat, writeFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { StatusSettings } from '../../game/sources/status/index.ts'
 import { stateOf } from '../../live/state.ts'
@@ -101,6 +102,13 @@ async function format(kind: Options['format'], results: readonly Look[], style: 
   return (await Promise.all(texts)).join('')
 }
 
+/** Replaces a file as a whole. What is no file, such as a pipe or a device, is written to. @throws Error of the system */
+async function writeOutput(path: string, text: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined)
+  const write = found === undefined || found.isFile() ? writeAtomic : writeFile
+  await write(path, text)
+}
+
 /** Reads every server once, and prints each result as it arrives. @returns whether all are up */
 async function runOnce(options: Options, call: Call, { stdout, stderr }: StatusIo): Promise<boolean> {
   const isWhole = options.format === 'prometheus' || options.output !== undefined
@@ -119,7 +127,7 @@ async function runOnce(options: Options, call: Call, { stdout, stderr }: StatusI
     const text = await format(options.format, results, style)
     if (options.output === undefined) stdout.write(text)
     else {
-      await writeAtomic(options.output, text).catch((error: NodeJS.ErrnoException) => {
+      await writeOutput(options.output, text).catch((error: NodeJS.ErrnoException) => {
         throw new Error(`--output: ${options.output} cannot be written (${error.code ?? error.message})`, { cause: error })
       })
     }
