@@ -7,7 +7,10 @@ const secret = { ...url, env: 'SECRET', secret: true } as const
 
 it.each([
   ['a', ['a']],
-  [['a', 'b://c:d@e'], ['a', 'b://c:d@e']],
+  [
+    ['a', 'b://c:d@e'],
+    ['a', 'b://c:d@e'],
+  ],
   [undefined, []],
 ])('of the value %j of a secret setting are %j', (value, secrets) => {
   expect(secretsOf({ secret }, { secret: value, other: 'x' })).toEqual(secrets)

@@ -85,7 +85,8 @@ it('computes a column once', () => {
   expect(column).toEqual([2, 4])
   expect(db.column('double', () => 0)).toBe(column)
   expect(db.texts('size')).toBe(db.texts('size'))
-  for (const other of [db.values('size'), db.numbers('size'), db.column('other', () => 0)]) expect(other).not.toBe(db.texts('size'))
+  for (const other of [db.values('size'), db.numbers('size'), db.column('other', () => 0)])
+    expect(other).not.toBe(db.texts('size'))
 })
 
 it('says when its content last changed', () => {
