@@ -16,6 +16,7 @@ describe('createMask', () => {
     ['as a string of JSON', JSON.stringify(secret).slice(1, -1)],
     ['with formatting codes', `§l${secret.slice(0, 5)}§r§#12ab34${secret.slice(5)}`],
     ['after a character that has two in lower case', `\u0130\u0130${secret}`],
+    ['after a character that has two in upper case', `ß${secret}`],
     ['with another sigma', secret.replace('Σ', 'ς')],
   ])('masks a secret %s', (_, text) => {
     expect(createMask([secret])(`before ${text} after`)).toMatch(/^before .{0,3}\[hidden\] after$/)
@@ -43,6 +44,7 @@ describe('createMask', () => {
     ] as const) {
       expect(createMask([short])(base64(short).replaceAll('=', ''))).toBe(masked)
     }
+    expect(createMask(['abcd'])(base64('..abcd'))).toBe(base64('..abcd'))
   })
 
   it('masks all of overlapping secrets, and every occurrence', () => {
@@ -64,6 +66,7 @@ describe('createMask', () => {
   it('masks the longer one of a secret and the beginning of another that was cut off', () => {
     const mask = createMask(['correct', 'correct-horse-battery', 'correct-horse?'])
     for (const cut of ['correct', 'correct-horse', 'correct-horse-']) expect(mask(cut.padStart(200, ' '))).toMatch(/ \[hidden\]$/)
+    expect(createMask(['abcdef"gh', 'abcdefzz'])('abcdef"gh'.padStart(200, ' '))).toMatch(/ \[hidden\]$/)
     expect(mask('correct-horses'.padStart(200, ' '))).toMatch(/ \[hidden\]-horses$/)
   })
 
@@ -71,6 +74,7 @@ describe('createMask', () => {
     const mask = createMask(['a', '(+)'])
     expect(mask('This server is running a version, (+).')).toBe('This server is running [hidden] version, [hidden].')
     expect(mask('A banana')).toBe('[hidden] banana')
+    expect(createMask(['ab'])('%61%62 ab')).toBe('%61%62 [hidden]')
     expect(createMask(['x1É'])('2x1é x1é2 éx1é x1éé x1é')).toBe('2x1é x1é2 éx1é x1éé [hidden]')
     // With a long one too.
     expect(createMask(['a', 'abcd', 'efgh'])('a banana abcdefgh abcd')).toBe('[hidden] banana [hidden][hidden] [hidden]')
@@ -81,6 +85,11 @@ describe('createMask', () => {
     for (const secret of [all, ...[...all].map((character) => character.repeat(4)), ...all]) {
       if (secret.trim() !== '') expect(createMask([secret])(`x ${secret} y`)).not.toContain(` ${secret} `)
     }
+  })
+
+  it('masks a secret without letters, percent-encoded, and one without Latin letters', () => {
+    expect(createMask(['++""'])(encodeURIComponent('++""'))).toBe('[hidden]')
+    expect(createMask(['ΟΔΟΣ'])('οδοσ')).toBe('[hidden]')
   })
 
   it('returns other texts unchanged, and its own result', () => {
