@@ -68,11 +68,11 @@ export async function guardTcp<T>(
     address = upstream.remoteAddress
     phases?.end('connect')
   })
-  relay.maxConnections = 1
-  relay.on('connection', (socket) => {
+  relay.once('connection', (socket) => {
+    // The library opens one connection.
+    relay.close()
     client = socket
     socket.on('error', () => {})
-    if (failure !== undefined) socket.destroy()
     socket.on('data', (chunk) => {
       sent = now()
       upstream.write(chunk)

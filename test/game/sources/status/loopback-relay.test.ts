@@ -42,11 +42,22 @@ const serverOf = (...replies: readonly string[]) =>
   })
 
 it('passes the request and the reply on, and measures them', async () => {
-  await using server = await serverOf('a'.repeat(99))
-  const { result, ended, upstream, signal } = guard(server.port, send)
+  await using server = await hostileServer((socket) => {
+    socket.on(
+      'data',
+      (request: Buffer) => void (String(request) === '?' ? socket.write('a'.repeat(90)) : socket.end('b'.repeat(10))),
+    )
+  })
+  const { result, ended, upstream, signal } = guard(server.port, async (port) => {
+    const socket = net.connect(port, '127.0.0.1')
+    socket.write('?')
+    const first = String(...(await once(socket, 'data')))
+    socket.write('!')
+    return first + String(...(await once(socket, 'data')))
+  })
   const { value, address, latency } = await result
-  expect(value).toBe(`${'a'.repeat(99)}?`)
-  // The clock is read at the beginning, for the request and for the first byte.
+  expect(value).toBe('a'.repeat(90) + 'b'.repeat(10))
+  // The clock is read at the beginning, for each part of the request, and for the first byte of the reply.
   expect([address, latency, ended]).toEqual(['127.0.0.1', 1, ['connect', 'first_byte']])
   expect(upstream.destroyed).toBe(true)
   expect(getEventListeners(signal, 'abort')).toEqual([])
@@ -128,15 +139,18 @@ it('is aborted at once, for a reason that may be any', async () => {
   expect(upstream.destroyed).toBe(true)
 })
 
-it('accepts one connection', async () => {
+it('accepts one connection, on the loopback address only', async () => {
   await using server = await serverOf('reply')
-  const { result } = guard(server.port, async (port) => {
+  const request = async (port: number) => {
+    await expect(once(net.connect(port, '127.0.0.2'), 'connect')).rejects.toThrow()
     const first = net.connect(port, '127.0.0.1')
-    await once(first, 'connect')
-    const second = await send(port)
-    first.write('!')
-    return [second, String(...(await once(first, 'data')))]
-  })
-  expect((await result).value).toEqual(['', expect.stringMatching(/^reply/)])
+    first.write('?')
+    const reply = String(...(await once(first, 'data')))
+    await expect(once(net.connect(port, '127.0.0.1'), 'connect')).rejects.toThrow()
+    return reply
+  }
+  const upstream = net.connect(server.port, '127.0.0.1')
+  const options = { target, signal: new AbortController().signal, now: () => 0 }
+  expect((await guardTcp(upstream, 100, options, request)).value).toMatch(/^reply/)
   expect(server.accepted()).toBe(1)
 })
