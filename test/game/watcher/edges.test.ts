@@ -79,6 +79,21 @@ describe('a watcher', () => {
     expect(sources[0]?.polledAt).toHaveLength(1)
     watcher.close()
   })
+
+  it('does not take a source that is gone for a recovery, after which it would poll those that failed', async () => {
+    const { watcher, clock, sources, change } = watch(['status', 'rcon'], {
+      ...{ refresh: async () => {}, settings: { ...settings, timeout: 6_000 } },
+    })
+    const [status, rcon] = sources
+    status!.answer = 'silent'
+    rcon!.answer = refused
+    watcher.start()
+    await clock.advance(1_000)
+    change([rcon!])
+    await clock.advance(5_000)
+    expect(rcon!.polledAt).toEqual([0, 5_000])
+    watcher.close()
+  })
 })
 
 describe('the requests of sources', () => {
