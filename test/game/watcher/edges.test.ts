@@ -94,6 +94,20 @@ describe('a watcher', () => {
     expect(rcon!.polledAt).toEqual([0, 5_000])
     watcher.close()
   })
+
+  it('has the newest poll joined, also after an earlier one has ended', async () => {
+    const { watcher, clock, sources } = watch(['status', 'rcon'], { settings: { ...settings, timeout: 6_000 } })
+    const [status, rcon] = sources
+    status!.answer = after(clock, 5_500)
+    rcon!.answer = after(clock, 3_000)
+    watcher.start()
+    await clock.advance(6_000)
+    const joined = watcher.poll()
+    await clock.advance(2_000)
+    await joined
+    expect([status!.polledAt, rcon!.polledAt]).toEqual([[0], [0, 5_000]])
+    watcher.close()
+  })
 })
 
 describe('the requests of sources', () => {
