@@ -37,7 +37,7 @@ function watch(
   }
 }
 /** Answers after so many milliseconds. */
-const after =
+const answerAfter =
   (clock: ReturnType<typeof manualClock>, ms: number, fields = {}) =>
   () =>
     new Promise<object>((resolve) => clock.after(ms, () => resolve(fields)))
@@ -98,8 +98,8 @@ describe('a watcher', () => {
   it('has the newest poll joined, also after an earlier one has ended', async () => {
     const { watcher, clock, sources } = watch(['status', 'rcon'], { settings: { ...settings, timeout: 6_000 } })
     const [status, rcon] = sources
-    status!.answer = after(clock, 5_500)
-    rcon!.answer = after(clock, 3_000)
+    status!.answer = answerAfter(clock, 5_500)
+    rcon!.answer = answerAfter(clock, 3_000)
     watcher.start()
     await clock.advance(6_000)
     const joined = watcher.poll()
@@ -122,7 +122,7 @@ describe('the requests of sources', () => {
   it('poll one source, also after its running poll, but none that is not listed or after the end', async () => {
     const { watcher, clock, sources, request, change } = watch(['status', 'rcon', 'query'])
     const [status, rcon, query] = sources
-    rcon!.answer = after(clock, 2_000)
+    rcon!.answer = answerAfter(clock, 2_000)
     watcher.start()
     await clock.advance(500)
     request('rcon')
@@ -193,7 +193,7 @@ describe('what arrives', () => {
 
   it('has the time that each poll took', async () => {
     const { watcher, clock, sources } = watch(['status', 'rcon'])
-    sources[0]!.answer = after(clock, 250)
+    sources[0]!.answer = answerAfter(clock, 250)
     sources[1]!.answer = () => new Promise((_, reject) => clock.after(500, () => reject(refused)))
     await clock.advance(10_000)
     const poll = watcher.poll()
@@ -269,7 +269,7 @@ describe('a server that is reached again', () => {
 
 it('neither counts nor publishes a poll that ends after it was closed', async () => {
   const { watcher, clock, sources } = watch(['status', 'rcon'])
-  sources[0]!.answer = after(clock, 500)
+  sources[0]!.answer = answerAfter(clock, 500)
   sources[1]!.answer = () => new Promise((_, reject) => clock.after(600, () => reject(refused)))
   const seen = vi.fn()
   const onPoll = watcher.poll()
@@ -283,7 +283,7 @@ it('neither counts nor publishes a poll that ends after it was closed', async ()
 
 it('publishes the sources that have answered while another one is slow', async () => {
   const { watcher, clock, sources } = watch(['status', 'rcon'])
-  sources[1]!.answer = after(clock, 2_000, { difficulty: 'hard' })
+  sources[1]!.answer = answerAfter(clock, 2_000, { difficulty: 'hard' })
   const seen: (readonly string[])[] = []
   watcher.subscribe(({ sources: states }) => seen.push(states.map(({ state }) => state)))
   watcher.start()
