@@ -52,6 +52,7 @@ it('passes the request and the reply on, and measures them', async () => {
     const socket = net.connect(port, '127.0.0.1')
     socket.write('?')
     const first = String(...(await once(socket, 'data')))
+    expect(ended).toEqual(['connect', 'first_byte'])
     socket.write('!')
     return first + String(...(await once(socket, 'data')))
   })
