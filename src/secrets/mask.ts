@@ -58,13 +58,12 @@ function sortForms(texts: readonly string[]): readonly Form[] {
   return forms
 }
 
-/** Returns the index of the first form that is greater than the text; with `orEqual`, of the first that is not less. */
-function indexAfter(forms: readonly Form[], text: string, orEqual: boolean): number {
+/** Returns the index of the first form that is greater than the text. */
+function indexAfter(forms: readonly Form[], text: string): number {
   let [low, high] = [0, forms.length]
   while (low < high) {
     const middle = (low + high) >>> 1
-    const form = forms[middle]?.text ?? ''
-    if (form > text || (orEqual && form === text)) high = middle
+    if ((forms[middle]?.text ?? '') > text) high = middle
     else low = middle + 1
   }
   return low
@@ -89,13 +88,13 @@ function createFinder(forms: readonly string[]): (text: string, at: number) => n
     if (!byStart.has(start)) return 0
     const candidates = sortedFrom(start)
     const rest = text.slice(at, at + maxLength)
-    let form = candidates[indexAfter(candidates, rest, false) - 1]
+    let form = candidates[indexAfter(candidates, rest) - 1]
     while (form !== undefined && !rest.startsWith(form.text)) form = form.shorter
     const length = form?.text.length ?? 0
     // Messages quote what they cut off.
     const [cut = ''] = text.length < minCutText ? [] : rest.split('"', 1)
     if (cut.length < minCutLength || cut.length >= maxLength || cut.length <= length) return length
-    return candidates[indexAfter(candidates, cut, true)]?.text.startsWith(cut) ? cut.length : length
+    return candidates[indexAfter(candidates, cut)]?.text.startsWith(cut) ? cut.length : length
   }
 }
 
@@ -112,15 +111,12 @@ function createWordMask(words: readonly string[]): Mask {
 /** The formatting codes of Minecraft: `§c`, and `§#12ab34` in our own texts. */
 const formattingCode = /§(?:#[0-9a-f]{6}|.)/gis
 
-const noSecrets: Mask = (text) => text
-
 /**
  * Creates a mask for these secrets, in any letter case, as they are, percent-encoded, in base64 or as a string of JSON, and cut off at
  * the end of a text or quotation. Formatting codes that interrupt a secret are removed with it. A search takes time linear in the text.
  */
 export function createMask(secrets: Iterable<string>): Mask {
   const given = [...new Set(secrets)].filter((secret) => secret.trim() !== '')
-  if (given.length === 0) return noSecrets
   const maskWords = createWordMask(given.filter(({ length }) => length < minLength))
   const long = given.filter(({ length }) => length >= minLength)
   const forms = [...new Set(long.flatMap(formsOf).map(fold))].filter((form) => !hidden.includes(form))
@@ -142,7 +138,7 @@ export function createMask(secrets: Iterable<string>): Mask {
       if (at >= end) masked += text.slice(end, at) + hidden
       end = Math.max(end, at + length)
     }
-    return end === 0 ? text : masked + text.slice(end)
+    return masked + text.slice(end)
   }
 
   return (text) => {

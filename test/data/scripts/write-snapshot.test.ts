@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -225,6 +226,49 @@ describe('writing a snapshot', () => {
     await expect(write([large], true)).rejects.toThrow(/^the new snapshot has \d+ bytes; the maximum is 33554432$/)
     expect(readdirSync(folder)).toEqual(['kcomebacks.json'])
     expect(readFileSync(path, 'utf8')).toBe(before)
+  })
+
+  describe('that was published last', () => {
+    const warnings: unknown[] = []
+    const read = () =>
+      readPublished(path, comebacksDatabase, { ...silentLog, warn: (...line: unknown[]) => void warnings.push(...line) })
+    const broken = 'kcomebacks: kcomebacks.json is not a valid snapshot;'
+    beforeEach(() => void warnings.splice(0))
+
+    it('is the current file', async () => {
+      await write(some(2))
+      expect((await read())?.entries).toHaveLength(2)
+      expect(warnings).toEqual([])
+    })
+
+    it.each([1, 3])('is the previous file %i if those after it are broken', async (number) => {
+      await write(some(2))
+      renameSync(path, `${path}.${number}`)
+      for (const end of ['', '.1', '.2', '.3'].slice(0, number)) writeFileSync(`${path}${end}`, 'not JSON')
+      expect((await read())?.entries).toHaveLength(2)
+      expect(warnings).toEqual([`${broken} kcomebacks.json.${number} is used instead`])
+    })
+
+    it('is unknown if all are broken, or the current file is gone', async () => {
+      writeFileSync(path, 'not JSON')
+      expect(await read()).toBeUndefined()
+      expect(warnings).toEqual([`${broken} none of the previous ones is valid either, so the run starts from nothing`])
+      await write(some(2))
+      renameSync(path, `${path}.1`)
+      expect(await read()).toBeUndefined()
+      expect(warnings).toHaveLength(1)
+    })
+
+    it('is not taken for broken if reading it fails', async () => {
+      await write(some(2))
+      const format = {
+        ...comebacksDatabase.format,
+        read() {
+          throw new Error('a mistake of ours')
+        },
+      }
+      await expect(readPublished(path, { ...comebacksDatabase, format })).rejects.toThrow('a mistake of ours')
+    })
   })
 
   it('keeps a symbolic link a link, and the mode of the file', async () => {

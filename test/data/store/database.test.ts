@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { filtersOf, isBetween, select } from '../../../src/data/routes/filter.ts'
 import { valueList } from '../../../src/data/routes/replies.ts'
 import { Database, fold } from '../../../src/data/store/database.ts'
@@ -64,6 +64,7 @@ it('lists the distinct values of a field by code point, without empty ones', () 
 it('finds numbers and days in a range, inclusive', () => {
   const db = databaseOf([1, null, '1970-01-04', 2, '1970-01-TBA'].map((value) => ({ value })))
   const between = (min: number, max: number) => db.all.filter(isBetween(db.numbers('value'), min, max))
+  expect(db.numbers('value')).toEqual([1, undefined, 3, 2, undefined])
   expect(between(1, 2)).toEqual([0, 3])
   expect(between(2, 3)).toEqual([2, 3])
   expect(between(-10, 10)).toEqual([0, 2, 3])
@@ -77,4 +78,59 @@ it('serves visible entries in their order, and pages of them', () => {
   expect(db.all).toEqual([0, 1, 2])
   expect(db.page(db.all, 1, 5)).toBe('{"results":[{"size":2},{"size":3}],"count":2}')
   expect(db.page([], 0, 5)).toBe('{"results":[],"count":0}')
+})
+
+it('computes a column once', () => {
+  const db = databaseOf([{ size: 1 }, { size: 2 }])
+  const column = db.column('double', (entry) => 2 * (entry as { size: number }).size)
+  expect(column).toEqual([2, 4])
+  expect(db.column('double', () => 0)).toBe(column)
+  const columns = ['size', 'name'].flatMap((field) => [db.texts(field), db.values(field), db.numbers(field)])
+  expect(new Set([column, ...columns]).size).toBe(7)
+  expect(db.texts('size')).toBe(columns[0])
+})
+
+it('says when its content last changed', () => {
+  const { snapshot } = databaseOf([])
+  expect([new Database(snapshot, {}).modified, new Database(snapshot, {}, 5).modified]).toEqual([0, 5])
+})
+
+describe('the cache of replies', () => {
+  const half = 8 * 1024 * 1024
+  const keyLength = 2
+  let made: string[]
+  let db: ReturnType<typeof databaseOf>
+  /** Asks for a reply that takes `size` bytes of the cache. */
+  const get = (key: string, size: number, isCompressible = false) =>
+    db.reply(key, () => {
+      made.push(key)
+      const bodySize = Math.floor((size - 200 - 2 * keyLength) / (isCompressible ? 1.5 : 1))
+      return { body: Buffer.alloc(bodySize), headers: {}, isCompressible }
+    })
+  beforeEach(() => {
+    made = []
+    db = databaseOf([])
+  })
+
+  it('returns a reply that was made before', () => {
+    const reply = get('/a', 300)
+    expect(get('/a', 400)).toBe(reply)
+    expect(get('/b', 300)).not.toBe(reply)
+    expect(made).toEqual(['/a', '/b'])
+  })
+
+  it.each([
+    [half, false, true],
+    [half + 1, false, false],
+    [half, true, true],
+    [half + 2, true, false],
+  ])('keeps one of %i bytes, compressible %s: %s', (size, isCompressible, isKept) => {
+    for (let count = 0; count < 2; count++) get('/a', size, isCompressible)
+    expect(made).toHaveLength(isKept ? 1 : 2)
+  })
+
+  it('drops the reply that was not used for the longest time when it has 16 MiB', () => {
+    for (const key of ['/a', '/b', '/a', '/c', '/a', '/b']) get(key, half)
+    expect(made).toEqual(['/a', '/b', '/c', '/b'])
+  })
 })

@@ -139,8 +139,10 @@ it('keeps the state while a session is left, however often another one is releas
   const backoffs = createConnectBackoffs(manualClock(0), () => 0)
   const [first, second] = [0, 1].map(() => backoffs.acquire('rcon', 'rcon.test:1', 'secret'))
   first!.failed(refused())
+  expect(first!.isReleased).toBe(false)
   first!.release()
   first!.release()
+  expect([first!.isReleased, second!.isReleased]).toEqual([true, false])
   const later = () => backoffs.acquire('rcon', 'rcon.test:1', 'secret').attempt(async () => 'connected', never())
   await expect(later()).rejects.toMatchObject({ code: 'refused' })
   await expect(second!.attempt(async () => 'connected', never())).rejects.toMatchObject({ code: 'refused' })
@@ -151,7 +153,9 @@ it.each([
   [true, 'connected'],
 ])('of a server, with probe %s, ends in %s after a timeout, and ends the pauses of its sessions', async (isProbe, expected) => {
   const backoffs = createConnectBackoffs(manualClock(0), () => 0)
-  const sessions = ['rcon', 'management', 'gone'].map((target) => backoffs.acquire('rcon', target, 'secret', isProbe))
+  const sessions = ['rcon', 'management', 'gone'].map((target) =>
+    isProbe ? backoffs.acquire('rcon', target, 'secret', true) : backoffs.acquire('rcon', target, 'secret'),
+  )
   const [rcon, management, gone] = sessions
   const connect = (backoff = rcon) => backoff!.attempt(async () => 'connected', never()).catch((error: SourceError) => error.code)
   rcon!.failed(new SourceError('timeout', 'rcon: late'))

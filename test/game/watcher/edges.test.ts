@@ -37,7 +37,7 @@ function watch(
   }
 }
 /** Answers after so many milliseconds. */
-const after =
+const answerAfter =
   (clock: ReturnType<typeof manualClock>, ms: number, fields = {}) =>
   () =>
     new Promise<object>((resolve) => clock.after(ms, () => resolve(fields)))
@@ -79,6 +79,35 @@ describe('a watcher', () => {
     expect(sources[0]?.polledAt).toHaveLength(1)
     watcher.close()
   })
+
+  it('does not take a source that is gone for a recovery, after which it would poll those that failed', async () => {
+    const { watcher, clock, sources, change } = watch(['status', 'rcon'], {
+      ...{ refresh: async () => {}, settings: { ...settings, timeout: 6_000 } },
+    })
+    const [status, rcon] = sources
+    status!.answer = 'silent'
+    rcon!.answer = refused
+    watcher.start()
+    await clock.advance(1_000)
+    change([rcon!])
+    await clock.advance(5_000)
+    expect(rcon!.polledAt).toEqual([0, 5_000])
+    watcher.close()
+  })
+
+  it('has the newest poll joined, also after an earlier one has ended', async () => {
+    const { watcher, clock, sources } = watch(['status', 'rcon'], { settings: { ...settings, timeout: 6_000 } })
+    const [status, rcon] = sources
+    status!.answer = answerAfter(clock, 5_500)
+    rcon!.answer = answerAfter(clock, 3_000)
+    watcher.start()
+    await clock.advance(6_000)
+    const joined = watcher.poll()
+    await clock.advance(2_000)
+    await joined
+    expect([status!.polledAt, rcon!.polledAt]).toEqual([[0], [0, 5_000]])
+    watcher.close()
+  })
 })
 
 describe('the requests of sources', () => {
@@ -93,7 +122,7 @@ describe('the requests of sources', () => {
   it('poll one source, also after its running poll, but none that is not listed or after the end', async () => {
     const { watcher, clock, sources, request, change } = watch(['status', 'rcon', 'query'])
     const [status, rcon, query] = sources
-    rcon!.answer = after(clock, 2_000)
+    rcon!.answer = answerAfter(clock, 2_000)
     watcher.start()
     await clock.advance(500)
     request('rcon')
@@ -164,7 +193,7 @@ describe('what arrives', () => {
 
   it('has the time that each poll took', async () => {
     const { watcher, clock, sources } = watch(['status', 'rcon'])
-    sources[0]!.answer = after(clock, 250)
+    sources[0]!.answer = answerAfter(clock, 250)
     sources[1]!.answer = () => new Promise((_, reject) => clock.after(500, () => reject(refused)))
     await clock.advance(10_000)
     const poll = watcher.poll()
@@ -240,7 +269,7 @@ describe('a server that is reached again', () => {
 
 it('neither counts nor publishes a poll that ends after it was closed', async () => {
   const { watcher, clock, sources } = watch(['status', 'rcon'])
-  sources[0]!.answer = after(clock, 500)
+  sources[0]!.answer = answerAfter(clock, 500)
   sources[1]!.answer = () => new Promise((_, reject) => clock.after(600, () => reject(refused)))
   const seen = vi.fn()
   const onPoll = watcher.poll()
@@ -254,7 +283,7 @@ it('neither counts nor publishes a poll that ends after it was closed', async ()
 
 it('publishes the sources that have answered while another one is slow', async () => {
   const { watcher, clock, sources } = watch(['status', 'rcon'])
-  sources[1]!.answer = after(clock, 2_000, { difficulty: 'hard' })
+  sources[1]!.answer = answerAfter(clock, 2_000, { difficulty: 'hard' })
   const seen: (readonly string[])[] = []
   watcher.subscribe(({ sources: states }) => seen.push(states.map(({ state }) => state)))
   watcher.start()

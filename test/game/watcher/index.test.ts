@@ -368,7 +368,7 @@ it('clears its timers and publishes nothing after it is closed, even during a po
 
 describe('one deadline', () => {
   it('covers the whole poll, even if the directory hangs', async () => {
-    const clock = manualClock(0)
+    const clock = manualClock(1)
     const untilAborted = (signal: AbortSignal) =>
       new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
     const status = scriptedSource('status', clock, untilAborted)

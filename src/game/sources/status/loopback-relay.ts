@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import net from 'node:net'
-import { type AbortSignalLike, abortable, toAbortSignal } from '../../../util/abortable.ts'
+import { type AbortSignalLike, abortable } from '../../../util/abortable.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { PhaseTimer } from '../../phases.ts'
 
@@ -49,8 +49,11 @@ export async function guardTcp<T>(
   let sent = now()
   let latency = 0
   const relay = net.createServer()
+  // A relay that is closed before it listens never says so, and the library may not notice the end of its connection.
+  const ended = new AbortController()
   const end = (reason?: SourceError) => {
     failure ??= reason
+    ended.abort()
     upstream.destroy()
     client?.destroy()
     relay.close()
@@ -65,11 +68,11 @@ export async function guardTcp<T>(
     address = upstream.remoteAddress
     phases?.end('connect')
   })
-  relay.maxConnections = 1
-  relay.on('connection', (socket) => {
+  relay.once('connection', (socket) => {
+    // The library opens one connection.
+    relay.close()
     client = socket
     socket.on('error', () => {})
-    if (failure !== undefined) socket.destroy()
     socket.on('data', (chunk) => {
       sent = now()
       upstream.write(chunk)
@@ -93,9 +96,8 @@ export async function guardTcp<T>(
   try {
     signal.throwIfAborted()
     relay.listen(0, '127.0.0.1')
-    await once(relay, 'listening', { signal: toAbortSignal(signal) })
-    if (failure !== undefined) throw failure
-    const value = await abortable(request((relay.address() as net.AddressInfo).port), signal)
+    await once(relay, 'listening', { signal: ended.signal })
+    const value = await abortable(request((relay.address() as net.AddressInfo).port), ended.signal)
     return { value, address, latency }
   } catch (error) {
     throw failure ?? asFailure(error, signal, target)

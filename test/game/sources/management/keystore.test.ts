@@ -38,6 +38,39 @@ describe.skipIf(!hasTool('openssl'))('the fingerprint of a keystore', () => {
     expect(spawn).toHaveBeenCalledTimes(1)
   })
 
+  it('is unknown for ten minutes after decoding it took too long', async () => {
+    const prototype = ChildProcess.prototype as unknown as { spawn(...options: unknown[]): unknown }
+    const { spawn } = prototype
+    let started = 0
+    prototype.spawn = function (this: ChildProcess, ...options) {
+      const result = spawn.apply(this, options)
+      // As execFile() does at the timeout.
+      if (++started === 1) this.kill('SIGKILL')
+      return result
+    }
+    const now = vi.spyOn(performance, 'now')
+    onTestFinished(() => {
+      Object.assign(prototype, { spawn })
+      now.mockRestore()
+    })
+    const start = performance.now()
+    now.mockReturnValue(start)
+    for (let count = 0; count < 2; count++) expect(await read()).toBeUndefined()
+    expect(started).toBe(1)
+    now.mockReturnValue(start + 601_000)
+    // The cache reads its clock again after a millisecond.
+    await expect.poll(read).toBe(made.fingerprint)
+  })
+
+  it('is not decoded again if it cannot be read, and needs no password', async () => {
+    const spawn = vi.spyOn(ChildProcess.prototype as unknown as { spawn(): void }, 'spawn')
+    onTestFinished(() => spawn.mockRestore())
+    const pfx = readFileSync(made.keystore)
+    for (let count = 0; count < 2; count++) expect(await keystoreFingerprint(pfx)).toBeUndefined()
+    expect(await keystoreFingerprint(pfx, '')).toBeUndefined()
+    expect(spawn).toHaveBeenCalledTimes(1)
+  })
+
   it('is decoded by two processes at once', async () => {
     let [running, maxRunning] = [0, 0]
     const prototype = ChildProcess.prototype as unknown as { spawn(...options: unknown[]): unknown }

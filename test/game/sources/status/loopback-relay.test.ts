@@ -1,0 +1,157 @@
+import { getEventListeners, once } from 'node:events'
+import net from 'node:net'
+import { expect, it } from 'vitest'
+import { SourceError } from '../../../../src/game/errors.ts'
+import { guardTcp } from '../../../../src/game/sources/status/loopback-relay.ts'
+import { hostileServer } from '../../../helpers/hostile-servers.ts'
+import { freePort } from '../../../helpers/run-tool.ts'
+
+/** Of a library that does not notice the end of its connection. */
+const never = new Promise<never>(() => {})
+const target = 'old.test:25565'
+
+/** Guards a request to `port`, with a clock that counts its readings. */
+function guard<T>(
+  port: number,
+  request: (port: number) => Promise<T>,
+  { maxBytes = 100, signal = new AbortController().signal, upstream = net.connect(port, '127.0.0.1') } = {},
+) {
+  const ended: string[] = []
+  let time = 0
+  const options = { target, signal, now: () => time++, phases: { start() {}, end: (phase: string) => void ended.push(phase) } }
+  return { upstream, signal, ended, result: guardTcp(upstream, maxBytes, options, request) }
+}
+
+/** Sends a byte through the relay, and returns what it receives until the connection ends. */
+async function send(port: number): Promise<string> {
+  const socket = net.connect(port, '127.0.0.1')
+  socket.on('error', () => {})
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  socket.write('?')
+  await once(socket, 'close')
+  return String(Buffer.concat(chunks))
+}
+
+const serverOf = (...replies: readonly string[]) =>
+  hostileServer((socket) => {
+    socket.once('data', (request: Buffer) => {
+      for (const reply of replies) socket.write(reply)
+      socket.end(String(request))
+    })
+  })
+
+it('passes the request and the reply on, and measures them', async () => {
+  await using server = await hostileServer((socket) => {
+    socket.on(
+      'data',
+      (request: Buffer) => void (String(request) === '?' ? socket.write('a'.repeat(90)) : socket.end('b'.repeat(10))),
+    )
+  })
+  const { result, ended, upstream, signal } = guard(server.port, async (port) => {
+    const socket = net.connect(port, '127.0.0.1')
+    socket.write('?')
+    const first = String(...(await once(socket, 'data')))
+    expect(ended).toEqual(['connect', 'first_byte'])
+    socket.write('!')
+    return first + String(...(await once(socket, 'data')))
+  })
+  const { value, address, latency } = await result
+  expect(value).toBe('a'.repeat(90) + 'b'.repeat(10))
+  // The clock is read at the beginning, for each part of the request, and for the first byte of the reply.
+  expect([address, latency, ended]).toEqual(['127.0.0.1', 1, ['connect', 'first_byte']])
+  expect(upstream.destroyed).toBe(true)
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+  await expect.poll(server.open).toBe(0)
+})
+
+it('refuses a reply that is longer than the limit', async () => {
+  await using server = await serverOf('a'.repeat(100))
+  const { result } = guard(server.port, async (port) => {
+    await send(port)
+    return never
+  })
+  await expect(result).rejects.toMatchObject({
+    code: 'too_large',
+    message: `${target}: the reply is longer than 100 bytes`,
+  })
+})
+
+it.each<[unknown, object]>([
+  [new Error('odd'), { code: 'malformed', message: `${target}: odd` }],
+  ['odd', { code: 'malformed', message: `${target}: the reply cannot be parsed` }],
+  [new SourceError('unsupported', 'old'), { code: 'unsupported', message: 'old' }],
+])('a request that fails with %s', async (thrown, expected) => {
+  await using server = await serverOf()
+  const { result, upstream } = guard(server.port, () => Promise.reject(thrown))
+  await expect(result).rejects.toMatchObject(expected)
+  expect(upstream.destroyed).toBe(true)
+})
+
+it('a connection that ends during the reply is the reason why it cannot be parsed', async () => {
+  await using server = await serverOf('half')
+  const { result } = guard(server.port, async (port) => {
+    throw new Error(await send(port))
+  })
+  await expect(result).rejects.toMatchObject({
+    code: 'closed',
+    message: `${target}: the connection was closed during the reply`,
+  })
+})
+
+it('a refused connection ends the request', async () => {
+  const { result, ended } = guard(await freePort(), () => never)
+  await expect(result).rejects.toMatchObject({
+    code: 'refused',
+    message: expect.stringContaining(`${target}: connection refused`),
+  })
+  expect(ended).toEqual([])
+})
+
+it('a connection that fails at once fails, without a request', async () => {
+  const upstream = new net.Socket()
+  const { result } = guard(0, () => expect.fail('sent a request'), { upstream })
+  // As without a route, before the relay listens.
+  upstream.emit('error', Object.assign(new Error('x'), { code: 'ENETUNREACH' }))
+  await expect(result).rejects.toMatchObject({ code: 'unreachable' })
+})
+
+it.each([
+  ['before the connection', false, undefined],
+  ['after it', true, 'connected'],
+])('is aborted %s', async (_, isConnected, progress) => {
+  await using server = await hostileServer((socket) => void socket.resume())
+  const deadline = new AbortController()
+  const upstream = isConnected ? net.connect(server.port, '127.0.0.1') : new net.Socket()
+  const { result } = guard(server.port, send, { upstream, signal: deadline.signal })
+  result.catch(() => {})
+  if (isConnected) await once(upstream, 'connect')
+  deadline.abort(new SourceError('timeout', 'late'))
+  const error = await result.catch((thrown: SourceError) => thrown)
+  expect(error).toMatchObject({ code: 'timeout', message: 'late' })
+  expect((error as SourceError).progress).toBe(progress)
+  expect(upstream.destroyed).toBe(true)
+})
+
+it('is aborted at once, for a reason that may be any', async () => {
+  const upstream = new net.Socket()
+  const { result } = guard(0, () => expect.fail('sent a request'), { upstream, signal: AbortSignal.abort('stopped') })
+  await expect(result).rejects.toMatchObject({ code: 'internal', message: `${target}: stopped` })
+  expect(upstream.destroyed).toBe(true)
+})
+
+it('accepts one connection, on the loopback address only', async () => {
+  await using server = await serverOf('reply')
+  const request = async (port: number) => {
+    await expect(once(net.connect(port, '127.0.0.2'), 'connect')).rejects.toThrow()
+    const first = net.connect(port, '127.0.0.1')
+    first.write('?')
+    const reply = String(...(await once(first, 'data')))
+    await expect(once(net.connect(port, '127.0.0.1'), 'connect')).rejects.toThrow()
+    return reply
+  }
+  const upstream = net.connect(server.port, '127.0.0.1')
+  const options = { target, signal: new AbortController().signal, now: () => 0 }
+  expect((await guardTcp(upstream, 100, options, request)).value).toMatch(/^reply/)
+  expect(server.accepted()).toBe(1)
+})
