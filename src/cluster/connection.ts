@@ -25,7 +25,7 @@ export interface StateConnectionOptions {
 }
 
 const connectTimeoutMs = 5_000
-/** Number of commands of which the shortest duration counts: more than are sent at once and may be late together. */
+/** Number of commands whose shortest duration counts. More than run at the same time: a busy process reads their replies late together. */
 const roundTripCount = 8
 /** Maximum time that a command of the start waits for the first attempt to connect, milliseconds. */
 const maxAttemptMs = 1_000

@@ -43,7 +43,7 @@ export class StreamReader {
   /** Id of the last entry that was read, also of another program. */
   #cursor = ''
   #isComplete = false
-  /** Monotonic milliseconds at which Redis sent the last reply with all entries: others were not posted before. */
+  /** Monotonic milliseconds at which the last reply with all entries arrived: others were posted later. */
   #readAt: number
   readonly #serverTime = new ServerTime()
 
@@ -98,9 +98,9 @@ export class StreamReader {
     // Heartbeats are missing: the server may have lost the stream, and its positions with it.
     if (entries.length === 0) this.#isComplete = false
     const now = Number(results.time[0]) * 1_000 + Number(results.time[1]) / 1_000
-    const repliedAt = this.#serverTime.toLocal(now, requestedAt, clock.now())
-    const elapsedMs = repliedAt - this.#readAt
-    if (entries.length < maxEntries) this.#readAt = repliedAt
+    const arrivedAt = this.#serverTime.toLocal(now, requestedAt, clock.now())
+    const elapsedMs = arrivedAt - this.#readAt
+    if (entries.length < maxEntries) this.#readAt = arrivedAt
     await prepare?.(entries.map(({ values }) => values.get('text') ?? '')).catch(() => {})
     for (const { id, values } of entries) {
       const value = (name: string) => values.get(name) ?? ''
@@ -120,7 +120,7 @@ export class StreamReader {
         kind: value('kind'),
         data: value('data'),
         text: value('text'),
-        postedAt: repliedAt - waitedMs - connection.roundTripMs / 2,
+        postedAt: arrivedAt - waitedMs - connection.roundTripMs / 2,
       })
     }
   }

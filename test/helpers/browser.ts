@@ -28,9 +28,14 @@ export function launchBrowser(): Promise<Browser> {
 
 let shared: Promise<Browser> | undefined
 
-/** The browser of all test files of a worker; it ends with the worker. */
-export const sharedBrowser = (): Promise<Browser> => {
-  shared ??= launchBrowser()
+/** The browser of all test files of a worker; it ends with the worker. After one that has crashed there is another. */
+export function sharedBrowser(): Promise<Browser> {
+  if (shared !== undefined) return shared
+  const forget = () => {
+    shared = undefined
+  }
+  shared = launchBrowser()
+  shared.then((browser) => browser.once('disconnected', forget), forget)
   return shared
 }
 

@@ -13,5 +13,6 @@ export default function setup(): () => void {
   // A test run by root reads as another user, who needs access.
   chmodSync(folder, 0o711)
   process.env.TMPDIR = folder
-  return () => rmSync(folder, { recursive: true, force: true })
+  // A browser may still write into it for a moment.
+  return () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
 }

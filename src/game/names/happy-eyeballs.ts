@@ -62,6 +62,7 @@ function race<T>(
     own.addEventListener('abort', () => {
       cancel()
       waiting.length = 0
+      reject(own.reason)
     })
     const next = () => {
       cancel()

@@ -119,9 +119,10 @@ export function createCards(servers: readonly PageServer[], rendered: Element, o
     if (loaded === undefined) return
     onPeak(loaded.peak)
     for (const card of old) {
-      card.loadedAt = Date.now()
       const history = loaded.servers[card.server.name]
+      // It is requested again.
       if (history === undefined) continue
+      card.loadedAt = Date.now()
       // It has become a card since the request.
       if (card.density === 'cards' && history.days.length === 0) card.loadedAt = 0
       card.history = history

@@ -23,7 +23,7 @@ interface Histories {
 }
 
 /**
- * The history of each server for its card; undefined if the service does not send it.
+ * The history of each server for its card, without those that the service does not send; undefined if it sends none.
  * @param hasDays false: only the last 24 hours
  */
 export async function loadHistories(servers: readonly string[], hasDays: boolean): Promise<Histories | undefined> {
@@ -31,6 +31,7 @@ export async function loadHistories(servers: readonly string[], hasDays: boolean
   const replies = await Promise.all(
     toQueries(servers).map((query) => loadJson<Histories>(`page/cards?servers=${query}${suffix}`)),
   )
-  if (!replies.every((reply) => reply !== undefined)) return undefined
-  return { servers: Object.assign({}, ...replies.map(({ servers }) => servers)), peak: replies[0]?.peak ?? null }
+  const loaded = replies.filter((reply) => reply !== undefined)
+  const [first] = loaded
+  return first && { servers: Object.assign({}, ...loaded.map((reply) => reply.servers)), peak: first.peak }
 }

@@ -17,7 +17,7 @@ const rearrangeAfter = 3_000
 function start(data: FleetPage): void {
   let { peak } = data
   let isCurrent = true
-  let isDrawing = false
+  let drawing: 'frame' | 'timer' | undefined
   let ranks = ''
   let arrangedAt = 0
   /** True if servers have been added or removed since the cards were arranged. */
@@ -45,7 +45,7 @@ function start(data: FleetPage): void {
   }
 
   function draw(): void {
-    isDrawing = false
+    drawing = undefined
     const context = contextNow()
     const servers = cards.all()
     const totals = totalsOf(servers, context)
@@ -65,9 +65,11 @@ function start(data: FleetPage): void {
 
   /** Once per frame, regardless of the number of events. A hidden page has no frames, but a title and an icon. */
   function drawSoon(): void {
-    if (document.hidden) draw()
-    else if (!isDrawing) requestAnimationFrame(draw)
-    isDrawing = !document.hidden
+    const next = document.hidden ? 'timer' : 'frame'
+    if (drawing === next) return
+    drawing = next
+    if (next === 'timer') setTimeout(draw)
+    else requestAnimationFrame(draw)
   }
 
   arrange()

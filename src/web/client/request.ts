@@ -8,9 +8,12 @@ let ahead = 0
 /** Unix milliseconds, by the clock of the service. */
 export const serviceTime = (): number => Date.now() + ahead
 
-/** Compares the clocks. @param reply of the service, just received */
-export function readClock({ headers }: Response): void {
-  const difference = Date.parse(headers.get('date') ?? '') - Date.now()
+/** Compares the clocks. @param reply of the service, just received @param sentAt when it was requested, Unix milliseconds */
+export function readClock({ headers }: Response, sentAt: number): void {
+  const now = Date.now()
+  const difference = Date.parse(headers.get('date') ?? '') - now
+  // One that was late is of an unknown time.
+  if (Number.isNaN(difference) || now - sentAt > minDifference) return
   ahead = Math.abs(difference) > minDifference ? difference : 0
 }
 
@@ -19,8 +22,9 @@ export function readClock({ headers }: Response): void {
  * @throws Error also while the body is read, if it takes too long
  */
 export async function request(url: string): Promise<Response> {
+  const sentAt = Date.now()
   const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) })
-  readClock(response)
+  readClock(response, sentAt)
   return response
 }
 

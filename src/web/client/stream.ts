@@ -60,10 +60,12 @@ export function followEvents({ url, onEvent, poll, onConnection, ...options }: S
     try {
       const headers = { accept: 'text/event-stream', ...(lastId !== undefined && { 'last-event-id': lastId }) }
       const response = await fetch(url, { headers, cache: 'no-store', signal: stop.signal })
-      readClock(response)
+      readClock(response, startedAt)
       const refusal = refusalOf(response)
       if (refusal !== undefined) return refusal
-      if (!response.ok || response.body === null) throw new Error(`status ${response.status}`)
+      // Another program may answer in place of the service, such as one with a page to log in.
+      const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+      if (!response.ok || !isStream || response.body === null) throw new Error(`no events, status ${response.status}`)
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
       const parse = createEventParser(onEvent, (id) => {
         lastId = id

@@ -22,7 +22,7 @@ it('makes one query of short names', () => {
   expect(toQueries([])).toEqual([])
 })
 
-it('has the history of all servers or of none, which is then requested again', async () => {
+it('has the history of those servers that the service sends', async () => {
   onTestFinished(() => void vi.unstubAllGlobals())
   const names = ['a', 'b'].map((letter) => letter.repeat(3_000))
   const stub = (fails: string) =>
@@ -32,5 +32,7 @@ it('has the history of all servers or of none, which is then requested again', a
   stub('nothing')
   expect(await loadHistories(names, true)).toEqual({ servers: { a: {}, b: {} }, peak: null })
   stub('bbb')
+  expect(await loadHistories(names, true)).toEqual({ servers: { a: {} }, peak: null })
+  stub('page')
   expect(await loadHistories(names, true)).toBeUndefined()
 })
