@@ -139,6 +139,18 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     // A tab in the background shows only its title, and lines do not continue.
     expect(await page.title()).toBe('(?) Tickwarden')
     await expect.poll(async () => new Set(await page.locator('#graph .lines b').allTextContents())).toEqual(new Set(['–']))
+    // A page to log in, for example, is no event stream.
+    let answered = 0
+    await page.route('**/page/events', (route) => {
+      answered++
+      return route.fulfill({ contentType: 'text/html', body: 'log in' })
+    })
+    await page.evaluate(`globalThis.states = []
+      const place = document.querySelector('#connection')
+      new MutationObserver(() => states.push(place.dataset.state)).observe(place, { attributeFilter: ['data-state'] })`)
+    await until(() => answered > 1)
+    expect(await page.evaluate<string[]>('states')).not.toContain('live')
+    await page.unroute('**/page/events')
     await fleet.startService()
     await page.locator('#connection').getByText('Live').waitFor()
     await page.getByRole('alert').waitFor({ state: 'hidden' })
