@@ -105,8 +105,7 @@ async function format(kind: Options['format'], results: readonly Look[], style: 
 /** Replaces a file as a whole. What is no file, such as a pipe or a device, is written to. @throws Error of the system */
 async function writeOutput(path: string, text: string): Promise<void> {
   const found = await stat(path).catch(() => undefined)
-  const write = found === undefined || found.isFile() ? writeAtomic : writeFile
-  await write(path, text)
+  await (found === undefined || found.isFile() ? writeAtomic(path, text) : writeFile(path, text))
 }
 
 /** Reads every server once, and prints each result as it arrives. @returns whether all are up */
