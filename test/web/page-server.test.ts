@@ -75,7 +75,7 @@ const upgrading = (state: 'running' | 'failed', progress?: number): ServerSnapsh
 
 it('shows the end of a maintenance with its date if that is another day', () => {
   const reason = (until: number) => healthOf(serverInState({ maintenance: { reason: 'Moving', until } }), context).reason
-  const [soon, later] = [Date.now() + 3_600_000, Date.now() + 3 * 86_400_000]
+  const [soon, later] = [context.now + 3_600_000, context.now + 3 * 86_400_000]
   expect(reason(soon)).toBe(`Moving until ${format.time(soon)}`)
   expect(reason(later)).toBe(`Moving until ${format.dateTime(later)}`)
 })

@@ -9,7 +9,7 @@ let ahead = 0
 export const serviceTime = (): number => Date.now() + ahead
 
 /** Compares the clocks. @param reply of the service, just received @param sentAt when it was requested, Unix milliseconds */
-export function readClock({ headers }: Response, sentAt: number): void {
+export function compareClocks({ headers }: Response, sentAt: number): void {
   const now = Date.now()
   const difference = Date.parse(headers.get('date') ?? '') - now
   // One that was late is of an unknown time.
@@ -24,7 +24,7 @@ export function readClock({ headers }: Response, sentAt: number): void {
 export async function request(url: string): Promise<Response> {
   const sentAt = Date.now()
   const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) })
-  readClock(response, sentAt)
+  compareClocks(response, sentAt)
   return response
 }
 
