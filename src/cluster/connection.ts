@@ -5,6 +5,7 @@ import type { Log } from '../util/log.ts'
 import { formatStateAddress, type StateAddress } from './address.ts'
 import { ProblemReports, type StatePart } from './problems.ts'
 import { scripts } from './scripts.ts'
+import { ServerTime } from './server-time.ts'
 
 /** A command failed. */
 export class StateUnavailable extends Error {
@@ -44,6 +45,8 @@ export function requireReplies(results: readonly (readonly [error: Error | null,
 
 /** The connections to the shared state: one for commands, one that waits for entries of the stream. Both reconnect automatically. */
 export class StateConnection {
+  /** For the times in replies of both connections. */
+  readonly serverTime = new ServerTime()
   readonly #commands: Redis
   readonly #messages: Redis
   readonly #clock: Clock

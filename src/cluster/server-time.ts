@@ -1,6 +1,10 @@
 /** Milliseconds for which a fast reply counts, at least; at most twice as long. */
 const periodMs = 10_000
 
+/** Converts the reply to TIME: seconds and microseconds. */
+export const toMilliseconds = ([seconds, microseconds]: readonly (string | number)[]): number =>
+  Number(seconds) * 1_000 + Number(microseconds) / 1_000
+
 /**
  * Converts the time of Redis to monotonic time here. A busy process reads replies late, sometimes by seconds, so the reply that was read the
  * fastest decides.

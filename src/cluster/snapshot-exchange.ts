@@ -6,6 +6,7 @@ import { requireReplies, type StateConnection } from './connection.ts'
 import { type IconStore, iconExpiryMs } from './icon-store.ts'
 import type { StateKeys } from './keys.ts'
 import type { Membership } from './membership.ts'
+import { toMilliseconds } from './server-time.ts'
 import { createSnapshotCodec } from './snapshot-codec.ts'
 import type { StreamEntry } from './stream-reader.ts'
 
@@ -252,16 +253,17 @@ export class SnapshotExchange {
 
   async #loadBatch(batch: readonly string[]): Promise<number> {
     const { connection, keys, clock, onSnapshot } = this.#options
+    const requestedAt = clock.now()
     const [texts, time, position] = await connection.run('reads', async (redis) => {
       const results = await redis.pipeline().mget(batch.map(keys.snapshot)).time().hget(keys.state, 'position').exec()
       return requireReplies(results) as [readonly (string | null)[], readonly [string, string], string | null]
     })
-    const readAt = clock.now() - connection.roundTripMs / 2
-    const now = Number(time[0]) * 1_000 + Number(time[1]) / 1_000
+    const now = toMilliseconds(time)
+    const sentAt = connection.serverTime.toLocal(now, requestedAt, clock.now()) - connection.roundTripMs / 2
     const stored = texts.flatMap((text) => {
       const [header, epoch, at] = storedHeader.exec(text ?? '') ?? []
       if (text === null || header === undefined) return []
-      return [{ text: text.slice(header.length), epoch: Number(epoch), postedAt: readAt - Math.max(0, now - Number(at)) }]
+      return [{ text: text.slice(header.length), epoch: Number(epoch), postedAt: sentAt - Math.max(0, now - Number(at)) }]
     })
     await this.readIcons(stored.map(({ text }) => text)).catch(() => {})
     for (const { text, epoch, postedAt } of stored) {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../util/clock.ts'
 import type { StateConnection } from './connection.ts'
 import type { StateKeys } from './keys.ts'
-import { ServerTime } from './server-time.ts'
+import { toMilliseconds } from './server-time.ts'
 
 /** An entry of the stream. */
 export interface StreamEntry {
@@ -45,7 +45,6 @@ export class StreamReader {
   #isComplete = false
   /** Monotonic milliseconds at which the last reply with all entries arrived: others were posted later. */
   #readAt: number
-  readonly #serverTime = new ServerTime()
 
   constructor(options: StreamReaderOptions) {
     this.#options = options
@@ -97,8 +96,8 @@ export class StreamReader {
     const entries = (results.reply?.[0]?.[1] ?? []).map(([id, fields]) => ({ id, values: readFields(fields) }))
     // Heartbeats are missing: the server may have lost the stream, and its positions with it.
     if (entries.length === 0) this.#isComplete = false
-    const now = Number(results.time[0]) * 1_000 + Number(results.time[1]) / 1_000
-    const arrivedAt = this.#serverTime.toLocal(now, requestedAt, clock.now())
+    const now = toMilliseconds(results.time)
+    const arrivedAt = connection.serverTime.toLocal(now, requestedAt, clock.now())
     const elapsedMs = arrivedAt - this.#readAt
     if (entries.length < maxEntries) this.#readAt = arrivedAt
     await prepare?.(entries.map(({ values }) => values.get('text') ?? '')).catch(() => {})

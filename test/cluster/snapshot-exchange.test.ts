@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { IconStore } from '../../src/cluster/icon-store.ts'
 import { SnapshotExchange, type SnapshotOrigin } from '../../src/cluster/snapshot-exchange.ts'
@@ -73,11 +74,17 @@ describe.skipIf(!hasTool('redis-server'))('SnapshotExchange', () => {
     redis.cli('set', old, [epoch, Number(at) - 30_000, ...rest].join(' '))
     const b = startMember(redis, 'b')
     await until(() => b.membership.epoch !== undefined)
-    await b.exchange.load(servers.map(keyOf))
+    await until(() => b.entries.length > 0)
+    const loading = b.exchange.load(servers.map(keyOf))
+    // The reply is read late, which does not make the snapshots younger.
+    const requestedAt = systemClock.now()
+    execFileSync('sleep', ['2'])
+    await loading
     const stored = b.received.filter(([, , { from }]) => from === 'stored')
     expect(stored.map(([, { server }]) => server)).toEqual(servers)
     for (const [, { fields }] of stored) expect(fields.favicon).toEqual({ value: icon, source: 'status' })
     expect(systemClock.now() - (stored.at(-1)?.[1].at ?? 0)).toBeGreaterThan(30_000)
+    expect(stored[0]?.[1].at).toBeLessThan(requestedAt + 1_000)
   })
 
   it('leaves nothing of a server that no replica lists any more', async () => {
