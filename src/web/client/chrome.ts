@@ -53,16 +53,16 @@ export function setUpTheme(): void {
   })
 }
 
-/** False while the service does not answer, or no longer watches the server. */
 let isCurrent = true
+/** False while the service does not answer, or no longer watches the server. */
+export const areValuesCurrent = (): boolean => isCurrent
 let tab: { readonly title: string; readonly down: number } | undefined
 
 /**
  * Shows whether the values are current; if they are not, the whole page and its tab are marked.
  * @param reason why they are not although the service answers
- * @returns whether they are
  */
-export function showConnection(connection: Connection, reason?: string): boolean {
+export function showConnection(connection: Connection, reason?: string): void {
   if (connection !== 'reconnecting') lastMessage = serviceTime()
   const place = required('connection')
   const text = texts.connection[connection]
@@ -74,7 +74,6 @@ export function showConnection(connection: Connection, reason?: string): boolean
   if (!isCurrent) notice.textContent = reason ?? texts.stale(format.near(lastMessage, serviceTime()))
   document.documentElement.classList.toggle('offline', !isCurrent)
   drawTab()
-  return isCurrent
 }
 
 /** Title and icon of the tab. @param down servers that are down */

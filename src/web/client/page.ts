@@ -3,7 +3,7 @@ import { healthOf } from '../view/health.ts'
 import { totalsOf, viewSummary } from '../view/summary.ts'
 import type { FleetPage, PageServer } from '../view/types.ts'
 import { createCards } from './cards.ts'
-import { contextNow, lastMessageAt, readData, showConnection, showTab, startPage } from './chrome.ts'
+import { areValuesCurrent, contextNow, lastMessageAt, readData, showConnection, showTab, startPage } from './chrome.ts'
 import { createControls } from './controls.ts'
 import { createSlot, required } from './dom.ts'
 import type { Graph } from './graph.ts'
@@ -16,7 +16,6 @@ const rearrangeAfter = 3_000
 
 function start(data: FleetPage): void {
   let { peak } = data
-  let isCurrent = true
   let drawing: 'frame' | 'timer' | undefined
   let ranks = ''
   let arrangedAt = 0
@@ -52,7 +51,7 @@ function start(data: FleetPage): void {
     if (totals.players !== null && totals.players > (peak?.players ?? -1)) peak = { players: totals.players, at: context.now }
     drawSummary(viewSummary(totals, peak, lastMessageAt(), context))
     // What is not known now continues no line.
-    if (isCurrent) graph?.update(servers, totals.players)
+    if (areValuesCurrent()) graph?.update(servers, totals.players)
     else graph?.update([], null)
     showTab(context.title, totals.down)
     controls.show(servers)
@@ -101,9 +100,7 @@ function start(data: FleetPage): void {
       update(loaded.servers, removed)
       return true
     },
-    onConnection(connection) {
-      isCurrent = showConnection(connection)
-    },
+    onConnection: (connection) => showConnection(connection),
   })
 }
 
