@@ -3,9 +3,11 @@ import { OTLPMetricExporter as JsonExporter } from '@opentelemetry/exporter-metr
 import { OTLPMetricExporter as ProtobufExporter } from '@opentelemetry/exporter-metrics-otlp-proto'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { type CollectionResult, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
+import { systemClock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'
 import { version } from '../util/package.ts'
 import { createPauses } from '../util/pauses.ts'
+import { waitUpTo } from '../util/wait-up-to.ts'
 import { MetricDataReader, toHrTime } from './metric-data.ts'
 import { type OtlpSettings, otlpHeaders } from './settings.ts'
 
@@ -96,7 +98,11 @@ export function startOtlp({ settings, url, instance, render, log }: OtlpOptions)
   const provider = new MeterProvider({ resource: own.merge(detectResources({ detectors: [envDetector] })), readers: [reader] })
   return async () => {
     // Other parts must have time to close too.
-    await Promise.race([provider.shutdown().catch(() => {}), new Promise((resolve) => setTimeout(resolve, maxCloseMs).unref())])
+    await waitUpTo(
+      provider.shutdown().catch(() => {}),
+      maxCloseMs,
+      systemClock,
+    )
     diag.disable()
   }
 }

@@ -95,8 +95,8 @@ async function keepPrevious(path: string): Promise<void> {
 
 /**
  * Replaces the snapshot atomically, after parsing the new one with the loader of the service and without the secrets of the script; a
- * symbolic link, the mode and the owner of the file are kept. A new snapshot that looks broken is kept as `.rejected` instead, unless forced. The caller must hold the
- * lock of the script.
+ * symbolic link, the mode and the owner of the file are kept. A new snapshot that looks broken is kept as `.rejected` instead, unless
+ * forced. The caller must hold the lock of the script.
  * @returns whether it was published; in a dry run, whether it would have been
  * @throws Error if it is too large or cannot be written
  */
