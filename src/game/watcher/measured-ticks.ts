@@ -1,5 +1,5 @@
 import type { Fields } from '../fields.ts'
-import type { KnownFields } from '../snapshot.ts'
+import type { KnownField, KnownFields } from '../snapshot.ts'
 import type { Reading } from '../sources/source.ts'
 import { TickRateMeter } from './tick-rate.ts'
 
@@ -13,8 +13,8 @@ export class MeasuredTicks {
   #counted: Fields['tickCount'] | undefined
   #measured: Measured | undefined
   /** Distinguish runs of a server that closes the connection after each reply. */
-  #version: string | undefined
-  #startupDuration: number | undefined
+  #version: KnownField<string> | undefined
+  #startupDuration: KnownField<number> | undefined
 
   /** Adds the tick counter, unless it is the same as in the previous call. */
   measure(fields: KnownFields): Measured | undefined {
@@ -56,12 +56,13 @@ export class MeasuredTicks {
   }
 
   #compareRun({ version, startupDuration }: KnownFields): void {
-    const isOther = isDifferent(this.#version, version?.value) || isDifferent(this.#startupDuration, startupDuration?.value)
-    this.#version = version?.value ?? this.#version
-    this.#startupDuration = startupDuration?.value ?? this.#startupDuration
+    const isOther = isDifferent(this.#version, version) || isDifferent(this.#startupDuration, startupDuration)
+    this.#version = version ?? this.#version
+    this.#startupDuration = startupDuration ?? this.#startupDuration
     if (isOther) this.clear()
   }
 }
 
-const isDifferent = <T>(before: T | undefined, now: T | undefined): boolean =>
-  before !== undefined && now !== undefined && before !== now
+/** Values of two sources may differ without a change of the server: a proxy sends its own version. */
+const isDifferent = <T>(before: KnownField<T> | undefined, now: KnownField<T> | undefined): boolean =>
+  before !== undefined && now?.source === before.source && before.value !== now.value

@@ -85,6 +85,7 @@ it.each<[string, KnownFields, KnownFields, boolean]>([
     { version: field('1.21'), startupDuration: field(12) },
     false,
   ],
+  ['the version of another source', { version: field('1.21', 'status') }, { version: field('1.22') }, false],
   ['a version that was not known', {}, { version: field('1.21') }, false],
   ['a version that is not known any more', { version: field('1.21') }, {}, false],
 ])('compares the counter with that of %s', (_, before, after, isOther) => {
