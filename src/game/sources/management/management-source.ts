@@ -56,8 +56,8 @@ export class ManagementSource implements Source {
   readonly #pusher: EventPusher
   readonly #thread = new MainThreadTracker()
   #heartbeatAt: number | undefined
-  /** Milliseconds between the last two heartbeats. */
-  #heartbeatMs: number | undefined
+  /** Milliseconds between the last heartbeats, the newest last: the longer one counts, because a slow line delivers two at once. */
+  #heartbeatMs: readonly number[] = []
 
   constructor(settings: ManagementSettings, context: SourceContext) {
     this.#settings = settings
@@ -89,8 +89,11 @@ export class ManagementSource implements Source {
 
   /** The main thread also sends heartbeats, which may be more frequent than polls. */
   mainThread(): MainThreadActivity {
-    const lateAfterMs = this.#heartbeatMs === undefined ? undefined : maxMissedHeartbeats * this.#heartbeatMs
-    return { ...this.#thread.activity(), ...(lateAfterMs !== undefined && { lateAfterMs }) }
+    const hasHeartbeats = this.#heartbeatMs.length > 0
+    return {
+      ...this.#thread.activity(),
+      ...(hasHeartbeats && { lateAfterMs: maxMissedHeartbeats * Math.max(...this.#heartbeatMs) }),
+    }
   }
 
   close(): void {
@@ -228,7 +231,7 @@ export class ManagementSource implements Source {
 
   #heartbeat(): void {
     const now = this.#context.clock.now()
-    this.#heartbeatMs = this.#heartbeatAt === undefined ? undefined : now - this.#heartbeatAt
+    this.#heartbeatMs = this.#heartbeatAt === undefined ? [] : [...this.#heartbeatMs.slice(-1), now - this.#heartbeatAt]
     this.#heartbeatAt = now
     this.#thread.receivedEvent(now)
   }

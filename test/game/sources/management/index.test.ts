@@ -266,6 +266,27 @@ describe('events', () => {
     expect(server.called.length).toBeLessThanOrEqual(5 * readingMethods.length)
   })
 
+  it('that are heartbeats tell how long the main thread may take, also if two of them arrive at once', async () => {
+    const clock = manualClock()
+    const management = source({}, clock)
+    await management.poll(never())
+    const afterHeartbeat = async (waitMs: number) => {
+      const before = pushed.length
+      await clock.advance(waitMs)
+      server.notify('minecraft:notification/server/status', [{ status: { started: true } }])
+      await until(async () => {
+        await clock.advance(waitMs === 0 ? 50 : 0)
+        return pushed.length > before
+      })
+      return management.mainThread().lateAfterMs
+    }
+    expect(await afterHeartbeat(5_000)).toBeUndefined()
+    expect(await afterHeartbeat(5_000)).toBe(15_000)
+    expect(await afterHeartbeat(9_950)).toBe(29_850)
+    expect(await afterHeartbeat(0)).toBe(29_850)
+    expect(await afterHeartbeat(5_000)).toBeLessThan(16_000)
+  })
+
   it('are published by the fleet immediately', async () => {
     const fleet = createFleet({
       servers: [{ name: 'Server', sources: {} }],
