@@ -84,7 +84,7 @@ export class CommandPlanner {
       state.choice = index
       state.misses = 0
       state.unsupported = 0
-      if (state.reader.name === 'gameTime') this.#timeForm = parseGameTime(plain)?.form
+      if (state.reader.name === 'gameTime') this.#useTimeForm(parseGameTime(plain)?.form)
       return
     }
     const isUnknown = isUnknownCommand(plain)
@@ -126,6 +126,15 @@ export class CommandPlanner {
       }
     }
     return { fields: fields as RconFields['fields'], readAt, readEvery }
+  }
+
+  /** Drops what was read by the commands of another form, which are not sent any more: the server was updated. */
+  #useTimeForm(form: TimeForm | undefined): void {
+    if (form === this.#timeForm) return
+    this.#timeForm = form
+    // Only the form may rule a command out.
+    const traits = { timeForm: form, withoutTickQuery: true, withoutTps: true }
+    for (const state of this.#states) if (state.reader.when?.(traits) === false) state.fields = noFields
   }
 
   #measureInterval(now: number): void {

@@ -208,6 +208,23 @@ describe('the replies of each era', () => {
     expect(fields).toEqual(expected)
   })
 
+  it('are read after an update of the server to the commands of another era, and back', async () => {
+    const [later, earlier] = ['Clock minecraft:overworld is at 54000 tick(s)', 'The time is 3456']
+    let replies: Readonly<Record<string, string>> = classic
+    const peer = await peerWith((request) => replying(replies)(request))
+    const source = sourceOf(peer.address, 'secret')
+    for (const [updated, worldTimeOfDay] of [
+      [classic, 3456],
+      [{ ...clocks, 'time query time': later }, 6000],
+      [{ ...classic, 'time query daytime': earlier }, 3456],
+    ] as const) {
+      replies = updated
+      for (const socket of peer.sockets) socket.destroy()
+      await until(async () => (await poll(source).catch(() => undefined)) !== undefined)
+      expect(await pollAll(source)).toMatchObject({ worldTimeOfDay, worldDay: 5 })
+    }
+  })
+
   it('are read from the demo server: every era and software, with every command from the list', async () => {
     for (const [era, software] of [
       ['1.12.2', 'vanilla'],
