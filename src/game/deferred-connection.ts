@@ -1,5 +1,6 @@
 import type net from 'node:net'
 import { Duplex } from 'node:stream'
+import type { AbortSignalLike } from '../util/abortable.ts'
 
 export interface OpenedConnection {
   /** Connected. */
@@ -9,7 +10,7 @@ export interface OpenedConnection {
 }
 
 /**
- * A connection that needs a preliminary step, such as a handshake with a proxy. Writes are buffered until `open` resolves.
+ * A connection that needs a preliminary step, such as a handshake with a proxy or the choice of an address. Writes are buffered until `open` resolves.
  * @param open its signal is aborted when the connection is destroyed
  * @returns a socket that emits `connect` when `open` resolves, and `error` when it rejects
  */
@@ -35,6 +36,18 @@ class DeferredConnection extends Duplex {
 
   get remoteAddress(): string | undefined {
     return this.#remoteAddress
+  }
+
+  get localAddress(): string | undefined {
+    return this.#socket?.localAddress
+  }
+
+  get localPort(): number | undefined {
+    return this.#socket?.localPort
+  }
+
+  get remotePort(): number | undefined {
+    return this.#socket?.remotePort
   }
 
   setNoDelay(noDelay = true): this {
@@ -97,7 +110,7 @@ class DeferredConnection extends Duplex {
  * @param signal destroys the socket
  * @throws the system error
  */
-export function connected(socket: net.Socket, signal: AbortSignal): Promise<net.Socket> {
+export function connected(socket: net.Socket, signal: AbortSignalLike): Promise<net.Socket> {
   return new Promise((resolve, reject) => {
     const abort = () => socket.destroy()
     signal.addEventListener('abort', abort, { once: true })

@@ -10,7 +10,7 @@ export function withProxyHeader(network: Network, version: ProxyProtocolVersion)
     connect: (addresses, port) =>
       createDeferredConnection(async (signal) => {
         const socket = await connected(network.connect(addresses, port), signal)
-        socket.write(encodeProxyHeader(version, endsOf(socket)))
+        socket.write(encodeProxyHeader(version, network.tcpOnly ? undefined : endsOf(socket)))
         return { socket, remoteAddress: socket.remoteAddress }
       }),
   }

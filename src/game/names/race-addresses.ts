@@ -1,0 +1,60 @@
+import type { LookupAddress } from 'node:dns'
+import { type AbortSignalLike, withOwnSignal } from '../../util/abortable.ts'
+import type { Clock } from '../../util/clock.ts'
+import { type SourceErrorCode, toSourceError } from '../errors.ts'
+
+/** Milliseconds without a reply after which the next address is tried as well. */
+const attemptDelayMs = 250
+/** Errors after which the next address is tried. Any other reply or error, even an invalid one, ends the attempts. */
+const unreached: ReadonlySet<SourceErrorCode> = new Set(['refused', 'unreachable'])
+
+export type Attempt<T> = (address: LookupAddress, signal: AbortSignalLike) => Promise<T>
+
+interface Reply<T> {
+  readonly reply: T
+  readonly address: string
+}
+
+/**
+ * Tries the addresses in order (Happy Eyeballs, RFC 8305). Returns the first reply and aborts the other attempts.
+ * @throws the error of the first attempt that failed, if there is no reply; the reason of the signal
+ */
+export const raceAddresses = <T>(
+  addresses: readonly LookupAddress[],
+  attempt: Attempt<T>,
+  signal: AbortSignalLike,
+  clock: Clock,
+): Promise<Reply<T>> => withOwnSignal(signal, (own) => race(addresses, attempt, own.signal, clock))
+
+function race<T>(addresses: readonly LookupAddress[], attempt: Attempt<T>, own: AbortSignal, clock: Clock): Promise<Reply<T>> {
+  return new Promise((resolve, reject) => {
+    const waiting = [...addresses]
+    let running = 0
+    let failure: unknown
+    let cancel = () => {}
+    own.addEventListener('abort', () => {
+      cancel()
+      waiting.length = 0
+      reject(own.reason)
+    })
+    const next = () => {
+      cancel()
+      const one = waiting.shift()
+      if (one === undefined) return
+      if (waiting.length > 0) cancel = clock.after(attemptDelayMs, next)
+      running++
+      attempt(one, own).then(
+        (reply) => resolve({ reply, address: one.address }),
+        (error: unknown) => {
+          running--
+          failure ??= error
+          if (!unreached.has(toSourceError(error, one.address).code)) reject(error)
+          else if (waiting.length > 0) next()
+          else if (running === 0) reject(failure)
+        },
+      )
+    }
+    if (own.aborted) reject(own.reason)
+    else next()
+  })
+}
