@@ -109,7 +109,7 @@ describe.each([
     },
   )
 
-  it.skipIf(!hasTool(program) || !hasTool('java') || !hasTool('mvn'))(`${program} JMX is read`, async () => {
+  it.skipIf(!hasTool(program) || !hasTool('javac') || !hasTool('mvn'))(`${program} JMX is read`, async () => {
     await using jvm = await startJavaServer('full', 'user=agent,password=s3cret')
     const port = await freePort()
     await using _ = await start(port, true)
