@@ -22,7 +22,7 @@ export function guardNetwork(network: Network, allows: (address: string) => bool
     // A source may connect without connect(), so it must never receive a forbidden address.
     lookup: async (host) => check(await network.lookup(host), host),
     resolveSrv: (name) => network.resolveSrv(name),
-    connect: (addresses, port) => network.connect(check(addresses, 'the target'), port),
+    connect: async (addresses, ...others) => network.connect(check(addresses, 'the target'), ...others),
     hasRefused: () => hasRefused,
   }
 }
@@ -47,12 +47,12 @@ export function traceNetwork(network: Network, note: (step: string) => void): Ne
       traced(`look up SRV ${name}`, network.resolveSrv(name), (found) =>
         found.map((record) => `${record.name}:${record.port}`).join(', '),
       ),
-    connect(addresses, port) {
-      note(`connect to ${addresses.map(({ address }) => formatHostPort({ host: address, port })).join(' or ')}`)
-      const socket = network.connect(addresses, port)
-      return socket
-        .once('connect', () => note(`connected to ${formatHostPort({ host: socket.remoteAddress ?? '?', port })}`))
-        .once('close', () => note('connection closed'))
+    async connect(addresses, port, ...others) {
+      const places = addresses.map(({ address }) => formatHostPort({ host: address, port }))
+      const socket = await traced(`connect to ${places.join(' or ')}`, network.connect(addresses, port, ...others), (connected) =>
+        formatHostPort({ host: connected.remoteAddress ?? '?', port }),
+      )
+      return socket.once('close', () => note('connection closed'))
     },
   }
 }

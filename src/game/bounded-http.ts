@@ -4,7 +4,7 @@ import tls from 'node:tls'
 import { type AbortSignalLike, toAbortSignal } from '../util/abortable.ts'
 import { toSeconds } from '../util/clock.ts'
 import { SourceError, toSourceError, toTlsError, withProgress } from './errors.ts'
-import { addressesOf, type Network } from './network.ts'
+import { addressesOf, addressOfServer, type Network } from './network.ts'
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST'
@@ -43,15 +43,12 @@ export async function requestBounded(
   const port = Number(url.port) || (isSecure ? 443 : 80)
   const addresses = await addressesOf(host, network, signal)
   if (addresses.length === 0) throw new SourceError('dns', `${url.host}: the host name has no addresses`)
+  const socket = await network.connect(addresses, port, signal)
+  const address = addressOfServer(socket, addresses, network)
   return await new Promise<HttpReply>((resolve, reject) => {
-    const socket = network.connect(addresses, port)
-    let connectedAt = 0
-    let address: string | undefined
-    socket.once('connect', () => {
-      address = socket.remoteAddress
-    })
+    let connectedAt = isSecure ? 0 : performance.now()
     const connection = isSecure ? tls.connect({ socket, ...(isIP(host) === 0 && { servername: host }) }) : socket
-    connection.once(isSecure ? 'secureConnect' : 'connect', () => {
+    connection.once('secureConnect', () => {
       connectedAt = performance.now()
     })
     // After an upgrade the request no longer listens: TLS would throw what follows.

@@ -1,12 +1,10 @@
 import { promises as dns, type LookupAddress } from 'node:dns'
 import net from 'node:net'
 import { type AbortSignalLike, abortable } from '../util/abortable.ts'
-import { type Clock, systemClock } from '../util/clock.ts'
+import type { Clock } from '../util/clock.ts'
 import { createLimiter } from '../util/limiter.ts'
-import { connected, createDeferredConnection, type OpenedConnection } from './deferred-connection.ts'
-import { SourceError } from './errors.ts'
+import { connect } from './connect.ts'
 import { createNameCache } from './names/name-cache.ts'
-import { raceAddresses } from './names/race-addresses.ts'
 import { createSystemResolver, type Resolver } from './names/system-resolver.ts'
 import type { SrvRecord } from './protocol/srv.ts'
 
@@ -16,18 +14,10 @@ export interface Network {
   lookup(host: string): Promise<readonly LookupAddress[]>
   /** Resolves the SRV records of a name such as `_minecraft._tcp.example.org`; rejects if there are none. */
   resolveSrv(name: string): Promise<readonly SrvRecord[]>
-  /** Returns a TCP socket that connects to the first of the addresses that accepts (Happy Eyeballs). */
-  connect(addresses: readonly LookupAddress[], port: number, options?: ConnectOptions): net.Socket
-  /** True if it cannot carry UDP. */
+  /** Connects by TCP. */
+  readonly connect: typeof connect
+  /** True if it connects through a proxy, which cannot carry UDP. */
   readonly tcpOnly?: true
-}
-
-export interface ConnectOptions {
-  /**
-   * The caller reads the socket only by `data` events and uses each chunk only during its event, so that all such sockets may read
-   * into one buffer.
-   */
-  readonly usesChunksAtOnce?: true
 }
 
 export interface CachingNetwork extends Network {
@@ -73,43 +63,17 @@ export const systemNetwork: Network = {
   connect,
 }
 
-/** Maximum number of addresses to which one connection is tried. */
-const maxAddresses = 16
-/** As many bytes as a socket reads at once without `onread`. */
-const sharedBuffer = Buffer.allocUnsafeSlow(65_536)
-
-function connect(addresses: readonly LookupAddress[], port: number, options?: ConnectOptions): net.Socket {
+/** The address of the server that a socket is connected to; undefined if a proxy has resolved its name. */
+export function addressOfServer(
+  socket: net.Socket,
+  addresses: readonly LookupAddress[],
+  { tcpOnly }: Network,
+): string | undefined {
   const [first] = addresses
-  if (first === undefined || addresses.length > 1)
-    return createDeferredConnection((signal) => connectToAny(addresses, port, signal))
-  // Otherwise every read of every poll allocates 64 KiB (`npm run bench -- fleet`).
-  const onread = options?.usesChunksAtOnce && {
-    buffer: sharedBuffer,
-    callback(length: number) {
-      socket.emit('data', sharedBuffer.subarray(0, length))
-      return true
-    },
-  }
-  const socket = net.connect({ host: first.address, port, onread })
-  return socket
-}
-
-/**
- * Connects to the first address that accepts. Not by `autoSelectFamily` of Node.js, which gives up every attempt but the last one after
- * 250 ms: a server that takes longer would not be reached if the last address is one to which this machine has no route.
- */
-async function connectToAny(addresses: readonly LookupAddress[], port: number, signal: AbortSignal): Promise<OpenedConnection> {
-  if (addresses.length === 0) throw new SourceError('dns', 'the host name has no addresses')
-  const attempt = ({ address }: LookupAddress, own: AbortSignalLike) => connected(net.connect({ host: address, port }), own)
-  const { reply: socket } = await raceAddresses(alternating(addresses).slice(0, maxAddresses), attempt, signal, systemClock)
-  return { socket, remoteAddress: socket.remoteAddress }
-}
-
-/** Alternates between both families, the first one first: the route of one of them may be broken. */
-function alternating(addresses: readonly LookupAddress[]): readonly LookupAddress[] {
-  const isFirstFamily = ({ family }: LookupAddress) => family === addresses[0]?.family
-  const [some, others] = [addresses.filter(isFirstFamily), addresses.filter((one) => !isFirstFamily(one))]
-  return [...some.flatMap((one, index) => [one, ...others.slice(index, index + 1)]), ...others.slice(some.length)]
+  // The address of the socket is that of the proxy.
+  if (tcpOnly) return first !== undefined && net.isIP(first.address) > 0 ? first.address : undefined
+  // Asking the system takes 4 % of a poll (`npm run bench -- fleet`). It writes some IPv6 addresses in another way.
+  return first?.family === 4 && addresses.length === 1 ? first.address : socket.remoteAddress
 }
 
 /**

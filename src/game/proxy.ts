@@ -1,7 +1,7 @@
 import { request } from 'node:http'
-import net from 'node:net'
+import type net from 'node:net'
+import { type AbortSignalLike, toAbortSignal } from '../util/abortable.ts'
 import { formatHostPort, type HostPort } from '../util/address.ts'
-import { connected, createDeferredConnection } from './deferred-connection.ts'
 import { SourceError, type SourceErrorCode, toSourceError } from './errors.ts'
 import { addressesOf, type Network } from './network.ts'
 
@@ -27,7 +27,7 @@ type OpenTunnel = (
   socket: net.Socket,
   destination: HostPort,
   credentials: ProxyCredentials | undefined,
-  signal: AbortSignal,
+  signal: AbortSignalLike,
 ) => Promise<net.Socket>
 
 const tunnels: Readonly<Record<ProxyAddress['protocol'], OpenTunnel>> = { socks5: openSocksTunnel, http: openHttpTunnel }
@@ -40,19 +40,16 @@ const tunnels: Readonly<Record<ProxyAddress['protocol'], OpenTunnel>> = { socks5
 export function createProxyNetwork(proxy: ProxyAddress, credentials: ProxyCredentials | undefined, network: Network): Network {
   const proxyUrl = `${proxy.protocol}://${formatHostPort(proxy)}`
 
-  async function connectToProxy(signal: AbortSignal): Promise<net.Socket> {
-    let socket: net.Socket | undefined
+  async function connectToProxy(signal: AbortSignalLike): Promise<net.Socket> {
     try {
-      socket = network.connect(await addressesOf(proxy.host, network, signal), proxy.port)
-      return await connected(socket, signal)
+      return await network.connect(await addressesOf(proxy.host, network, signal), proxy.port, signal)
     } catch (error) {
-      socket?.destroy()
       const { code, message } = toSourceError(error, 'the proxy cannot be reached')
       throw new SourceError(code, `through the proxy ${proxyUrl}: ${message}`, { cause: error, hint: unreachableHint })
     }
   }
 
-  async function open(destination: HostPort, signal: AbortSignal): Promise<net.Socket> {
+  async function open(destination: HostPort, signal: AbortSignalLike): Promise<net.Socket> {
     const socket = await connectToProxy(signal)
     try {
       return await tunnels[proxy.protocol](socket, destination, credentials, signal)
@@ -67,11 +64,12 @@ export function createProxyNetwork(proxy: ProxyAddress, credentials: ProxyCreden
   return {
     lookup: async (host) => [{ address: host, family: 0 }],
     resolveSrv: (name) => network.resolveSrv(name),
-    connect(addresses, port) {
-      const host = addresses[0]?.address ?? ''
-      // The address of the socket is that of the proxy.
-      const remoteAddress = net.isIP(host) > 0 ? host : undefined
-      return createDeferredConnection(async (signal) => ({ socket: await open({ host, port }, signal), remoteAddress }))
+    async connect(addresses, port, signal) {
+      try {
+        return await open({ host: addresses[0]?.address ?? '', port }, signal)
+      } catch (error) {
+        throw signal.aborted ? signal.reason : error
+      }
     },
     tcpOnly: true,
   }
@@ -92,7 +90,7 @@ async function openSocksTunnel(
   socket: net.Socket,
   destination: HostPort,
   credentials: ProxyCredentials | undefined,
-  signal: AbortSignal,
+  signal: AbortSignalLike,
 ): Promise<net.Socket> {
   const abort = () => socket.destroy()
   signal.addEventListener('abort', abort, { once: true })
@@ -127,7 +125,7 @@ function openHttpTunnel(
   socket: net.Socket,
   destination: HostPort,
   credentials: ProxyCredentials | undefined,
-  signal: AbortSignal,
+  signal: AbortSignalLike,
 ): Promise<net.Socket> {
   const target = formatHostPort(destination)
   const basic = credentials && Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')
@@ -137,7 +135,7 @@ function openHttpTunnel(
       path: target,
       headers: { host: target, ...(basic !== undefined && { 'proxy-authorization': `Basic ${basic}` }) },
       createConnection: () => socket,
-      signal,
+      signal: toAbortSignal(signal),
     })
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
       const isHttp = !error.code?.startsWith('HPE_')

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import type { Clock } from '../util/clock.ts'
-import { watchFolder } from '../util/files.ts'
 import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
 import type { MaintenanceState, SharedValues } from '../util/part-metrics.ts'
@@ -120,7 +119,6 @@ export class Maintenance {
   #follow(): void {
     const { folder, shared, clock } = this.#options
     if (folder === undefined && shared === undefined) return
-    const watcher = folder === undefined ? undefined : watchFolder(folder, (name) => name === fileName && void this.sync())
     let cancel = () => {}
     const schedule = () => {
       cancel = clock.after(syncMs, () => {
@@ -129,10 +127,7 @@ export class Maintenance {
       })
     }
     schedule()
-    this.#stop = () => {
-      cancel()
-      watcher?.close()
-    }
+    this.#stop = () => cancel()
   }
 
   async #syncWhileDue(): Promise<void> {

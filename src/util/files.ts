@@ -1,4 +1,4 @@
-import { type BigIntStats, closeSync, type FSWatcher, fstatSync, openSync, readSync, watch } from 'node:fs'
+import { type BigIntStats, closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { chmod, type FileHandle, open, readlink, realpath, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import type { Options } from 'write-file-atomic'
@@ -113,19 +113,4 @@ export async function resolveLinks(path: string): Promise<string> {
   }
   const target = await readlink(path).catch(() => undefined)
   return target === undefined ? path : resolveLinks(resolve(dirname(path), target))
-}
-
-/**
- * Watches a folder. Not a file, because a watch on a file ends when the file is replaced by a rename.
- * @param changed called with the file name, or null if the system does not report it
- * @returns undefined if the folder does not exist or the limit of watches is reached; callers must also poll
- */
-export function watchFolder(folder: string, changed: (name: string | null) => void): FSWatcher | undefined {
-  try {
-    const watcher = watch(folder, { persistent: false }, (_event, name) => changed(name))
-    watcher.on('error', () => watcher.close())
-    return watcher
-  } catch {
-    return undefined
-  }
 }

@@ -11,7 +11,7 @@ import { loadConfig } from '../../src/config/config.ts'
 import { type DemoServer, demoSettings, startDemoServer } from '../../src/demo/demo-server.ts'
 import { createFleet } from '../../src/game/fleet.ts'
 import { createSystemResolver } from '../../src/game/names/system-resolver.ts'
-import { createNetwork, type Network } from '../../src/game/network.ts'
+import { createNetwork, type Network, systemNetwork } from '../../src/game/network.ts'
 import type { SrvRecord } from '../../src/game/protocol/srv.ts'
 import { FrameReader } from '../../src/game/protocol/status/frames.ts'
 import type { ServerSettings } from '../../src/game/server-settings.ts'
@@ -50,9 +50,9 @@ function scriptedNetwork(names: Record<string, string[][]>, port: () => number, 
       if (records === undefined) throw Object.assign(new Error('none'), { code: 'ENODATA' })
       return records
     },
-    connect(addresses) {
+    connect(addresses, _port, signal) {
       connections.push(...addresses.map(({ address }) => address))
-      return tcpConnect({ host: '127.0.0.1', port: port() })
+      return systemNetwork.connect([{ address: '127.0.0.1', family: 4 }], port(), signal)
     },
   }
   return { network, lookups, connections }

@@ -1,9 +1,10 @@
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { systemNetwork } from '../../src/game/network.ts'
+import { addressOfServer, type Network, systemNetwork } from '../../src/game/network.ts'
+import { hostileServer } from '../helpers/hostile-servers.ts'
 import { freePort } from '../helpers/run-tool.ts'
 
 const v4 = { address: '127.0.0.1', family: 4 }
@@ -19,8 +20,12 @@ async function listen(): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-function connect(addresses: Parameters<typeof systemNetwork.connect>[0], port: number): net.Socket {
-  const socket = systemNetwork.connect(addresses, port, { usesChunksAtOnce: true })
+async function connect(
+  addresses: Parameters<typeof systemNetwork.connect>[0],
+  port: number,
+  { signal } = new AbortController(),
+): Promise<net.Socket> {
+  const socket = await systemNetwork.connect(addresses, port, signal, { usesChunksAtOnce: true })
   onTestFinished(() => void socket.destroy())
   return socket
 }
@@ -62,8 +67,7 @@ describe('a connection to a name with several addresses', () => {
     ['the last', [unreachable, v4]],
     ['one in between', [v6, v4, unreachable]],
   ])('is made to %s if the others cannot be reached', async (_, addresses) => {
-    const socket = connect(addresses, await listen())
-    await once(socket, 'connect')
+    const socket = await connect(addresses, await listen())
     expect(socket).toMatchObject({ remoteAddress: '127.0.0.1', localAddress: '127.0.0.1', localPort: expect.any(Number) })
     expect(String(await once(socket, 'data'))).toBe('hello')
     await once(socket, 'end')
@@ -71,28 +75,71 @@ describe('a connection to a name with several addresses', () => {
 
   it('is made to a server that takes long to accept it, although the other address cannot be reached', async () => {
     const { port, makeRoom } = await busyServer()
-    const socket = connect([v4, unreachable], port)
-    const connected = once(socket, 'connect')
+    const connecting = connect([v4, unreachable], port)
     for (let turn = 0; turn < 3; turn++) await setImmediate()
     makeRoom()
-    await connected
-    expect(socket.remoteAddress).toBe('127.0.0.1')
+    expect((await connecting).remoteAddress).toBe('127.0.0.1')
   })
 
   it('fails with the first error if all addresses refuse it', async () => {
     const port = await freePort()
-    const socket = connect([v4, v6, unreachable], port)
-    expect(await once(socket, 'error')).toMatchObject([{ code: 'ECONNREFUSED', address: '127.0.0.1' }])
-    await expect(once(connect([], port), 'connect')).rejects.toMatchObject({ code: 'dns' })
+    const refused = { code: 'ECONNREFUSED', address: '127.0.0.1' }
+    await expect(connect([v4, v6, unreachable], port)).rejects.toMatchObject(refused)
+    await expect(connect([], port)).rejects.toMatchObject({ code: 'ENOTFOUND' })
   })
 
-  it('is given up when it is destroyed', async () => {
+  it('is given up when it is aborted', async () => {
     const { port } = await busyServer()
     const before = process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
-    const socket = connect([v4, { address: '127.0.0.2', family: 4 }], port)
+    const deadline = new AbortController()
+    const connecting = connect([v4, { address: '127.0.0.2', family: 4 }], port, deadline)
     for (let turn = 0; turn < 3; turn++) await setImmediate()
-    socket.destroy()
-    await once(socket, 'close')
+    deadline.abort(new Error('late'))
+    await expect(connecting).rejects.toThrow('late')
     await expect.poll(() => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length).toBe(before)
   })
+})
+
+/** For documentation (RFC 5737): it never answers, or there is no route. */
+const silent = [{ address: '192.0.2.1', family: 4 }]
+
+it('connects, and listens to the signal no longer', async () => {
+  await using server = await hostileServer(() => {})
+  const { signal } = new AbortController()
+  const socket = await systemNetwork.connect([v4], server.port, signal)
+  expect(socket.remotePort).toBe(server.port)
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+  // Nobody listens yet.
+  socket.destroy(new Error('reset'))
+})
+
+it('rejects with the error of the system', async () => {
+  const { signal } = new AbortController()
+  await expect(systemNetwork.connect([v4], await freePort(), signal)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+})
+
+it('rejects with the reason of the signal while it connects', async () => {
+  const deadline = new AbortController()
+  const connecting = systemNetwork.connect(silent, 25565, deadline.signal)
+  deadline.abort(new Error('late'))
+  await expect(connecting).rejects.toThrow('late')
+})
+
+it('opens no connection if it is already aborted', async () => {
+  await using server = await hostileServer(() => {})
+  await expect(systemNetwork.connect([v4], server.port, AbortSignal.abort(new Error('late')))).rejects.toThrow('late')
+  expect(server.accepted()).toBe(0)
+})
+
+it.each<[string, readonly { address: string; family: number }[], Partial<Network>, string | undefined]>([
+  ['one IPv4 address', [{ address: '192.0.2.7', family: 4 }], {}, '192.0.2.7'],
+  ['several addresses', [v4, ...silent], {}, '127.0.0.2'],
+  ['an IPv6 address, as the system writes it', [{ address: '0:0::1', family: 6 }], {}, '127.0.0.2'],
+  ['an address behind a proxy', [{ address: '192.0.2.7', family: 0 }], { tcpOnly: true }, '192.0.2.7'],
+  ['a name behind a proxy', [{ address: 'mc.example', family: 0 }], { tcpOnly: true }, undefined],
+  ['nothing behind a proxy', [], { tcpOnly: true }, undefined],
+])('the address of a server with %s', (_, addresses, network, expected) => {
+  const socket = { remoteAddress: '127.0.0.2' } as Parameters<typeof addressOfServer>[0]
+  expect(addressOfServer(socket, addresses, { ...systemNetwork, ...network })).toBe(expected)
 })

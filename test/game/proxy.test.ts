@@ -10,8 +10,10 @@ import type { ServerSettings } from '../../src/game/server-settings.ts'
 import { createSources } from '../../src/game/sources/create-sources.ts'
 import { systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
+import { selfSigned } from '../helpers/certificate.ts'
 import { hostileServer } from '../helpers/hostile-servers.ts'
 import { startJavaServer } from '../helpers/jolokia.ts'
+import { managementServer } from '../helpers/management-server.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { freePort, runTool } from '../helpers/run-tool.ts'
 import { encodeStatus } from '../helpers/status-packets.ts'
@@ -107,7 +109,7 @@ describe.each([
     },
   )
 
-  it.skipIf(!hasTool(program) || !hasTool('java') || !hasTool('mvn'))(`${program} JMX is read`, async () => {
+  it.skipIf(!hasTool(program) || !hasTool('javac') || !hasTool('mvn'))(`${program} JMX is read`, async () => {
     await using jvm = await startJavaServer('full', 'user=agent,password=s3cret')
     const port = await freePort()
     await using _ = await start(port, true)
@@ -123,6 +125,22 @@ describe.each([
     expect(down.jmx).toMatchObject({ message: expect.stringContaining(`through the proxy ${protocol}://127.0.0.1:${port}`) })
     const other = await pollAll({ ...settings, viaCredentials: { user: 'watcher', password: 'no' }, sources: { jmx } })
     expect(other.jmx).toMatchObject({ code: 'auth', message: expect.stringContaining('through the proxy') })
+  })
+
+  it.skipIf(!hasTool(program) || !hasTool('openssl'))(`${program} TLS is spoken with the server itself`, async () => {
+    const { key, cert, fingerprint } = selfSigned()
+    const server = await managementServer({ key, cert })
+    onTestFinished(server.close)
+    const port = await freePort()
+    await using _ = await start(port, false)
+    const settings = { name: 'a', via: via(port) }
+    const management = { url: server.url, secret: server.secret }
+    const pinned = await pollAll({ ...settings, sources: { management: { ...management, fingerprint } } })
+    expect(pinned.management).toMatchObject({ playersOnline: expect.any(Number) })
+    const untrusted = await pollAll({ ...settings, sources: { management } })
+    expect(untrusted.management).toMatchObject({ code: 'tls' })
+    const jmx = { url: server.url.replace('wss:', 'https:') }
+    expect((await pollAll({ ...settings, sources: { jmx } })).jmx).toMatchObject({ code: 'tls' })
   })
 
   it.skipIf(!hasTool(program))(`${program} resolves the name`, async () => {

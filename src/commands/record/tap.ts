@@ -11,9 +11,9 @@ export interface Tapped {
 export function tapNetwork(network: Network): { readonly network: Network; readonly connections: readonly Tapped[] } {
   const connections: Tapped[] = []
 
-  function connect(...[addresses, port]: Parameters<Network['connect']>): Socket {
+  async function connect(...[addresses, port, signal]: Parameters<Network['connect']>): Promise<Socket> {
     // Without options: all chunks must go through push().
-    const socket = network.connect(addresses, port)
+    const socket = await network.connect(addresses, port, signal)
     const tapped: Tapped = { sent: [], received: [] }
     connections.push(tapped)
     const { push } = socket

@@ -1,18 +1,18 @@
 import { stat } from 'node:fs/promises'
-import { basename, dirname } from 'node:path'
-import { FileSizeError, fileVersion, readFileUpTo, watchFolder } from '../../util/files.ts'
+import { basename } from 'node:path'
+import { FileSizeError, fileVersion, readFileUpTo } from '../../util/files.ts'
 import type { Origin } from './origin.ts'
 import { maxSnapshotBytes, SnapshotError } from './read-snapshot.ts'
 
-/** Poll interval, for network file systems without change events. Milliseconds. */
-const pollIntervalMs = 2000
+/** Milliseconds between two looks at the file: network file systems report no changes. */
+const intervalMs = 2_000
 
 /** A file that may be replaced or rewritten at any time. */
 export const fileOrigin = (path: string, kind: 'file' | 'sample' = 'file'): Origin => ({
   kind,
   name: basename(path),
   place: path,
-  interval: pollIntervalMs,
+  interval: intervalMs,
   async read(known) {
     try {
       // Before reading, so that a change in the meantime is noticed at the next poll.
@@ -27,11 +27,5 @@ export const fileOrigin = (path: string, kind: 'file' | 'sample' = 'file'): Orig
       const { code = 'unknown error' } = error as NodeJS.ErrnoException
       throw new SnapshotError(code === 'ENOENT' ? 'the file does not exist' : `it cannot be read (${code})`, { cause: error })
     }
-  },
-  watch(changed) {
-    const watcher = watchFolder(dirname(path), (name) => {
-      if (name === null || name === basename(path)) changed()
-    })
-    return () => watcher?.close()
   },
 })

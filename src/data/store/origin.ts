@@ -22,7 +22,5 @@ export interface Origin {
   restore?(): Promise<VersionedText | undefined>
   /** Keeps a copy of a text that has proved to be a valid snapshot. */
   keep?(text: VersionedText): Promise<void>
-  /** Calls `changed` when the text may have changed. @returns a function that stops watching */
-  watch?(changed: () => void): () => void
   close?(): Promise<void>
 }

@@ -22,8 +22,6 @@ interface Loaded {
   readonly at: number
 }
 
-/** Milliseconds without events before a changed file is read: a write in place causes many events. */
-const debounceMs = 20
 /** Maximum time from a failure to the next attempt, milliseconds. */
 const retryMs = 30_000
 const maxShownNotes = 20
@@ -128,11 +126,6 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
     const pause = error === undefined ? origin.interval : Math.min(origin.interval, retryMs)
     cancelPoll = clock.after(pause, () => void refresh().then(poll))
   }
-  let cancelDebounce = () => {}
-  const stopWatching = origin.watch?.(() => {
-    cancelDebounce()
-    cancelDebounce = clock.after(debounceMs, () => void refresh())
-  })
 
   const copy = await origin.restore?.()
   if (copy !== undefined) {
@@ -170,8 +163,6 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
     async close() {
       closed = true
       cancelPoll()
-      cancelDebounce()
-      stopWatching?.()
       await origin.close?.()
       await last
     },

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../../src/config/config.ts'
 import { databases } from '../../../src/data/databases/index.ts'
 import { openStore, type Store } from '../../../src/data/store/store.ts'
-import { type Clock, systemClock } from '../../../src/util/clock.ts'
+import type { Clock } from '../../../src/util/clock.ts'
 import type { Log } from '../../../src/util/log.ts'
 import { comeback, lastUpdate, project, snapshot, startDataService } from '../../helpers/data-service.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
@@ -76,20 +76,6 @@ describe('a snapshot file', () => {
     expect(() => opened.current('kcomebacks')).toThrow('No snapshot of kcomebacks is available: the file does not exist.')
     const rejected = warnings().find(({ fields }) => fields.rejected === 1)
     expect(rejected?.fields.first).toEqual([{ position: 3, reason: 'title must be string' }])
-  })
-
-  it('is noticed by watching, without a poll', async () => {
-    await write(one('a'))
-    // It is never polled.
-    const opened = await open({
-      ...systemClock,
-      after: (delay, action) => systemClock.after(delay < 1000 ? delay : 2 ** 30, action),
-    })
-    await write(one('b'))
-    await until(() => firstTitle(opened) === 'b')
-    await writeFile(file('new'), one('c'))
-    await rename(file('new'), file('kcomebacks'))
-    await until(() => firstTitle(opened) === 'c')
   })
 
   it('is noticed by a poll: by its time, its size or its inode', async () => {

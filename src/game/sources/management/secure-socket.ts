@@ -47,12 +47,13 @@ export async function openSocket(
     throw toSourceError(error, target)
   })
   phases?.end('resolve')
-  const plain = network.connect(addresses, port)
-  await waitFor(plain, 'connect', target, signal)
+  const plain = await network.connect(addresses, port, signal).catch((error: unknown) => {
+    throw toSourceError(error, target)
+  })
   phases?.end('connect')
   if (options === undefined) return plain
   const socket = tls.connect({ ...options, host, socket: plain })
-  await waitFor(socket, 'secureConnect', target, signal)
+  await secureConnected(socket, target, signal)
   phases?.end('tls')
   const actual = socket.getPeerCertificate().fingerprint256
   if (trust.fingerprint !== undefined && actual?.replaceAll(':', '').toLowerCase() !== trust.fingerprint) {
@@ -65,8 +66,8 @@ export async function openSocket(
   return socket
 }
 
-/** Waits for the event; an error or the end of the connection destroys the socket. Errors after the event are ignored: the socket closes. */
-function waitFor(socket: net.Socket, event: 'connect' | 'secureConnect', target: string, signal: AbortSignalLike): Promise<void> {
+/** Waits for the handshake; an error or the end of the connection destroys the socket. Later errors are ignored: the socket closes. */
+function secureConnected(socket: tls.TLSSocket, target: string, signal: AbortSignalLike): Promise<void> {
   return new Promise((resolve, reject) => {
     const finish = (act: () => void) => {
       signal.removeEventListener('abort', abort)
@@ -78,11 +79,9 @@ function waitFor(socket: net.Socket, event: 'connect' | 'secureConnect', target:
         reject(error)
       })
     const abort = () => fail(signal.reason)
-    socket.on('error', (cause: Error) => {
-      fail(event === 'secureConnect' ? toTlsError(cause, target) : toSourceError(cause, target))
-    })
+    socket.on('error', (cause) => fail(toTlsError(cause, target)))
     socket.once('close', () => fail(new SourceError('closed', `${target}: connection closed before it was established`)))
-    socket.once(event, () => finish(resolve))
+    socket.once('secureConnect', () => finish(resolve))
     signal.addEventListener('abort', abort, { once: true })
     if (signal.aborted) abort()
   })

@@ -19,7 +19,7 @@ import { type RconReply, ReplyCollector, type ReplyCollectorOptions, type ReplyE
 const maxIgnored = 100
 
 export interface RconConnectionOptions {
-  /** Connected or connecting. Closed by the connection. */
+  /** Connected. Closed by the connection. */
   readonly socket: Socket
   /** `host:port`, for messages. */
   readonly target: string
@@ -72,10 +72,7 @@ export class RconConnection {
       done: (reply) => this.#done(reply),
     }
     socket.setNoDelay(true)
-    if (phases !== undefined) {
-      socket.once('connect', () => phases.end('connect'))
-      socket.once('data', () => phases.end('first_byte'))
-    }
+    if (phases !== undefined) socket.once('data', () => phases.end('first_byte'))
     socket.on('data', (chunk: Buffer) => this.#take(chunk))
     socket.on('error', (error) => this.#end(toSourceError(error, target)))
     socket.on('close', () => this.#end(this.#error('closed', 'the server closed the connection')))

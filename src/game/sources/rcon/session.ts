@@ -78,18 +78,15 @@ export class RconSession {
     phases?.end('resolve')
     signal.throwIfAborted()
     this.#throwIfClosed()
-    const socket = network.connect(addresses, address.port, { usesChunksAtOnce: true })
-    let isConnected = false
-    socket.once('connect', () => {
-      isConnected = true
-    })
+    const socket = await network.connect(addresses, address.port, signal, { usesChunksAtOnce: true })
+    phases?.end('connect')
     const connection = new RconConnection({ socket, target, clock: this.#clock, replyEnd: this.#replyEnd, phases })
     this.#current = connection
+    if (this.#closed) connection.close()
     try {
       await connection.login(password)
-    } catch (thrown) {
-      const error = toSourceError(thrown, target)
-      throw isConnected ? withProgress(error, 'connected') : error
+    } catch (error) {
+      throw withProgress(toSourceError(error, target), 'connected')
     }
     return connection
   }

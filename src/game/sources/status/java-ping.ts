@@ -1,9 +1,11 @@
+import type { LookupAddress } from 'node:dns'
 import type { Socket } from 'node:net'
 import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { formatHostPort, type HostPort } from '../../../util/address.ts'
 import type { Clock } from '../../../util/clock.ts'
 import { inOwnTurn } from '../../../util/own-turn.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
+import { addressOfServer, type Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { type Frame, FrameReader } from '../../protocol/status/frames.ts'
 import { decodePing, encodeHandshake, encodePing, maxStatusFrame, statusRequest } from '../../protocol/status/status.ts'
@@ -34,8 +36,9 @@ export interface ReplyDecoder<T> {
 }
 
 export interface JavaPingOptions<T> {
-  /** A connecting socket. Always destroyed. Its chunks are used only during their events. */
-  readonly socket: Socket
+  readonly network: Network
+  /** Those of the server. */
+  readonly addresses: readonly LookupAddress[]
   /** Created by encodeHello(). */
   readonly hello: string
   readonly decoder: ReplyDecoder<T>
@@ -44,8 +47,6 @@ export interface JavaPingOptions<T> {
   readonly clock: Clock
   readonly phases: PhaseTimer | undefined
   readonly signal: AbortSignalLike
-  /** The remote address, if it is known: asking the system for it takes 4 % of a poll (`npm run bench -- fleet`). */
-  readonly address?: string | undefined
   /** Whether to send a ping after the status. */
   readonly ping: boolean
 }
@@ -68,17 +69,24 @@ export function encodeHello(host: string, port: number, protocol: number = anyPr
  * Handshake, status and ping over one connection (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping).
  * @throws SourceError
  */
-export const pingJava = <T>(options: JavaPingOptions<T>): Promise<JavaPing<T>> =>
-  new Promise((resolve, reject) => new Exchange(options, resolve, reject).start())
+export async function pingJava<T>(options: JavaPingOptions<T>): Promise<JavaPing<T>> {
+  const { network, addresses, server, signal, phases } = options
+  const connecting = network.connect(addresses, server.port, signal, { usesChunksAtOnce: true })
+  const socket = await connecting.catch((error: unknown) => {
+    throw toSourceError(error, formatHostPort(server))
+  })
+  phases?.end('connect')
+  return new Promise((resolve, reject) => new Exchange(socket, options, resolve, reject).start())
+}
 
 /** One connection. */
 class Exchange<T> {
+  readonly #socket: Socket
   readonly #options: JavaPingOptions<T>
   readonly #resolve: (ping: JavaPing<T>) => void
   readonly #reject: (error: SourceError) => void
   readonly #frames = new FrameReader(maxStatusFrame)
   readonly #onAbort = () => this.#abort()
-  #hasConnected = false
   #hasReceived = false
   #hasEnded = false
   #address: string | undefined
@@ -87,33 +95,29 @@ class Exchange<T> {
   #status: { readonly reply: T; readonly took: number } | undefined
   #cancelPongTimer: (() => void) | undefined
 
-  constructor(options: JavaPingOptions<T>, resolve: (ping: JavaPing<T>) => void, reject: (error: SourceError) => void) {
+  /** @param socket connected. Always destroyed. Its chunks are used only during their events. */
+  constructor(
+    socket: Socket,
+    options: JavaPingOptions<T>,
+    resolve: (ping: JavaPing<T>) => void,
+    reject: (error: SourceError) => void,
+  ) {
+    this.#socket = socket
     this.#options = options
     this.#resolve = resolve
     this.#reject = reject
   }
 
   start(): void {
-    const { socket, signal } = this.#options
-    if (signal.aborted) {
-      socket.on('error', () => {})
-      this.#abort()
-      return
-    }
+    const { network, addresses, clock, signal, hello } = this.#options
+    const socket = this.#socket
+    this.#address = addressOfServer(socket, addresses, network)
     signal.addEventListener('abort', this.#onAbort)
     const onEnd = () => this.#connectionEnded()
-    socket.on('connect', () => this.#connected())
     socket.on('data', (chunk: Buffer) => this.#received(chunk))
     socket.on('error', (error: NodeJS.ErrnoException) => this.#connectionFailed(error))
     socket.on('end', onEnd)
     socket.on('close', onEnd)
-  }
-
-  #connected(): void {
-    const { socket, clock, phases, hello } = this.#options
-    this.#hasConnected = true
-    phases?.end('connect')
-    this.#address = this.#options.address ?? socket.remoteAddress
     this.#sentAt = clock.now()
     socket.write(hello, 'latin1')
   }
@@ -142,7 +146,7 @@ class Exchange<T> {
 
   /** The socket is paused, so that neither its end nor another frame comes before the reply is decoded. */
   #readLater(frame: Frame, took: number): void {
-    const { socket } = this.#options
+    const socket = this.#socket
     socket.pause()
     inOwnTurn(() => {
       if (this.#hasEnded) return
@@ -175,7 +179,7 @@ class Exchange<T> {
   }
 
   #receivedFrame(frame: Frame, took: number): void {
-    const { socket, clock, decoder, ping: sendPing } = this.#options
+    const { clock, decoder, ping: sendPing } = this.#options
     if (this.#status !== undefined) {
       this.#succeed(decodePing(frame) === pingPayload ? took : undefined)
       return
@@ -187,12 +191,12 @@ class Exchange<T> {
     }
     this.#cancelPongTimer = clock.after(Math.min(1_000, Math.max(100, 4 * took)), () => this.#succeed())
     this.#sentAt = clock.now()
-    socket.write(ping, 'latin1')
+    this.#socket.write(ping, 'latin1')
   }
 
   #connectionFailed(error: NodeJS.ErrnoException): void {
     if (this.#status !== undefined) this.#succeed()
-    else if (error.code === 'ECONNRESET' && this.#hasConnected) this.#connectionEnded()
+    else if (error.code === 'ECONNRESET') this.#connectionEnded()
     else this.#fail(error)
   }
 
@@ -200,7 +204,7 @@ class Exchange<T> {
   #connectionEnded(): void {
     if (this.#hasEnded) return
     if (this.#status !== undefined) this.#succeed()
-    else if (this.#hasConnected && !this.#hasReceived) {
+    else if (!this.#hasReceived) {
       this.#fail(new LegacyPeerError('closed', `${this.#target()}: the connection was closed without a reply`))
     } else this.#fail(new SourceError('closed', `${this.#target()}: the connection was closed during the reply`))
   }
@@ -209,7 +213,7 @@ class Exchange<T> {
     const { reason } = this.#options.signal
     // If only the pong is missing, the poll succeeds.
     if (this.#status !== undefined) this.#succeed()
-    else this.#fail(this.#hasConnected ? withProgress(toSourceError(reason, this.#target()), 'connected') : reason)
+    else this.#fail(withProgress(toSourceError(reason, this.#target()), 'connected'))
   }
 
   #succeed(pong?: number): void {
@@ -227,11 +231,10 @@ class Exchange<T> {
   }
 
   #end(): void {
-    const { socket, signal } = this.#options
     this.#hasEnded = true
-    signal.removeEventListener('abort', this.#onAbort)
+    this.#options.signal.removeEventListener('abort', this.#onAbort)
     this.#cancelPongTimer?.()
-    socket.destroy()
+    this.#socket.destroy()
   }
 
   #target(): string {

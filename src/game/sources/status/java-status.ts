@@ -6,7 +6,7 @@ import { type Clock, toSeconds } from '../../../util/clock.ts'
 import { SourceError, type SourceErrorCode, toSourceError, withProgress } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { findServers } from '../../names/find-servers.ts'
-import { addressesOf, type Network } from '../../network.ts'
+import { addressesOf, addressOfServer, type Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import type { StatusReply } from '../../protocol/status/status-reply.ts'
 import type { SourceContext } from '../source.ts'
@@ -38,7 +38,6 @@ export interface StatusReader {
 
 /** Only after these errors the next target is tried. */
 const unreachable: readonly SourceErrorCode[] = ['refused', 'unreachable', 'dns']
-const connectOptions = { usesChunksAtOnce: true } as const
 
 /** The server was reached and does not send what was expected. */
 const replied: readonly SourceErrorCode[] = ['closed', 'malformed', 'too_large']
@@ -153,18 +152,15 @@ export class JavaReader implements StatusReader {
     protocol: number,
   ): Promise<JavaPing<StatusReply>> {
     const { host, port } = server
-    const [first] = addresses
-    // A proxy may connect to another address, and the system writes some IPv6 addresses in another way.
-    const isPeer = first?.family === 4 && addresses.length === 1 && !this.#network.tcpOnly
     return pingJava({
-      socket: this.#network.connect(addresses, port, connectOptions),
+      network: this.#network,
+      addresses,
       hello: protocol === anyProtocol ? this.#hello : encodeHello(this.#hostname ?? host, port, protocol),
       decoder: this.#replies,
       server,
       clock: this.#clock,
       phases,
       signal,
-      address: isPeer ? first.address : undefined,
       ping: this.#peculiarities === undefined || this.#clock.now() >= this.#peculiarities.pingAgainAt,
     })
   }
@@ -182,7 +178,12 @@ export class JavaReader implements StatusReader {
     const { port } = server
     const phases = this.#phases
     phases?.start()
-    const connect = () => this.#network.connect(addresses, port)
+    let ip: string | undefined
+    const connect = async () => {
+      const socket = await this.#network.connect(addresses, port, signal)
+      ip = addressOfServer(socket, addresses, this.#network)
+      return socket
+    }
     const fields = await readLegacyStatus(connect, {
       target: formatHostPort(server),
       signal,
@@ -190,7 +191,7 @@ export class JavaReader implements StatusReader {
       phases,
     })
     phases?.end('read')
-    return { ...fields, port }
+    return { ...fields, ...(ip !== undefined && { ip }), port }
   }
 
   /** Called after a modern request failed with `error`: the server may be a legacy one, or one that speaks TLS. */
@@ -256,7 +257,8 @@ export class JavaReader implements StatusReader {
     if (this.#clock.now() >= server.tlsCheckedUntil) {
       // Loads TLS, which few servers need.
       const { speaksTls } = await import('./speaks-tls.ts')
-      server.isTls = await speaksTls(this.#network.connect(addresses, port), this.#clock, signal)
+      const socket = await this.#network.connect(addresses, port, signal).catch(() => undefined)
+      server.isTls = socket !== undefined && (await speaksTls(socket, this.#clock, signal))
       if (!signal.aborted) server.tlsCheckedUntil = this.#clock.now() + rememberMs
     }
     return server.isTls

@@ -27,10 +27,12 @@ export const loadLegacyLibrary = () => import('minecraft-server-util')
  * @param connect opens the connection, which is always destroyed
  * @throws SourceError
  */
-export async function readLegacyStatus(connect: () => Socket, options: GuardOptions): Promise<Partial<Fields>> {
+export async function readLegacyStatus(connect: () => Promise<Socket>, options: GuardOptions): Promise<Partial<Fields>> {
   // Loaded before connecting, so that no event of the connection is missed.
   const { statusLegacy } = await loadLegacyLibrary()
-  const { value, address, latency } = await guardTcp(connect(), maxReplyBytes, options, (port) =>
+  const upstream = await connect()
+  options.phases?.end('connect')
+  const { value, latency } = await guardTcp(upstream, maxReplyBytes, options, (port) =>
     statusLegacy('127.0.0.1', port, { enableSRV: false, timeout: libraryTimeout }),
   )
   const { version, players, motd } = value
@@ -48,7 +50,6 @@ export async function readLegacyStatus(connect: () => Socket, options: GuardOpti
     // Some servers send -1 for no maximum.
     ...(isCount(players.max) && { playersMax: players.max }),
     ...(players.online === 0 && { players: { players: [], complete: true } }),
-    ...(address !== undefined && { ip: address }),
     latency: toSeconds(latency),
   }
 }

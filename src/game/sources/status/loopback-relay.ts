@@ -13,8 +13,6 @@ export const libraryTimeout = 65_000
 
 export interface Guarded<T> {
   readonly value: T
-  /** The remote address. */
-  readonly address: string | undefined
   /** Milliseconds from the request to the first byte of the reply. */
   readonly latency: number
 }
@@ -30,7 +28,7 @@ export interface GuardOptions {
 
 /**
  * Calls `request` with a loopback port that is connected to `upstream`.
- * @param upstream a connecting socket. Always destroyed.
+ * @param upstream connected. Always destroyed.
  * @param maxBytes maximum length of the reply
  * @throws SourceError
  */
@@ -42,9 +40,6 @@ export async function guardTcp<T>(
 ): Promise<Guarded<T>> {
   let failure: SourceError | undefined
   let client: net.Socket | undefined
-  let isConnected = false
-  /** Unknown behind a proxy that resolves the name. */
-  let address: string | undefined
   let received = 0
   let sent = now()
   let latency = 0
@@ -58,16 +53,8 @@ export async function guardTcp<T>(
     client?.destroy()
     relay.close()
   }
-  const abort = () => {
-    const error = toSourceError(signal.reason, target)
-    end(isConnected ? withProgress(error, 'connected') : error)
-  }
+  const abort = () => end(withProgress(toSourceError(signal.reason, target), 'connected'))
   upstream.on('error', (error) => end(toSourceError(error, target)))
-  upstream.on('connect', () => {
-    isConnected = true
-    address = upstream.remoteAddress
-    phases?.end('connect')
-  })
   relay.once('connection', (socket) => {
     // The library opens one connection.
     relay.close()
@@ -98,7 +85,7 @@ export async function guardTcp<T>(
     relay.listen(0, '127.0.0.1')
     await once(relay, 'listening', { signal: ended.signal })
     const value = await abortable(request((relay.address() as net.AddressInfo).port), ended.signal)
-    return { value, address, latency }
+    return { value, latency }
   } catch (error) {
     throw failure ?? asFailure(error, signal, target)
   } finally {

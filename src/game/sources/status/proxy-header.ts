@@ -1,5 +1,4 @@
 import type net from 'node:net'
-import { connected, createDeferredConnection } from '../../deferred-connection.ts'
 import type { Network } from '../../network.ts'
 import { type ConnectionEnds, encodeProxyHeader, type ProxyProtocolVersion } from '../../protocol/status/proxy-header.ts'
 
@@ -7,12 +6,12 @@ import { type ConnectionEnds, encodeProxyHeader, type ProxyProtocolVersion } fro
 export function withProxyHeader(network: Network, version: ProxyProtocolVersion): Network {
   return {
     ...network,
-    connect: (addresses, port) =>
-      createDeferredConnection(async (signal) => {
-        const socket = await connected(network.connect(addresses, port), signal)
-        socket.write(encodeProxyHeader(version, network.tcpOnly ? undefined : endsOf(socket)))
-        return { socket, remoteAddress: socket.remoteAddress }
-      }),
+    async connect(...args) {
+      const socket = await network.connect(...args)
+      // The ends of a connection through a proxy are unknown.
+      socket.write(encodeProxyHeader(version, network.tcpOnly ? undefined : endsOf(socket)))
+      return socket
+    },
   }
 }
 

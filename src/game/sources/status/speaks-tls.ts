@@ -9,7 +9,7 @@ const maxMs = 1_000
 /**
  * Returns whether the peer answers a TLS handshake. Needed because some TLS servers close a connection of another protocol without an
  * alert. Never rejects.
- * @param socket a connecting socket. Always destroyed.
+ * @param socket connected. Always destroyed.
  */
 export function speaksTls(socket: Socket, clock: Pick<Clock, 'after'>, signal: AbortSignalLike): Promise<boolean> {
   return new Promise((resolve) => {

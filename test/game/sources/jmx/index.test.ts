@@ -21,7 +21,7 @@ const read = async (settings: JmxSettings) => {
   }
 }
 
-describe.skipIf(!hasTool('java') || !hasTool('mvn'))('the real agent in a JVM', () => {
+describe.skipIf(!hasTool('javac') || !hasTool('mvn'))('the real agent in a JVM', () => {
   it('provides the exact tick times of the last 100 ticks, and the state of the JVM', async () => {
     await using server = await startJavaServer('full')
     const fields = await read({ url: server.url })

@@ -649,7 +649,10 @@ describe('the tick rate', () => {
     const unused = await listenRconPeer(() => {})
     await unused.close()
     let port = peer.port
-    const network: Network = { ...systemNetwork, connect: (addresses) => systemNetwork.connect(addresses, port) }
+    const network: Network = {
+      ...systemNetwork,
+      connect: (addresses, _port, signal) => systemNetwork.connect(addresses, port, signal),
+    }
     const source = new RconSource({ address: peer.address, password: 'secret' }, { ...context(clock), network })
     const watcher = watcherOf(source, clock)
     const rateAfter = async (newTicks: number, milliseconds: number) => {

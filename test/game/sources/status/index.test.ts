@@ -93,7 +93,7 @@ describe('SRV records', () => {
     }
     const network: Network = {
       ...createNetwork({ clock, servers: 1, resolver }),
-      connect: (addresses, port) => systemNetwork.connect(addresses, port === 25565 ? plain : port),
+      connect: (addresses, port, ...others) => systemNetwork.connect(addresses, port === 25565 ? plain : port, ...others),
     }
     return { network, requested }
   }
@@ -160,7 +160,7 @@ describe('SRV records', () => {
   ])('are not looked up at $host:$port', async ({ host, port }) => {
     const served = await serve('{}')
     const { network, requested } = fakeNetwork(served.port, async () => [])
-    const all = { ...network, connect: (addresses: Parameters<Network['connect']>[0]) => network.connect(addresses, 25565) }
+    const all: Network = { ...network, connect: (addresses, _port, signal) => network.connect(addresses, 25565, signal) }
     await new StatusSource({ edition: 'java', host, port }, { ...context, network: all }).poll(never())
     expect(requested).toEqual([])
   })

@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events'
+import type { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it, vi } from 'vitest'
-import { systemNetwork } from '../../../../src/game/network.ts'
+import { type Network, systemNetwork } from '../../../../src/game/network.ts'
 import { encodeHello, pingJava } from '../../../../src/game/sources/status/java-ping.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import { hostileServer } from '../../../helpers/hostile-servers.ts'
@@ -11,12 +12,10 @@ import { until } from '../../../helpers/until.ts'
 const long = encodeStatus(JSON.stringify({ description: 'x'.repeat(200_000) }))
 const read = vi.fn((_: { readonly body: Buffer }) => 'decoded')
 
-const connect = (port: number) => systemNetwork.connect([{ address: '127.0.0.1', family: 4 }], port, { usesChunksAtOnce: true })
-
-function ping(port: number, signal = new AbortController().signal, socket = connect(port)) {
+function ping(port: number, signal = new AbortController().signal, network: Network = systemNetwork) {
   const server = { host: '127.0.0.1', port }
-  const hello = encodeHello(server.host, port)
-  return pingJava({ socket, hello, decoder: { read }, server, clock: systemClock, phases: undefined, signal, ping: true })
+  const options = { network, addresses: [{ address: server.host, family: 4 }], server, hello: encodeHello(server.host, port) }
+  return pingJava({ ...options, decoder: { read }, clock: systemClock, phases: undefined, signal, ping: true })
 }
 
 it.each([
@@ -53,11 +52,11 @@ it('long replies of several servers that arrive at once are read one per turn of
   const sockets = Array.from({ length: 3 }, () =>
     Object.assign(new EventEmitter(), { write() {}, destroy() {}, pause() {}, resume() {} }),
   )
-  const pings = sockets.map((socket) => ping(1, undefined, socket as never))
-  for (const socket of sockets) {
-    socket.emit('connect')
-    socket.emit('data', long)
-  }
+  const pings = sockets.map((socket) =>
+    ping(1, undefined, { ...systemNetwork, connect: async () => socket as unknown as Socket }),
+  )
+  await nextTurn()
+  for (const socket of sockets) socket.emit('data', long)
   for (const count of [0, 1, 2, 3]) {
     expect(read).toHaveBeenCalledTimes(count)
     await nextTurn()

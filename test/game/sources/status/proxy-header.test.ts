@@ -63,11 +63,11 @@ describe('the header', () => {
     await using server = await hostileServer((socket) => {
       let received = ''
       socket.on('data', (chunk: Buffer) => {
+        const isComplete = received.includes('\r\n')
         received += chunk.toString('latin1')
-        if (received.includes('\r\n')) {
-          requests.push(received)
-          socket.end()
-        }
+        if (isComplete || !received.includes('\r\n')) return
+        requests.push(received)
+        socket.end()
       })
     })
     await expect(source(server.port, { proxyProtocol: 'v1' }).poll(never())).rejects.toMatchObject({ code: 'closed' })
