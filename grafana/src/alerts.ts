@@ -52,6 +52,8 @@ export const alerts: readonly Alert[] = [
     expr: [
       // A replica that fails, or a probe of one server, is not the whole service: all targets of a job must fail.
       `max by (job) (${tickwarden} or ${probed}) == 0`,
+      // Pods that never become ready after a deployment are other targets than those before it.
+      'max by (job) (up and on (job) last_over_time(tickwarden_build_info[7d])) == 0',
       `absent(${tickwarden} or ${probed})`,
     ].join('\nor\n'),
     for: '2m',
@@ -122,6 +124,8 @@ export const alerts: readonly Alert[] = [
         `resets(minecraft_up${selector}[15m]) >= ${thresholds.outagesIn15Minutes}`,
         `unless on (${serverLabels}) minecraft_asleep${selector}`,
         `unless on (${serverLabels}) max_over_time(minecraft_maintenance${selector}[15m]) == 1`,
+        // Not one that is no longer watched; another replica may report it now.
+        `and on (job, server) minecraft_up${selector}`,
       ].join(' '),
     ),
     for: '0m',
@@ -271,7 +275,8 @@ export const alerts: readonly Alert[] = [
     dashboard: internalsDashboard,
     // Only outcomes that need attention: not rate_limited, which is temporary (SnapshotStale covers old data), nor
     // not_configured, a script without its settings. The second part covers runs before the first scrape of a new service, which
-    // are not an increase.
+    // are not an increase. The last success of a Tickwarden that is down or was replaced is unknown, although its runs still are an
+    // increase.
     expr: `(
   sum without (outcome) (increase(tickwarden_script_runs_total{outcome=~"failed|reauthorise"}[26h])) > 0
   or
@@ -279,6 +284,7 @@ export const alerts: readonly Alert[] = [
     tickwarden_script_runs_total{outcome=~"failed|reauthorise"} unless tickwarden_script_runs_total offset 26h
   ) > 0
 )
+and on (job, instance, script) tickwarden_script_runs_total
 unless on (job, instance, script) time() - tickwarden_script_last_success_timestamp_seconds < 26 * 3600`,
     for: '5m',
     summary: 'The update script {{ $labels.script }} fails',
