@@ -96,8 +96,9 @@ export const alerts: readonly Alert[] = [
     name: 'TickwardenStale',
     severity: 'critical',
     dashboard: serverDashboard,
+    // At the time of the scrape: until the next one, which may be a minute later, nothing newer is known.
     expr: eachServer(
-      `time() - minecraft_last_poll_timestamp_seconds${selector} > on (job, instance) group_left () 5 * tickwarden_poll_interval_seconds unless on (${serverLabels}) minecraft_up${selector} == 0`,
+      `timestamp(minecraft_last_poll_timestamp_seconds${selector}) - minecraft_last_poll_timestamp_seconds${selector} > on (job, instance) group_left () 5 * tickwarden_poll_interval_seconds unless on (${serverLabels}) minecraft_up${selector} == 0`,
     ),
     for: '1m',
     summary: `Tickwarden no longer polls ${server}`,
