@@ -1,4 +1,4 @@
-import type { Alert } from './alert.ts'
+import { type Alert, serverDashboard } from './alert.ts'
 import { burnRateAlerts } from './availability.ts'
 import { config } from './config.ts'
 import {
@@ -16,8 +16,6 @@ import { probedJobs, recordedTickRateRatio } from './recording-rules.ts'
 const { job, selector, thresholds } = config
 
 const server = '{{ or $labels.server $labels.target }}'
-/** The dashboard of the server; a target of /probe has no label for it. */
-const serverDashboard = '/d/tickwarden-server{{ if $labels.server }}?var-server={{ $labels.server | urlquery }}{{ end }}'
 const internalsDashboard = '/d/tickwarden-internals'
 /** Path that shows the last error of a server: by its name on /metrics, else by the target of /probe. */
 const lastError =
