@@ -27,7 +27,7 @@ const chosen = 'server=~"$server"'
  * The chosen servers by their label `server`, and targets of /probe that have none by their instance: two of them are never taken for one.
  * @param query one value per server @param labels further labels to keep
  */
-const perServer = (query: (selector: string, by: ServerLabel) => string, ...labels: readonly string[]) =>
+const byServer = (query: (selector: string, by: ServerLabel) => string, ...labels: readonly string[]) =>
   `max by (${['server', ...labels].join(', ')}) (${query(`{${chosen},server!=""}`, 'server')} or label_replace(${query(`{${chosen},server=""}`, 'instance')}, "server", "$1", "instance", "(.+)"))`
 /** Those of the chosen servers that are in the chosen groups, or only probed: those have no group. */
 const inGroups = (expr: string) => `(${expr}) unless on (server) minecraft_server_info{group!~"$group"}`
@@ -35,7 +35,7 @@ const inGroups = (expr: string) => `(${expr}) unless on (server) minecraft_serve
 type ExprOf = (selector: string) => string
 /** One value per chosen server. */
 const each = (exprOf: ExprOf, ...labels: readonly string[]) =>
-  inGroups(perServer((selector, by) => `max by (${[by, ...labels].join(', ')}) (${exprOf(selector)})`, ...labels))
+  inGroups(byServer((selector, by) => `max by (${[by, ...labels].join(', ')}) (${exprOf(selector)})`, ...labels))
 const series =
   (name: string): ExprOf =>
   (selector) =>
@@ -63,14 +63,14 @@ export const fleet = () =>
       stat(
         'Servers down',
         'Servers that the last poll could not reach, except those that are asleep or upgrading their world.',
-        { down: `sum(${inGroups(perServer(isDown))})` },
+        { down: `sum(${inGroups(byServer(isDown))})` },
         { thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }], width: 3 },
       ),
       stat(
         'Servers unknown',
         'Servers that were watched within the time range, but of which nothing is known now, because Prometheus cannot scrape Tickwarden or its probe; with replicas, also those that no replica reports.',
         {
-          unknown: `count((${perServer(isLost)}) unless on (server) max_over_time(minecraft_server_info{group!~"$group"}[$__range:$__interval])) or 0 * count(minecraft_up{${chosen}})`,
+          unknown: `count((${byServer(isLost)}) unless on (server) max_over_time(minecraft_server_info{group!~"$group"}[$__range:$__interval])) or 0 * count(minecraft_up{${chosen}})`,
           'reported by no replica': 'max(tickwarden_replica_unknown_servers) > 0',
         },
         { thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }], width: 3 },
@@ -93,7 +93,7 @@ export const fleet = () =>
       stat(
         'Sources failing',
         'Failing sources (RCON, management protocol ...) of servers that are up.',
-        { failing: `sum(${inGroups(perServer(failingSources))})` },
+        { failing: `sum(${inGroups(byServer(failingSources))})` },
         { thresholds: [{ colour: 'green' }, { from: 1, colour: 'orange' }] },
       ),
       table({
@@ -106,13 +106,13 @@ export const fleet = () =>
         columns: [
           {
             title: 'Attention',
-            expr: inGroups(perServer(attention)),
+            expr: inGroups(byServer(attention)),
             decimals: 1,
             thresholds: [{ colour: 'green' }, { from: 1, colour: 'orange' }, { from: 100, colour: 'red' }],
           },
           {
             title: 'State',
-            expr: inGroups(perServer(state)),
+            expr: inGroups(byServer(state)),
             mappings: [stateTexts],
             thresholds: [{ colour: 'text' }],
           },
@@ -148,7 +148,7 @@ export const fleet = () =>
           },
           {
             title: 'Failing sources',
-            expr: inGroups(perServer(failingSources)),
+            expr: inGroups(byServer(failingSources)),
             thresholds: [{ colour: 'green' }, { from: 1, colour: 'orange' }],
           },
           { title: 'Latency', expr: each(series('minecraft_status_latency_seconds')), unit: 's' },
@@ -167,7 +167,7 @@ export const fleet = () =>
         'State',
         'The state over time of the servers that were down the longest, with gaps where it is unknown.',
         {
-          '{{server}}': `${inGroups(perServer(state))} and on (server) topk($top, 1 - ${each((selector) => `avg_over_time(minecraft_up${selector}${inRange})`)})`,
+          '{{server}}': `${inGroups(byServer(state))} and on (server) topk($top, 1 - ${each((selector) => `avg_over_time(minecraft_up${selector}${inRange})`)})`,
         },
         { mappings: [stateTexts] },
       ),
