@@ -18,6 +18,9 @@ export interface Alert {
   readonly action: string
 }
 
+/** The dashboard of the server of an alert; a target of /probe has no label for it. */
+export const serverDashboard = '/d/tickwarden-server{{ if $labels.server }}?var-server={{ $labels.server | urlquery }}{{ end }}'
+
 /** The annotations of an alert: its texts, and links to its section of docs/alerts.md and to a dashboard. */
 export const annotationsOf = ({ name, summary, description, action, dashboard }: Alert) => ({
   summary,

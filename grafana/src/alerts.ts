@@ -1,4 +1,4 @@
-import type { Alert } from './alert.ts'
+import { type Alert, serverDashboard } from './alert.ts'
 import { burnRateAlerts } from './availability.ts'
 import { config } from './config.ts'
 import {
@@ -16,8 +16,6 @@ import { probedJobs, recordedTickRateRatio } from './recording-rules.ts'
 const { job, selector, thresholds } = config
 
 const server = '{{ or $labels.server $labels.target }}'
-/** The dashboard of the server; a target of /probe has no label for it. */
-const serverDashboard = '/d/tickwarden-server{{ if $labels.server }}?var-server={{ $labels.server | urlquery }}{{ end }}'
 const internalsDashboard = '/d/tickwarden-internals'
 /** Path that shows the last error of a server: by its name on /metrics, else by the target of /probe. */
 const lastError =
@@ -52,6 +50,8 @@ export const alerts: readonly Alert[] = [
     expr: [
       // A replica that fails, or a probe of one server, is not the whole service: all targets of a job must fail.
       `max by (job) (${tickwarden} or ${probed}) == 0`,
+      // Pods that never become ready after a deployment are other targets than those before it.
+      'max by (job) (up and on (job) last_over_time(tickwarden_build_info[7d])) == 0',
       `absent(${tickwarden} or ${probed})`,
     ].join('\nor\n'),
     for: '2m',
@@ -94,8 +94,9 @@ export const alerts: readonly Alert[] = [
     name: 'TickwardenStale',
     severity: 'critical',
     dashboard: serverDashboard,
+    // At the time of the scrape: until the next one, which may be a minute later, nothing newer is known.
     expr: eachServer(
-      `time() - minecraft_last_poll_timestamp_seconds${selector} > on (job, instance) group_left () 5 * tickwarden_poll_interval_seconds unless on (${serverLabels}) minecraft_up${selector} == 0`,
+      `timestamp(minecraft_last_poll_timestamp_seconds${selector}) - minecraft_last_poll_timestamp_seconds${selector} > on (job, instance) group_left () 5 * tickwarden_poll_interval_seconds unless on (${serverLabels}) minecraft_up${selector} == 0`,
     ),
     for: '1m',
     summary: `Tickwarden no longer polls ${server}`,
@@ -122,6 +123,8 @@ export const alerts: readonly Alert[] = [
         `resets(minecraft_up${selector}[15m]) >= ${thresholds.outagesIn15Minutes}`,
         `unless on (${serverLabels}) minecraft_asleep${selector}`,
         `unless on (${serverLabels}) max_over_time(minecraft_maintenance${selector}[15m]) == 1`,
+        // Not one that is no longer watched; another replica may report it now.
+        `and on (job, server) minecraft_up${selector}`,
       ].join(' '),
     ),
     for: '0m',
@@ -271,7 +274,8 @@ export const alerts: readonly Alert[] = [
     dashboard: internalsDashboard,
     // Only outcomes that need attention: not rate_limited, which is temporary (SnapshotStale covers old data), nor
     // not_configured, a script without its settings. The second part covers runs before the first scrape of a new service, which
-    // are not an increase.
+    // are not an increase. The last success of a Tickwarden that is down or was replaced is unknown, although its runs still are an
+    // increase.
     expr: `(
   sum without (outcome) (increase(tickwarden_script_runs_total{outcome=~"failed|reauthorise"}[26h])) > 0
   or
@@ -279,6 +283,7 @@ export const alerts: readonly Alert[] = [
     tickwarden_script_runs_total{outcome=~"failed|reauthorise"} unless tickwarden_script_runs_total offset 26h
   ) > 0
 )
+and on (job, instance, script) tickwarden_script_runs_total
 unless on (job, instance, script) time() - tickwarden_script_last_success_timestamp_seconds < 26 * 3600`,
     for: '5m',
     summary: 'The update script {{ $labels.script }} fails',

@@ -1,4 +1,4 @@
-import type { Alert } from './alert.ts'
+import { type Alert, serverDashboard } from './alert.ts'
 import { config } from './config.ts'
 import { available } from './recording-rules.ts'
 
@@ -24,7 +24,7 @@ export const burnRateAlerts: readonly Alert[] = !alerts
       return {
         name: `AvailabilityBurn${long}`,
         severity,
-        dashboard: '/d/tickwarden-server?var-server={{ $labels.server | urlquery }}',
+        dashboard: serverDashboard,
         expr: `${burns(long)}\nand\n${burns(short)}`,
         for: duration,
         summary: '{{ or $labels.server $labels.target }} is down too often',

@@ -9,8 +9,10 @@ import {
   attention,
   downOnPurpose,
   failingSources,
+  isDown,
+  isLost,
+  type ServerLabel,
   serverLabels,
-  serversDown,
   state,
   states,
   tickingOffTarget,
@@ -20,19 +22,32 @@ import {
 } from './promql.ts'
 import { rulesLoaded } from './recording-rules.ts'
 
-const chosen = '{server=~"$server"}'
-/** The series of the chosen servers that are in the chosen groups, or only probed: those have no group. */
+const chosen = 'server=~"$server"'
+/**
+ * The chosen servers by their label `server`, and targets of /probe that have none by their instance: two of them are never taken for one.
+ * @param query one value per server @param labels further labels to keep
+ */
+const byServer = (query: (selector: string, by: ServerLabel) => string, ...labels: readonly string[]) =>
+  `max by (${['server', ...labels].join(', ')}) (${query(`{${chosen},server!=""}`, 'server')} or label_replace(${query(`{${chosen},server=""}`, 'instance')}, "server", "$1", "instance", "(.+)"))`
+/** Those of the chosen servers that are in the chosen groups, or only probed: those have no group. */
 const inGroups = (expr: string) => `(${expr}) unless on (server) minecraft_server_info{group!~"$group"}`
+/** An expression about the series that a selector chooses. */
+type ExprOf = (selector: string) => string
 /** One value per chosen server. */
-const each = (expr: string) => inGroups(`max by (server) (${expr})`)
+const each = (exprOf: ExprOf, ...labels: readonly string[]) =>
+  inGroups(byServer((selector, by) => `max by (${[by, ...labels].join(', ')}) (${exprOf(selector)})`, ...labels))
+const series =
+  (name: string): ExprOf =>
+  (selector) =>
+    name + selector
 /** The lines of a panel: those of the servers with the highest (or lowest) values in the time range, the same at every time. */
-const top = (expr: string, rank: string, select: 'topk' | 'bottomk' = 'topk') =>
-  `${each(expr)} and on (server) ${select}($top, ${each(rank)})`
+const top = (exprOf: ExprOf, rankOf: ExprOf, select: 'topk' | 'bottomk' = 'topk') =>
+  `${each(exprOf)} and on (server) ${select}($top, ${each(rankOf)})`
 const inRange = '[$__range] @ end()'
 const stateTexts = valueMap(Object.fromEntries(states.map(({ value, text, colour }) => [value, [text, colour]])))
 const firing = `ALERTS{alertstate="firing",alertname=~"${alerts.map(({ name }) => name).join('|')}",server=~"$server|"}`
-const players = `minecraft_players_online${chosen}`
-const mostPlayers = top(players, `max_over_time(${players}${inRange})`)
+const players = series('minecraft_players_online')
+const mostPlayers = top(players, (selector) => `max_over_time(${players(selector)}${inRange})`)
 const rateSteps = [{ colour: 'red' }, { from: 0.9, colour: 'yellow' }, { from: 0.98, colour: 'green' }] as const
 const timeSteps = [{ colour: 'green' }, { from: 0.8, colour: 'yellow' }, { from: 1, colour: 'red' }] as const
 
@@ -44,32 +59,41 @@ export const fleet = () =>
     description: 'All watched Minecraft servers at a glance: state, players, tick rate, and which server needs attention first.',
     variables: [...serverVariables({ many: true }), topVariable],
     panels: [
-      stat('Servers up', 'Servers that the last poll reached.', { up: `sum(${each(`minecraft_up${chosen}`)})` }),
+      stat('Servers up', 'Servers that the last poll reached.', { up: `sum(${each(series('minecraft_up'))})` }, { width: 3 }),
       stat(
         'Servers down',
         'Servers that the last poll could not reach, except those that are asleep or upgrading their world.',
-        { down: serversDown(inGroups, chosen) },
-        { thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }] },
+        { down: `sum(${inGroups(byServer(isDown))})` },
+        { thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }], width: 3 },
       ),
-      stat('Players online', 'Players on all selected servers.', {
-        players: `sum(${each(`minecraft_players_online${chosen}`)})`,
-      }),
+      stat(
+        'Servers unknown',
+        'Servers that were watched within the time range, but of which nothing is known now, because Prometheus cannot scrape Tickwarden or its probe; with replicas, also those that no replica reports.',
+        {
+          unknown: `count((${byServer(isLost)}) unless on (server) max_over_time(minecraft_server_info{group!~"$group"}[$__range:$__interval])) or 0 * count(minecraft_up{${chosen}})`,
+          'reported by no replica': 'max(tickwarden_replica_unknown_servers) > 0',
+        },
+        { thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }], width: 3 },
+      ),
+      stat('Players online', 'Players on all selected servers.', { players: `sum(${each(players)})` }, { width: 3 }),
       stat(
         'Slowest tick rate',
         'The lowest tick rate relative to its target, except for paused, frozen, sprinting and hung servers. Requires a source of the tick rate, such as RCON.',
-        { slowest: `min(${each(tickRateRatioOfRunning(chosen))})` },
+        { slowest: `min(${each(tickRateRatioOfRunning)})` },
         { unit: 'percentunit', decimals: 0, thresholds: rateSteps },
       ),
       stat(
         'Longest p99 tick time',
         'The highest 99th percentile of the tick time relative to the time available per tick (50 ms at 20 ticks per second), except for paused, frozen and sprinting servers.',
-        { longest: `max(${each(`${tickTimeRatio('p99', chosen)} unless on (${serverLabels}) ${tickingOffTarget(chosen)}`)})` },
+        {
+          longest: `max(${each((selector) => `${tickTimeRatio('p99', selector)} unless on (${serverLabels}) ${tickingOffTarget(selector)}`)})`,
+        },
         { unit: 'percentunit', decimals: 0, thresholds: timeSteps },
       ),
       stat(
         'Sources failing',
         'Failing sources (RCON, management protocol ...) of servers that are up.',
-        { failing: `sum(${inGroups(failingSources(chosen))})` },
+        { failing: `sum(${inGroups(byServer(failingSources))})` },
         { thresholds: [{ colour: 'green' }, { from: 1, colour: 'orange' }] },
       ),
       table({
@@ -82,52 +106,52 @@ export const fleet = () =>
         columns: [
           {
             title: 'Attention',
-            expr: inGroups(attention(chosen)),
+            expr: inGroups(byServer(attention)),
             decimals: 1,
             thresholds: [{ colour: 'green' }, { from: 1, colour: 'orange' }, { from: 100, colour: 'red' }],
           },
           {
             title: 'State',
-            expr: inGroups(state(chosen)),
+            expr: inGroups(byServer(state)),
             mappings: [stateTexts],
             thresholds: [{ colour: 'text' }],
           },
           {
             title: 'Available',
             // Only of servers that are watched now, and without the time in which they were down on purpose.
-            expr: `avg_over_time((${each(`minecraft_up${chosen} unless on (${serverLabels}) ${downOnPurpose(chosen)}`)})[$__range:$__interval]) and on (server) minecraft_up`,
+            expr: `avg_over_time((${each((selector) => `minecraft_up${selector} unless on (${serverLabels}) ${downOnPurpose(selector)}`)})[$__range:$__interval]) and on (server) ${each(series('minecraft_up'))}`,
             unit: 'percentunit',
             decimals: 2,
             thresholds: [{ colour: 'red' }, { from: 0.99, colour: 'yellow' }, { from: 0.999, colour: 'green' }],
           },
-          { title: 'Players', expr: each(`minecraft_players_online${chosen}`) },
-          { title: 'Places', expr: each(`minecraft_players_max${chosen}`) },
-          { title: 'Tick rate', expr: each(`minecraft_tick_rate${chosen}`), decimals: 1 },
+          { title: 'Players', expr: each(players) },
+          { title: 'Places', expr: each(series('minecraft_players_max')) },
+          { title: 'Tick rate', expr: each(series('minecraft_tick_rate')), decimals: 1 },
           {
             title: 'Of target',
-            expr: each(tickRateRatio(chosen)),
+            expr: each(tickRateRatio),
             unit: 'percentunit',
             decimals: 0,
             thresholds: rateSteps,
           },
           {
             title: 'Tick time p99',
-            expr: each(`minecraft_tick_duration_p99_seconds${chosen}`),
+            expr: each(series('minecraft_tick_duration_p99_seconds')),
             unit: 's',
           },
           {
             title: 'Tick budget used',
-            expr: each(tickTimeRatio('p99', chosen)),
+            expr: each((selector) => tickTimeRatio('p99', selector)),
             unit: 'percentunit',
             decimals: 0,
             thresholds: timeSteps,
           },
           {
             title: 'Failing sources',
-            expr: inGroups(failingSources(chosen)),
+            expr: inGroups(byServer(failingSources)),
             thresholds: [{ colour: 'green' }, { from: 1, colour: 'orange' }],
           },
-          { title: 'Latency', expr: each(`minecraft_status_latency_seconds${chosen}`), unit: 's' },
+          { title: 'Latency', expr: each(series('minecraft_status_latency_seconds')), unit: 's' },
         ],
         link: {
           title: 'This server',
@@ -143,7 +167,7 @@ export const fleet = () =>
         'State',
         'The state over time of the servers that were down the longest, with gaps where it is unknown.',
         {
-          '{{server}}': `${inGroups(state(chosen))} and on (server) topk($top, 1 - ${each(`avg_over_time(minecraft_up${chosen}${inRange})`)})`,
+          '{{server}}': `${inGroups(byServer(state))} and on (server) topk($top, 1 - ${each((selector) => `avg_over_time(minecraft_up${selector}${inRange})`)})`,
         },
         { mappings: [stateTexts] },
       ),
@@ -157,14 +181,17 @@ export const fleet = () =>
         title: 'Firing alerts',
         description: 'Firing alerts and their servers. Needs the rules in grafana/alerts.',
         expr: firing,
-        labels: { severity: 'Severity', alertname: 'Alert', server: 'Server', source: 'Source', instance: 'Instance' },
+        labels: {
+          ...{ severity: 'Severity', alertname: 'Alert', server: 'Server', target: 'Target', source: 'Source' },
+          ...{ job: 'Job', instance: 'Instance' },
+        },
         whenEmpty: 'No firing alerts, or the rules in grafana/alerts are not loaded.',
         width: 10,
       }),
       labelTable({
         title: 'Versions',
         description: 'Version and software of each server, while it is up.',
-        expr: inGroups(`minecraft_version_info${chosen}`),
+        expr: each(series('minecraft_version_info'), 'version', 'software', 'loader', 'edition'),
         labels: { server: 'Server', version: 'Version', software: 'Software', loader: 'Loader', edition: 'Edition' },
         width: 10,
       }),
@@ -178,7 +205,13 @@ export const fleet = () =>
       timeseries(
         'Tick rate',
         'Measured ticks per second of the slowest servers: 20 is full speed, unless /tick rate changed it. Unknown while a server is paused.',
-        { '{{server}}': top(`minecraft_tick_rate${chosen}`, `min_over_time(minecraft_tick_rate${chosen}${inRange})`, 'bottomk') },
+        {
+          '{{server}}': top(
+            series('minecraft_tick_rate'),
+            (selector) => `min_over_time(minecraft_tick_rate${selector}${inRange})`,
+            'bottomk',
+          ),
+        },
         { decimals: 1 },
       ),
       timeseries(
@@ -186,8 +219,8 @@ export const fleet = () =>
         '99th percentile of the last 100 ticks, relative to the time available per tick (50 ms at 20 ticks per second). Above 100 % the server falls behind.',
         {
           '{{server}}': top(
-            tickTimeRatio('p99', chosen),
-            `max_over_time(minecraft_tick_duration_p99_seconds${chosen}${inRange})`,
+            (selector) => tickTimeRatio('p99', selector),
+            (selector) => `max_over_time(minecraft_tick_duration_p99_seconds${selector}${inRange})`,
           ),
         },
         { unit: 'percentunit', line: true, thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }] },
@@ -197,8 +230,8 @@ export const fleet = () =>
         'Round-trip time of the status ping. It depends on the network and the server’s network thread, not on its ticks.',
         {
           '{{server}}': top(
-            `minecraft_status_latency_seconds${chosen}`,
-            `max_over_time(minecraft_status_latency_seconds${chosen}${inRange})`,
+            series('minecraft_status_latency_seconds'),
+            (selector) => `max_over_time(minecraft_status_latency_seconds${selector}${inRange})`,
           ),
         },
         { unit: 's' },

@@ -50,12 +50,21 @@ export const tickRateRatioOfRunning = (selector = '') =>
   `${tickRateRatio(selector)} unless ${tickingOffTarget(selector)} unless ${hung(selector)}`
 
 /**
- * Number of servers that are down, except those that are asleep or upgrading their world, as in the alert ServerDown; no value if
- * no server's state is known.
- * @param select restricts an expression with one series per server
+ * Label that identifies a server on the dashboards: `server` unless it is a target of /probe that has none. With replicas there may be
+ * several series with the same, of which the largest value counts.
  */
-export const serversDown = (select: (expr: string) => string, selector: string) =>
-  `sum(${select(`max by (server) ((minecraft_up${selector} == bool 0 unless on (${serverLabels}) ${downOnPurpose(selector)}) or minecraft_up${selector} * 0)`)})`
+export type ServerLabel = 'server' | 'instance'
+
+/** 1 per server that is down, except those that are asleep or upgrading their world, as in the alert ServerDown; otherwise 0. */
+export const isDown = (selector: string, by: ServerLabel) =>
+  `max by (${by}) ((minecraft_up${selector} == bool 0 unless on (${serverLabels}) ${downOnPurpose(selector)}) or minecraft_up${selector} * 0)`
+
+/**
+ * 1 per server that was reported within the time range of the dashboard and is not now, because Prometheus cannot scrape Tickwarden or the
+ * probe of the server; none for those that are no longer watched.
+ */
+export const isLost = (selector: string, by: ServerLabel) =>
+  `max by (${by}) (max_over_time(minecraft_up${selector}[$__range:$__interval]) * 0 + 1 and on (job, instance) up == 0) unless on (${by}) minecraft_up${selector}`
 
 /** States of a server, the first that applies. The number is the value of {@link state}. */
 export const states = [
@@ -74,9 +83,9 @@ const stateOf = (text: (typeof states)[number]['text']): number =>
   states.find((state) => state.text === text)?.value ?? Number.NaN
 
 /** One value of {@link states} per server; no value if its state is unknown. */
-export function state(selector: string): string {
+export function state(selector: string, by: ServerLabel): string {
   const when = (text: (typeof states)[number]['text'], condition: string) =>
-    `max by (server) (minecraft_up${selector} * 0 + ${stateOf(text)} and on (${serverLabels}) (${condition}))`
+    `max by (${by}) (minecraft_up${selector} * 0 + ${stateOf(text)} and on (${serverLabels}) (${condition}))`
   return [
     when('upgrading its world', `minecraft_world_upgrade_ratio${selector}`),
     when('asleep', `minecraft_asleep${selector} == 1`),
@@ -86,22 +95,24 @@ export function state(selector: string): string {
     when('sprinting', `minecraft_tick_sprinting${selector} == 1`),
     when('paused', `minecraft_tick_paused${selector} == 1`),
     when('lagging', `${tickRateRatio(selector)} < ${config.thresholds.laggingBelow}`),
-    `max by (server) (minecraft_up${selector})`,
+    `max by (${by}) (minecraft_up${selector})`,
   ].join(' or ')
 }
 
 /** Number of failing sources per server that is up; 0 if none fails. */
-export const failingSources = (selector: string) =>
-  `sum by (server) (minecraft_source_up${selector} == bool 0 and on (${serverLabels}) minecraft_up${selector} == 1)`
+export const failingSources = (selector: string, by: ServerLabel) =>
+  `sum by (${by}) (minecraft_source_up${selector} == bool 0 and on (${serverLabels}) minecraft_up${selector} == 1)`
 
 /**
  * How much a server needs attention: 100 if down without a reason or hung, up to 50 for a low tick rate, 5 per failing source; no value if its
  * state is unknown.
  */
-export function attention(selector: string): string {
-  const zero = `0 * max by (server) (minecraft_up${selector})`
-  const unreachable = `100 * max by (server) (minecraft_up${selector} == bool 0 unless on (${serverLabels}) ${downOnPurpose(selector)})`
-  const notAnswering = `100 * max by (server) (minecraft_main_thread_responsive${selector} == bool 0 and on (${serverLabels}) minecraft_up${selector} == 1)`
-  const slow = `50 * clamp_min(1 - max by (server) (${tickRateRatioOfRunning(selector)}), 0)`
-  return [unreachable, notAnswering, slow, `5 * ${failingSources(selector)}`].map((part) => `(${part} or ${zero})`).join(' + ')
+export function attention(selector: string, by: ServerLabel): string {
+  const zero = `0 * max by (${by}) (minecraft_up${selector})`
+  const unreachable = `100 * max by (${by}) (minecraft_up${selector} == bool 0 unless on (${serverLabels}) ${downOnPurpose(selector)})`
+  const notAnswering = `100 * max by (${by}) (minecraft_main_thread_responsive${selector} == bool 0 and on (${serverLabels}) minecraft_up${selector} == 1)`
+  const slow = `50 * clamp_min(1 - max by (${by}) (${tickRateRatioOfRunning(selector)}), 0)`
+  return [unreachable, notAnswering, slow, `5 * ${failingSources(selector, by)}`]
+    .map((part) => `(${part} or ${zero})`)
+    .join(' + ')
 }

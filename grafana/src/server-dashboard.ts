@@ -35,7 +35,7 @@ export const server = () =>
       stat(
         'State',
         'State in the last poll: up, down, hung (accepts connections, but its main thread does not answer), frozen, paused ...',
-        { state: state(chosen) },
+        { state: state(chosen, 'server') },
         { mappings: [valueMap(Object.fromEntries(states.map(({ value, text, colour }) => [value, [text, colour]])))], width: 3 },
       ),
       stat(

@@ -2,7 +2,7 @@ import { type ServerSettings, serverSettings } from '../game/server-settings.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
 import { secretsOfNotify } from '../notify/settings.ts'
-import { otlpHeaders } from '../otlp/settings.ts'
+import { secretsOfOtlp } from '../otlp/settings.ts'
 import { secretsOf } from '../secrets/secrets-of.ts'
 import type { Config } from './config.ts'
 import { slices } from './settings.ts'
@@ -20,10 +20,5 @@ export function secretsOfConfig(config: Config, servers: readonly ServerSettings
   const values = config as unknown as Readonly<Record<string, object | undefined>>
   const own = Object.entries(slices).flatMap(([name, table]) => secretsOf(table, values[name] ?? {}))
   const ofNotify = config.notify === undefined ? [] : secretsOfNotify(config.notify)
-  return [
-    ...own,
-    ...ofNotify,
-    ...Object.values(otlpHeaders(config.otlp)),
-    ...[...config.servers, ...servers].flatMap(secretsOfServer),
-  ]
+  return [...own, ...ofNotify, ...secretsOfOtlp(config.otlp), ...[...config.servers, ...servers].flatMap(secretsOfServer)]
 }

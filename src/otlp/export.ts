@@ -2,7 +2,12 @@ import { DiagLogLevel, diag } from '@opentelemetry/api'
 import { OTLPMetricExporter as JsonExporter } from '@opentelemetry/exporter-metrics-otlp-http'
 import { OTLPMetricExporter as ProtobufExporter } from '@opentelemetry/exporter-metrics-otlp-proto'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
-import { type CollectionResult, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
+import {
+  type CollectionResult,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+  type PushMetricExporter,
+} from '@opentelemetry/sdk-metrics'
 import { systemClock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'
 import { version } from '../util/package.ts'
@@ -59,25 +64,71 @@ async function collect(render: OtlpOptions['render'], log: Log): Promise<Collect
   }
 }
 
-/** A failure is logged once until another one occurs, not at each export. */
-function logOnce(log: Log) {
-  let last = ''
-  return (text: string) => {
-    const reason = text.slice(0, 300)
-    if (reason === last) return
-    last = reason
-    log.warn({ reason }, 'OpenTelemetry: the metrics cannot be exported')
+/** What the exporter says of replies that it repeats, without their status. */
+const retryable = 'Export failed with retryable status'
+
+/** A key by which equal reasons are recognised, and the reason for the log. */
+function describe(error: (Error & { readonly code?: unknown; readonly data?: unknown }) | undefined): readonly [string, string] {
+  const { message = 'no reason given', code, data } = error ?? {}
+  if (message === retryable) return [message, 'the collector replied with HTTP 429, 502, 503 or 504']
+  if (typeof code !== 'number') return [String(code ?? message), message]
+  return [String(code), `the collector replied with HTTP ${code} ${message}${data ? `: ${data}` : ''}`]
+}
+
+/** Logs what goes wrong: each reason once, until an export succeeds. */
+class ExportLog {
+  readonly #log: Log
+  readonly #reasons = new Set<string>()
+  readonly #warnings = new Set<string>()
+  #hasFailed = false
+
+  constructor(log: Log) {
+    this.#log = log
+  }
+
+  /** To be called at the start of each export, which has several requests if there are many metrics. */
+  begin(): void {
+    if (!this.#hasFailed && this.#reasons.size > 0) {
+      this.#reasons.clear()
+      this.#log.info('OpenTelemetry: the metrics are exported again')
+    }
+    this.#hasFailed = false
+  }
+
+  readonly failed = (key: string, reason = key): void => {
+    this.#hasFailed = true
+    if (this.#reasons.has(key)) return
+    this.#reasons.add(key)
+    this.#log.warn({ reason: reason.slice(0, 300) }, 'OpenTelemetry: the metrics cannot be exported')
+  }
+
+  /** @param text constant; the details vary */
+  readonly warned = (text: string, ...details: readonly unknown[]): void => {
+    if (this.#warnings.has(text)) return
+    this.#warnings.add(text)
+    this.#log.warn({ reason: [text, ...details].join(' ').slice(0, 300) }, 'OpenTelemetry reports a problem with the export')
   }
 }
+
+/** Reports failures to `exportLog` instead of to the reader, which would log a stack in place of the reason. */
+const reportFailures = (exporter: PushMetricExporter, exportLog: ExportLog): PushMetricExporter => ({
+  export: (metrics, done) =>
+    exporter.export(metrics, ({ code, error }) => {
+      if (code !== 0) exportLog.failed(...describe(error))
+      done({ code: 0 })
+    }),
+  forceFlush: () => exporter.forceFlush(),
+  shutdown: () => exporter.shutdown(),
+})
 
 /**
  * Exports the metrics regularly.
  * @returns a function that exports them a last time and stops
  */
 export function startOtlp({ settings, url, instance, render, log }: OtlpOptions): () => Promise<void> {
-  const warn = logOnce(log)
+  const exportLog = new ExportLog(log)
   diag.setLogger(
-    { error: warn, warn, info() {}, debug() {}, verbose() {} },
+    { error: (text) => exportLog.failed(text), warn: exportLog.warned, info() {}, debug() {}, verbose() {} },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   )
   const protocol = settings.otlpMetricsProtocol ?? settings.otlpProtocol
@@ -89,11 +140,18 @@ export function startOtlp({ settings, url, instance, render, log }: OtlpOptions)
     'service.instance.id': instance,
   })
   const reader = new PeriodicExportingMetricReader({
-    exporter,
+    exporter: reportFailures(exporter, exportLog),
     exportIntervalMillis: settings.otlpInterval,
     exportTimeoutMillis: Math.min(settings.otlpInterval, 30_000),
     maxExportBatchSize: maxBatch,
-    metricProducers: [{ collect: () => collect(render, log) }],
+    metricProducers: [
+      {
+        collect() {
+          exportLog.begin()
+          return collect(render, log)
+        },
+      },
+    ],
   })
   const provider = new MeterProvider({ resource: own.merge(detectResources({ detectors: [envDetector] })), readers: [reader] })
   return async () => {

@@ -15,6 +15,9 @@ const unescaped = (text: string): string =>
 const sampleStart = /^(\w+)(?:\{|\s)/
 const label = /[{,](\w+)="((?:[^"\\]|\\.)*)"/g
 
+/** The start of a counter that did not start with the process, such as the tick counter of a game server. */
+const unknownStart: HrTime = [0, 0]
+
 interface Sample {
   readonly name: string
   readonly attributes: Attributes
@@ -75,7 +78,11 @@ function toMetric(family: Family, startTime: HrTime, endTime: HrTime): MetricDat
   const descriptor = { name, description, unit: unitOf(name), valueType: ValueType.DOUBLE }
   const times = { startTime, endTime }
   const common = { descriptor, aggregationTemporality: AggregationTemporality.CUMULATIVE }
-  const points = () => samples.map(({ attributes, value }) => ({ ...times, attributes, value }))
+  const points = () =>
+    samples.map(({ attributes, value }) => ({
+      ...{ startTime: 'server' in attributes ? unknownStart : startTime, endTime },
+      ...{ attributes, value },
+    }))
   if (type === 'gauge') return { ...common, dataPointType: DataPointType.GAUGE, dataPoints: points() }
   if (type === 'counter') return { ...common, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints: points() }
   if (type !== 'histogram') return undefined

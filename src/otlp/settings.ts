@@ -47,6 +47,12 @@ export const otlp = {
     secret: true,
     meaning: 'headers of the requests, such as authorization=Bearer%20secret',
   }),
+  otlpMetricsHeaders: setting({
+    env: 'OTEL_EXPORTER_OTLP_METRICS_HEADERS',
+    kind: headers,
+    secret: true,
+    meaning: 'headers in addition to those of OTEL_EXPORTER_OTLP_HEADERS, or in place of those with the same name',
+  }),
   otlpInterval: setting({
     env: 'OTEL_METRIC_EXPORT_INTERVAL',
     kind: integer(1_000, 86_400_000),
@@ -71,11 +77,23 @@ export function otlpUrl({ otlpEndpoint, otlpMetricsEndpoint, otlpDisabled }: Otl
   return `${origin.replace('//', `//${credentials}`)}${pathname.replace(/\/$/, '')}/v1/metrics${search}`
 }
 
-/** The headers by name. */
-export const otlpHeaders = ({ otlpHeaders: given = '' }: OtlpSettings): Readonly<Record<string, string>> =>
+const headersIn = (given = ''): Readonly<Record<string, string>> =>
   Object.fromEntries(
     given.split(',').flatMap((part) => {
       const [name = '', value = ''] = part.trim().split(/=(.*)/s)
       return name === '' ? [] : [[decodeURIComponent(name), decodeURIComponent(value)]]
     }),
   )
+
+/** The headers by name. */
+export const otlpHeaders = ({
+  otlpHeaders: general,
+  otlpMetricsHeaders: own,
+}: OtlpSettings): Readonly<Record<string, string>> => ({
+  ...headersIn(general),
+  ...headersIn(own),
+})
+
+/** The values of the headers, and what follows a scheme such as Bearer. */
+export const secretsOfOtlp = (settings: OtlpSettings): readonly string[] =>
+  Object.values(otlpHeaders(settings)).flatMap((value) => [value, value.replace(/^\S+\s+/, '')])

@@ -39,8 +39,8 @@ const currentPanels = panels
       .replaceAll('$__interval', '1s'),
   }))
 
-/** Panels about the alerts themselves. */
-const panelsAboutAlerts = ['Alerts firing', 'Firing alerts']
+/** Panels about the alerts themselves, and about what is unknown. */
+const panelsAboutBlindness = ['Alerts firing', 'Firing alerts', 'Servers unknown']
 
 describe.skipIf(!hasTool('prometheus'))('Tickwarden that is killed, under a real Prometheus', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-blind-'))
@@ -120,9 +120,11 @@ describe.skipIf(!hasTool('prometheus'))('Tickwarden that is killed, under a real
     service.kill('SIGKILL')
     await expect.poll(firing).toEqual(['TickwardenDown'])
     for (const { title, expr } of currentPanels) {
-      if (panelsAboutAlerts.includes(title)) continue
+      if (panelsAboutBlindness.includes(title)) continue
       expect(await prometheus.query(expr), `${title}: ${expr}`).toEqual([])
     }
+    const unknown = currentPanels.find(({ title }) => title === 'Servers unknown')!
+    expect((await prometheus.query(unknown.expr)).map(({ value }) => value[1])).toEqual(['1'])
     const attention = currentPanels.find(({ title }) => title === 'Servers by attention needed')!
     expect(await prometheus.query(attention.expr)).toEqual([])
   })

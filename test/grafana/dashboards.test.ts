@@ -1,6 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { stringify } from 'yaml'
+import { hasTool } from '../helpers/require-tool.ts'
 import { ensure } from '../tools/ensure.mjs'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -133,4 +137,56 @@ describe('the dashboards', () => {
       for (const { legendFormat } of panel.targets ?? []) expect(legendFormat, panel.title).toBeTruthy()
     }
   })
+
+  it.skipIf(!hasTool('promtool'))(
+    'count every server once: also targets of /probe without a name, and one that is unknown',
+    () => {
+      const values = {
+        'up{job="a",instance="i"}': '1x10',
+        'minecraft_up{job="a",instance="i",server="one"}': '1x10',
+        'minecraft_up{job="a",instance="i",server="two"}': '0x10',
+        'minecraft_up{job="a",instance="i",server="removed"}': '1x3 stale',
+        // Its Tickwarden cannot be scraped any more.
+        'up{job="b",instance="j"}': '1x3 0x6',
+        'minecraft_up{job="b",instance="j",server="lost"}': '1x3 stale',
+        // A failover.
+        'up{job="a",instance="k"}': '1x3 0x6',
+        'minecraft_up{job="a",instance="k",server="one"}': '1x3 stale',
+        'up{job="others",instance="mc.example.org"}': '1x10',
+        'minecraft_up{job="others",instance="mc.example.org"}': '1x10',
+        'up{job="others",instance="down.example.org"}': '1x10',
+        'minecraft_up{job="others",instance="down.example.org"}': '0x10',
+        'up{job="others",instance="failing.example.org"}': '1x3 0x6',
+        'minecraft_up{job="others",instance="failing.example.org"}': '1x3 stale',
+      }
+      const each = (values: Readonly<Record<string, number>>) =>
+        Object.entries(values).map(([server, value]) => ({ labels: `{server="${server}"}`, value }))
+      const expected: readonly (readonly [title: string, query: number, samples: readonly object[]])[] = [
+        ['Servers up', 0, [{ labels: '{}', value: 2 }]],
+        ['Servers down', 0, [{ labels: '{}', value: 2 }]],
+        ['Servers unknown', 0, [{ labels: '{}', value: 2 }]],
+        ['Servers unknown', 1, []],
+        // Attention, state and availability.
+        ['Servers by attention needed', 0, each({ one: 0, two: 100, 'mc.example.org': 0, 'down.example.org': 100 })],
+        ['Servers by attention needed', 1, each({ one: 1, two: 0, 'mc.example.org': 1, 'down.example.org': 0 })],
+        ['Servers by attention needed', 2, each({ one: 1, two: 0, 'mc.example.org': 1, 'down.example.org': 0 })],
+      ]
+      const panels = read('fleet.json').panels
+      const promql_expr_test = expected.map(([title, query, exp_samples]) => {
+        const expr = panels.find((panel) => panel.title === title)?.targets?.[query]?.expr ?? ''
+        const [range, interval] = ['10m', '1m']
+        const filled = expr
+          .replaceAll('$__range', range)
+          .replaceAll('$__interval', interval)
+          .replaceAll(/\$(server|group)/g, '.*')
+        return { expr: filled, eval_time: '8m', exp_samples }
+      })
+      const input_series = Object.entries(values).map(([series, values]) => ({ series, values }))
+      const directory = mkdtempSync(join(tmpdir(), 'tickwarden-panels-'))
+      onTestFinished(() => rmSync(directory, { recursive: true }))
+      const file = join(directory, 'fleet.yaml')
+      writeFileSync(file, stringify({ tests: [{ interval: '1m', input_series, promql_expr_test }] }))
+      expect(execFileSync('promtool', ['test', 'rules', file], { encoding: 'utf8', stdio: 'pipe' })).toContain('SUCCESS')
+    },
+  )
 })

@@ -184,11 +184,11 @@ describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet 
       down: 'down',
     }
     const values = Object.entries(expected).map(([server, text]) => [server, states.find((state) => state.text === text)!.value])
-    await untilValues(state('{job="tickwarden"}'), 'server', Object.fromEntries(values))
+    await untilValues(state('{job="tickwarden"}', 'server'), 'server', Object.fromEntries(values))
     // The highest tick rate is of no help to players: the server sprints.
     await until(tickRateRatio('{server="sprinting"}'), (result) => Number(result[0]?.value[1]) > 2)
     for (const shown of [attention, tickRateRatioOfRunning])
-      expect(await prometheus.query(`(${shown('{server=~"frozen|sprinting|paused"}')}) > 0`)).toEqual([])
+      expect(await prometheus.query(`(${shown('{server=~"frozen|sprinting|paused"}', 'server')}) > 0`)).toEqual([])
   })
 
   it('raises the alerts of the server that is down and of the one that lags, and of no other', async () => {

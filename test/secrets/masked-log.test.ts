@@ -37,7 +37,8 @@ it('masks secrets in every part of a line, also of a child logger', () => {
 it('knows every secret setting of the service, also after a reload', async () => {
   const given: Record<string, string> = {
     ...Object.fromEntries(allSettings.flatMap(({ env, secret }) => (secret ? [[env, `secret-of-${env}`]] : []))),
-    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=secret-of-otlp',
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20secret-of-otlp',
+    OTEL_EXPORTER_OTLP_METRICS_HEADERS: 'x-key=secret-of-metrics',
     PORT: '0',
     POLL_INTERVAL: '1h',
     MC_SERVER: '127.0.0.1:1',
@@ -60,6 +61,7 @@ it('knows every secret setting of the service, also after a reload', async () =>
   const secrets = [
     ...Object.values(env).filter((value) => value.startsWith('secret-of-')),
     'secret-of-otlp',
+    'secret-of-metrics',
     'secret-of-via',
     'secret-in-url',
     'secret-in-heads',
