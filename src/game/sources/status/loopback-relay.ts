@@ -68,6 +68,8 @@ export async function guardTcp<T>(
     address = upstream.remoteAddress
     phases?.end('connect')
   })
+  // Also after the connection to the server has failed: an error that nobody listens for would end the process.
+  relay.on('error', (error) => end(toSourceError(error, target)))
   relay.once('connection', (socket) => {
     // The library opens one connection.
     relay.close()
