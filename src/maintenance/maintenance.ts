@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Clock } from '../util/clock.ts'
+import { createFolder } from '../util/create-folder.ts'
 import { watchFolder } from '../util/files.ts'
 import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
@@ -49,6 +50,9 @@ export class Maintenance {
 
   static async open(options: MaintenanceOptions): Promise<Maintenance> {
     const maintenance = new Maintenance(options)
+    const { folder } = options
+    // Commands do not create it. If that fails, it is reported when something is to be stored.
+    if (folder !== undefined) await createFolder(folder).catch(() => {})
     await maintenance.sync()
     maintenance.#follow()
     return maintenance
