@@ -72,3 +72,18 @@ it.each([
   }
   expect(watcher.snapshot().up).toBe(answer === up)
 })
+
+it('polls a server that nobody reports again after it has rejoined, before its values are unknown', async () => {
+  const { moves, watcher, others, advance } = await startMoves(testPoll.timeout - 100, up)
+  for (let change = 0; change < 20; change++) {
+    // Nothing of before is polled on: it may have been suspended.
+    moves.follow([])
+    expect(watcher.isOwned).toBe(false)
+    moves.follow(['a', others[0]])
+    for (let second = 0; second < 20; second++) {
+      await advance(1_000)
+      expect(watcher.snapshot().up, `after change ${change}, second ${second}`).toBe(true)
+    }
+    expect(moves.isFallback(watcher)).toBe(true)
+  }
+})
