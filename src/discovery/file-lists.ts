@@ -2,10 +2,10 @@ import type { BigIntStats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { decodeText, FileSizeError, fileVersion, readFileUpTo } from '../util/files.ts'
+import { oneAtATime } from '../util/one-at-a-time.ts'
 import { haveSameItems } from '../util/same-items.ts'
 import { wildcard } from '../util/wildcard.ts'
 import { createLossCheck } from './lost-servers.ts'
-import { oneAtATime } from './one-at-a-time.ts'
 import { DiscoveryError, type ParsedList, type Provider, type ProviderContext, type ServerList } from './provider.ts'
 
 /** Milliseconds between two looks at the files. They are polled because network file systems and bind mounts do not report changes. */

@@ -4,6 +4,7 @@ import { createFolder } from '../util/create-folder.ts'
 import { watchFolder } from '../util/files.ts'
 import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
+import { oneAtATime } from '../util/one-at-a-time.ts'
 import type { MaintenanceState, SharedValues } from '../util/part-metrics.ts'
 import { serverPatterns } from '../util/wildcard.ts'
 import { addRecords, fileName, isKept, type MaintenanceRecord, readRecords, toRecord } from './records.ts'
@@ -38,9 +39,8 @@ export class Maintenance {
   /** Unix milliseconds between which `#open` is valid. */
   #validFrom = 0
   #validUntil = 0
-  #syncing: Promise<void> | undefined
-  #isSyncDue = false
   #isFailing = false
+  #isClosed = false
   #stop = () => {}
 
   private constructor(options: MaintenanceOptions) {
@@ -110,16 +110,26 @@ export class Maintenance {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     this.#stop()
-    await this.#syncing
+    await this.sync()
   }
 
   /** Reads what commands and other replicas have added, and passes it on. Never rejects. */
-  sync(): Promise<void> {
-    this.#isSyncDue = true
-    this.#syncing ??= this.#syncWhileDue()
-    return this.#syncing
-  }
+  readonly sync = oneAtATime(async () => {
+    const { log } = this.#options
+    if (this.#isClosed) return
+    try {
+      await this.#syncOnce()
+      if (this.#isFailing) log.info('The maintenance that was started by commands can be read and stored again.')
+      this.#isFailing = false
+    } catch (error) {
+      const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
+      if (!this.#isFailing)
+        log.warn({ reason }, `The maintenance that was started by commands cannot be read or stored (${reason}).`)
+      this.#isFailing = true
+    }
+  })
 
   #follow(): void {
     const { folder, shared, clock } = this.#options
@@ -137,24 +147,6 @@ export class Maintenance {
       cancel()
       watcher?.close()
     }
-  }
-
-  async #syncWhileDue(): Promise<void> {
-    while (this.#isSyncDue) {
-      this.#isSyncDue = false
-      const { log } = this.#options
-      try {
-        await this.#syncOnce()
-        if (this.#isFailing) log.info('The maintenance that was started by commands can be read and stored again.')
-        this.#isFailing = false
-      } catch (error) {
-        const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
-        if (!this.#isFailing)
-          log.warn({ reason }, `The maintenance that was started by commands cannot be read or stored (${reason}).`)
-        this.#isFailing = true
-      }
-    }
-    this.#syncing = undefined
   }
 
   async #syncOnce(): Promise<void> {
