@@ -51,7 +51,6 @@ export class StateConnection {
   readonly #messages: Redis
   readonly #clock: Clock
   readonly #reports: ProblemReports
-  readonly #readyListeners = new Set<() => void>()
   #isClosed = false
   /** Durations of the last commands, milliseconds. */
   #roundTrips: readonly number[] = []
@@ -98,9 +97,6 @@ export class StateConnection {
       })
       redis.on('close', () => this.#fail(part, new Error('closed')))
     }
-    this.#commands.on('ready', () => {
-      for (const listener of this.#readyListeners) listener()
-    })
   }
 
   /** Resolves once an attempt to connect has succeeded or failed, at most a second from now. */
@@ -151,7 +147,7 @@ export class StateConnection {
 
   /** Calls the listener after each (re)connection. */
   onReady(listener: () => void): void {
-    this.#readyListeners.add(listener)
+    this.#commands.on('ready', listener)
     if (this.isConnected) listener()
   }
 

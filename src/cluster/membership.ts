@@ -1,5 +1,6 @@
 import type { Clock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'
+import { oneAtATime } from '../util/one-at-a-time.ts'
 import { haveSameItems } from '../util/same-items.ts'
 import type { StateConnection } from './connection.ts'
 import type { StateKeys } from './keys.ts'
@@ -49,8 +50,6 @@ export class Membership {
   /** Monotonic milliseconds until which this one has event clients, at least. */
   #watchedUntil = 0
   #lastBeat: number
-  #running: Promise<void> | undefined
-  #isDue = false
   #isClosed = false
   #cancel = () => {}
 
@@ -62,7 +61,7 @@ export class Membership {
 
   /** Joins as soon as there is a connection, and again whenever needed. */
   start(): void {
-    this.#options.connection.onReady(() => this.check())
+    this.#options.connection.onReady(() => void this.check())
   }
 
   /** Ids of the live members, including this one, sorted; empty before it has joined and while it rejoins. */
@@ -90,35 +89,27 @@ export class Membership {
     this.#watchedUntil = Math.max(this.#watchedUntil, this.#options.clock.now() + ms)
   }
 
-  /** Beats immediately: the members may have changed. */
-  check(): void {
-    this.#isDue = true
-    this.#running ??= this.#run()
-  }
+  /** Beats immediately: the members may have changed. Never rejects. */
+  readonly check = oneAtATime(async () => {
+    const { heartbeatMs, clock } = this.#options
+    if (this.#isClosed) return
+    this.#cancel()
+    let wait = heartbeatMs / 4
+    try {
+      wait = await this.#beat()
+    } catch {
+      // Reported by the connection. All members continue to poll while it is away.
+    }
+    if (!this.#isClosed) this.#cancel = clock.after(wait, () => void this.check())
+  })
 
   /** Leaves, so that other members do not have to wait until it expires. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#cancel()
-    await this.#running
+    await this.check()
     // If that fails, it expires.
     if (!this.#isJoining) await this.#send('leave').catch(() => {})
-  }
-
-  async #run(): Promise<void> {
-    const { heartbeatMs, clock } = this.#options
-    while (this.#isDue && !this.#isClosed) {
-      this.#isDue = false
-      this.#cancel()
-      let wait = heartbeatMs / 4
-      try {
-        wait = await this.#beat()
-      } catch {
-        // Reported by the connection. All members continue to poll while it is away.
-      }
-      if (!this.#isClosed) this.#cancel = clock.after(wait, () => this.check())
-    }
-    this.#running = undefined
   }
 
   #send(action: 'join' | 'stay' | 'leave') {

@@ -5,6 +5,7 @@ import type { Fleet, FleetOptions } from '../game/fleet.ts'
 import type { PollSettings } from '../game/server-settings.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'
+import { oneAtATime } from '../util/one-at-a-time.ts'
 import type { ReplicaMetrics, SharedState, SnapshotOrder } from '../util/part-metrics.ts'
 import { waitUpTo } from '../util/wait-up-to.ts'
 import type { StateAddress } from './address.ts'
@@ -55,7 +56,6 @@ export class Replica {
   readonly #membership: Membership
   readonly #reader: StreamReader
   readonly #closing = new AbortController()
-  #isLoadDue = false
 
   constructor(options: ReplicaOptions) {
     const { address, config, poll, clock, log } = options
@@ -198,7 +198,7 @@ export class Replica {
 
   #receive(entry: StreamEntry): void {
     const { epoch } = this.#membership
-    if (epoch !== undefined && entry.epoch > epoch) this.#membership.check()
+    if (epoch !== undefined && entry.epoch > epoch) void this.#membership.check()
     if (entry.kind === 'snapshots') this.#order.apply(entry.position, () => this.#exchange.receive(entry))
   }
 
@@ -236,20 +236,17 @@ export class Replica {
    * Loads everything, after entries of the stream were missed. New entries are applied meanwhile: the stream would not keep them for as
    * long as it takes to load tens of thousands of servers.
    */
-  async #load(): Promise<void> {
-    this.#isLoadDue = true
-    if (this.#order.isLoading) return
-    this.#order.isLoading = true
-    while (this.#isLoadDue && !this.#closing.signal.aborted) {
-      this.#isLoadDue = false
+  readonly #load = oneAtATime(async () => {
+    this.#order.setLoading(true)
+    while (!this.#closing.signal.aborted) {
       try {
         await this.#loadServers([...this.#watchers.keys()])
+        break
       } catch {
         // Reported by the connection.
-        this.#isLoadDue = true
         await this.#wait(retryLoadMs)
       }
     }
-    this.#order.isLoading = false
-  }
+    this.#order.setLoading(false)
+  })
 }

@@ -79,7 +79,7 @@ export class ServerMoves {
     this.#isDue = true
     if (this.#isMoving) return
     this.#isMoving = true
-    const { id, watchers, heartbeatMs, signal } = this.#options
+    const { id, watchers, heartbeatMs, clock, signal } = this.#options
     const pauses = createPauses()
     while (this.#isDue && !signal.aborted) {
       this.#isDue = false
@@ -89,7 +89,9 @@ export class ServerMoves {
         if (this.#isDue || signal.aborted) break
         const owner = this.#ownerOf(watcher.key)
         if (owner === id && !watcher.isOwned) gained.push(watcher)
-        if (owner === undefined || (owner !== id && !watcher.isPolledHere)) watcher.disown()
+        // Not before the first poll of a silent server has ended: if the members change faster than that, it would never be polled.
+        const isGivenUp = owner !== id && !watcher.isPolledHere && !this.#isToBePolled(watcher, clock.now())
+        if (owner === undefined || isGivenUp) watcher.disown()
       }
       const spreadMs = Math.min(
         this.#spreadMs(gained.length),
@@ -117,7 +119,7 @@ export class ServerMoves {
 
   /** What has to be done from time to time for each server, in slices. */
   async sweep(): Promise<void> {
-    const { watchers, clock, mayFallBack, signal } = this.#options
+    const { watchers, clock, signal } = this.#options
     const pauses = createPauses()
     let now = clock.now()
     const silent: SharedWatcher[] = []
@@ -129,15 +131,16 @@ export class ServerMoves {
       if (signal.aborted) return
       watcher.expire(now)
       if (watcher.isOwned) watcher.repeat(now)
-      else if (this.#isSilent(watcher, now) && mayFallBack()) silent.push(watcher)
+      else if (this.#isToBePolled(watcher, now)) silent.push(watcher)
     }
     this.#fallBack(silent)
   }
 
   /** Whether nothing was heard of a server that another replica should poll for so long that it is to be polled here. */
-  #isSilent(watcher: SharedWatcher, now: number): boolean {
-    const { poll, watchers } = this.#options
+  #isToBePolled(watcher: SharedWatcher, now: number): boolean {
+    const { poll, watchers, mayFallBack } = this.#options
     const { receivedAt } = watcher
+    if (!mayFallBack()) return false
     if (now - receivedAt >= this.#fallbackAfterMs) return true
     if (this.#members.length < 2 || watcher.snapshot().lastPollAt !== undefined) return false
     // It is unknown already, and its owner has had time for the first poll.

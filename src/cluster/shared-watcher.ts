@@ -230,11 +230,12 @@ export class SharedWatcher implements Watcher {
     }
   }
 
-  /** If the first poll of the new owner fails, the values of the previous owner stay until they are stale, as with one watcher. */
+  /** If the polls of the new owner fail, the values of the previous owner stay until they are stale, and its last contact, as with one watcher. */
   #withLastContact(snapshot: ServerSnapshot): ServerSnapshot {
     const { lastContact, fields } = this.#current
-    const isFresh = lastContact !== undefined && this.#options.clock.now() - lastContact.at < this.settings.staleAfter
-    if (snapshot.up !== false || snapshot.lastContact !== undefined || !isFresh) return snapshot
+    if (snapshot.lastContact !== undefined || lastContact === undefined) return snapshot
+    const isFresh = this.#options.clock.now() - lastContact.at < this.settings.staleAfter
+    if (snapshot.up !== false || !isFresh) return Object.freeze(Object.assign({}, snapshot, { lastContact }))
     const { isStale, ...rest } = snapshot
     return Object.freeze({ ...rest, fields, lastContact })
   }

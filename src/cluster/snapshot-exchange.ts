@@ -198,7 +198,7 @@ export class SnapshotExchange {
     try {
       if (await this.#write(batch, number)) return
       this.#inFlight.delete(number)
-      membership.check()
+      void membership.check()
       clock.after(rejectedMs, () => {
         for (const { key } of pending) onRejected(key)
       })

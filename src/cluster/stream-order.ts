@@ -65,12 +65,8 @@ export class StreamOrder implements SnapshotOrder {
     this.#completeFrom = Math.max(this.#loadedTo + 1, this.#completeFrom)
   }
 
-  /** Whether everything is being loaded. */
-  get isLoading(): boolean {
-    return this.#isLoading
-  }
-
-  set isLoading(isLoading: boolean) {
+  /** @param isLoading whether everything is being loaded */
+  setLoading(isLoading: boolean): void {
     this.#isLoading = isLoading
     if (!isLoading) this.#completeFromNext()
   }

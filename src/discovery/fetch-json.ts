@@ -1,3 +1,4 @@
+import { decodeText } from '../util/files.ts'
 import { type HttpClient, HttpError, takeAuthorization } from '../util/http-client.ts'
 import { DiscoveryError } from './provider.ts'
 
@@ -39,7 +40,7 @@ export async function fetchJson({ url, authorization }: Target, { client, timeou
     const type = reply.headers['content-type'] ?? null
     if (!jsonType.test(type ?? ''))
       throw new DiscoveryError(`the reply has the type ${JSON.stringify(type)}; expected application/json`)
-    return body.toString('utf8')
+    return decodeText(body)
   } catch (error) {
     throw error instanceof HttpError ? new DiscoveryError(error.message, { cause: error }) : error
   }

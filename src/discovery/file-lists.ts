@@ -1,11 +1,11 @@
 import type { BigIntStats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { FileSizeError, fileVersion, readFileUpTo } from '../util/files.ts'
+import { decodeText, FileSizeError, fileVersion, readFileUpTo } from '../util/files.ts'
+import { oneAtATime } from '../util/one-at-a-time.ts'
 import { haveSameItems } from '../util/same-items.ts'
 import { wildcard } from '../util/wildcard.ts'
 import { createLossCheck } from './lost-servers.ts'
-import { oneAtATime } from './one-at-a-time.ts'
 import { DiscoveryError, type ParsedList, type Provider, type ProviderContext, type ServerList } from './provider.ts'
 
 /** Milliseconds between two looks at the files. They are polled because network file systems and bind mounts do not report changes. */
@@ -139,7 +139,7 @@ export function createFileLists({ patterns, createParser, clock, changed, measur
       if (stats === undefined) throw error
       // A pipe or device may never end and would block the reads of all lists.
       if (!stats.isFile()) throw new DiscoveryError('it is not a file')
-      const text = String(await readFileUpTo(path, maxBytes))
+      const text = decodeText(await readFileUpTo(path, maxBytes))
       read = version
       const list = await measure(path, () => file.parse(text, file.list.name))
       // A loss has to be confirmed by the next look.

@@ -1,5 +1,5 @@
+import { oneAtATime } from '../util/one-at-a-time.ts'
 import { createLossCheck } from './lost-servers.ts'
-import { oneAtATime } from './one-at-a-time.ts'
 import { DiscoveryError, type ParsedList, type ProviderContext, type ServerList } from './provider.ts'
 
 /** Milliseconds before a retry after a failure; the interval if that is shorter. */

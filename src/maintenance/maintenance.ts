@@ -1,7 +1,9 @@
 import { join } from 'node:path'
 import type { Clock } from '../util/clock.ts'
+import { createFolder } from '../util/create-folder.ts'
 import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
+import { oneAtATime } from '../util/one-at-a-time.ts'
 import type { MaintenanceState, SharedValues } from '../util/part-metrics.ts'
 import { serverPatterns } from '../util/wildcard.ts'
 import { addRecords, fileName, isKept, type MaintenanceRecord, readRecords, toRecord } from './records.ts'
@@ -36,9 +38,8 @@ export class Maintenance {
   /** Unix milliseconds between which `#open` is valid. */
   #validFrom = 0
   #validUntil = 0
-  #syncing: Promise<void> | undefined
-  #isSyncDue = false
   #isFailing = false
+  #isClosed = false
   #stop = () => {}
 
   private constructor(options: MaintenanceOptions) {
@@ -48,6 +49,9 @@ export class Maintenance {
 
   static async open(options: MaintenanceOptions): Promise<Maintenance> {
     const maintenance = new Maintenance(options)
+    const { folder } = options
+    // Commands do not create it. If that fails, it is reported when something is to be stored.
+    if (folder !== undefined) await createFolder(folder).catch(() => {})
     await maintenance.sync()
     maintenance.#follow()
     return maintenance
@@ -105,16 +109,26 @@ export class Maintenance {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     this.#stop()
-    await this.#syncing
+    await this.sync()
   }
 
   /** Reads what commands and other replicas have added, and passes it on. Never rejects. */
-  sync(): Promise<void> {
-    this.#isSyncDue = true
-    this.#syncing ??= this.#syncWhileDue()
-    return this.#syncing
-  }
+  readonly sync = oneAtATime(async () => {
+    const { log } = this.#options
+    if (this.#isClosed) return
+    try {
+      await this.#syncOnce()
+      if (this.#isFailing) log.info('The maintenance that was started by commands can be read and stored again.')
+      this.#isFailing = false
+    } catch (error) {
+      const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
+      if (!this.#isFailing)
+        log.warn({ reason }, `The maintenance that was started by commands cannot be read or stored (${reason}).`)
+      this.#isFailing = true
+    }
+  })
 
   #follow(): void {
     const { folder, shared, clock } = this.#options
@@ -128,24 +142,6 @@ export class Maintenance {
     }
     schedule()
     this.#stop = () => cancel()
-  }
-
-  async #syncWhileDue(): Promise<void> {
-    while (this.#isSyncDue) {
-      this.#isSyncDue = false
-      const { log } = this.#options
-      try {
-        await this.#syncOnce()
-        if (this.#isFailing) log.info('The maintenance that was started by commands can be read and stored again.')
-        this.#isFailing = false
-      } catch (error) {
-        const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
-        if (!this.#isFailing)
-          log.warn({ reason }, `The maintenance that was started by commands cannot be read or stored (${reason}).`)
-        this.#isFailing = true
-      }
-    }
-    this.#syncing = undefined
   }
 
   async #syncOnce(): Promise<void> {

@@ -58,6 +58,9 @@ export async function readUpTo(file: FileHandle, path: string, maxBytes: number)
   return bytes
 }
 
+/** The text in UTF-8 without a byte order mark, which programs of Windows write and neither JSON nor the library for YAML accepts. */
+export const decodeText = (bytes: Buffer): string => new TextDecoder().decode(bytes)
+
 /**
  * Reads a file of limited size.
  * @throws FileSizeError, or Error of the system

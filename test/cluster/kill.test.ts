@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type CountedServers, startCountedServers } from '../helpers/counted-servers.ts'
 import { type RedisServer, startRedis } from '../helpers/redis-server.ts'
-import { type ServiceProcess, startService } from '../helpers/replica-process.ts'
+import { type ServiceProcess, shareServers, startService } from '../helpers/replica-process.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { until } from '../helpers/until.ts'
 
@@ -33,17 +33,7 @@ const startReplica = (name: string, servers: CountedServers, redis: RedisServer)
     STALE_AFTER: `${30_000 + awayMs}ms`,
   })
 
-const hasMembers = async (replicas: readonly ServiceProcess[]) =>
-  (await Promise.all(replicas.map((replica) => replica.metric('tickwarden_replica_members')))).every((n) => n === replicas.length)
-const owned = async (replicas: readonly ServiceProcess[]) => {
-  const shares = await Promise.all(replicas.map((replica) => replica.metric('tickwarden_replica_servers')))
-  return shares.reduce<number>((sum, share) => sum + (share ?? 0), 0)
-}
-async function isStable(replicas: readonly ServiceProcess[]): Promise<boolean> {
-  // Rendering the metrics again and again would take the CPU that the replicas need.
-  await sleep(50)
-  return (await hasMembers(replicas)) && (await owned(replicas)) === count
-}
+const isStable = (replicas: readonly ServiceProcess[]) => shareServers(replicas, count)
 
 /**
  * Waits until every server has been polled again by one replica only, and for some time: a poll may be in progress while a server

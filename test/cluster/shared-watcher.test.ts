@@ -120,12 +120,16 @@ describe('createSharedWatcher', () => {
     expect(later.watcher.snapshot().up).toBeUndefined()
   })
 
-  it('keeps the values of the other process until they are stale if its own first poll fails', async () => {
+  it('keeps the values of the other process until they are stale, and its last contact, if its own polls fail', async () => {
     const { clock, watcher, own, newest, receive } = await share({ status: new SourceError('refused', 'x: connection refused') })
     receive(newest())
     watcher.own(0)
     await clock.advance(0)
-    expect(own[0]).toMatchObject({ up: false, fields: newest().fields, lastContact: newest().lastContact })
+    const { fields, lastContact } = newest()
+    expect(own[0]).toMatchObject({ up: false, fields, lastContact })
+    await clock.advance(testPoll.staleAfter + testPoll.interval)
+    expect(watcher.snapshot()).toMatchObject({ up: false, lastContact, isStale: true })
+    expect(watcher.snapshot().fields).toEqual({})
   })
 
   it('spreads the second and later polls of servers that were taken over at the same time over the interval', async () => {

@@ -124,6 +124,17 @@ describe('a list of servers in a file', () => {
   )
 
   it(
+    'is read with a byte order mark, as programs of Windows write it',
+    withEachFormat(async (format) => {
+      const { file, log, seen, becomes } = await start(format)
+      writeFileSync(file, `\ufeff${format.write(['a', 'b', 'd']).replaceAll('\n', '\r\n')}`)
+      await becomes('a,b,d')
+      expect(seen).toEqual(['a,b,d'])
+      expect(log.lines).toEqual([])
+    }),
+  )
+
+  it(
     'keeps its servers and reports why once while it is empty, and is followed once it is complete',
     withEachFormat(async (format) => {
       const { file, log, names, pass, becomes } = await start(format)

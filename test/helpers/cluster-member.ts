@@ -54,7 +54,7 @@ export function joinCluster(
     blockMs: 2 * heartbeatMs,
     onEntry(entry) {
       entries.push(entry)
-      if (membership.epoch !== undefined && entry.epoch > membership.epoch) membership.check()
+      if (membership.epoch !== undefined && entry.epoch > membership.epoch) void membership.check()
     },
     onGap() {},
   })

@@ -26,6 +26,9 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
  */
 const maxBackMs = 150
 
+/** Pause between two requests as a multiple of the duration of the one before. */
+const restFactor = 5
+
 /** Reports player counts that are older than those before them. Each server reports a higher one in each reply. */
 function createOrder(servers: CountedServers, report: (text: string) => void) {
   const newest = new Map<string, number>()
@@ -96,8 +99,10 @@ export async function followReplica(
   }
   async function requestAll(): Promise<void> {
     for (let index = 0; !isOver; index = (index + 7) % steady) {
-      await sleep(10)
+      const startedAt = performance.now()
       if (follower.isHealthy) await request(`s${index}`)
+      // Longer on a busy machine: the requests must not take the CPU that the polls need.
+      await sleep(Math.max(10, restFactor * (performance.now() - startedAt)))
     }
   }
   const isRequesting = requestAll()

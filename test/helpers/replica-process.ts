@@ -69,3 +69,20 @@ export async function startService(
     },
   }
 }
+
+/** Pause after reading the metrics of all replicas, as a multiple of its duration: it takes the CPU that the replicas need. */
+const restFactor = 5
+
+/** Whether these replicas and no others share so many servers, each polled by one. Pauses if they do not. */
+export async function shareServers(replicas: readonly ServiceProcess[], count: number): Promise<boolean> {
+  const startedAt = performance.now()
+  const read = async ({ get }: ServiceProcess) => {
+    const text = await (await get('/metrics')).text()
+    return ['members', 'servers'].map((name) => Number(new RegExp(`^tickwarden_replica_${name} (\\S+)$`, 'm').exec(text)?.[1]))
+  }
+  const all = await Promise.all(replicas.map(read))
+  const areMembers = all.every(([members]) => members === replicas.length)
+  if (areMembers && all.reduce((sum, [, servers = 0]) => sum + servers, 0) === count) return true
+  await new Promise((resolve) => setTimeout(resolve, Math.max(50, restFactor * (performance.now() - startedAt))))
+  return false
+}

@@ -50,6 +50,13 @@ test('windows by cron pattern are open in their time zone', async () => {
   expect(maintenance.next('survival')?.from).toBe(Date.parse('2026-07-02T02:00:00Z'))
 })
 
+test('the folder of the records is created at the start, and its file is read when a command has written it', async () => {
+  const folder = join(mkdtempSync(join(tmpdir(), 'maintenance-')), 'data')
+  const { maintenance } = await open({ folder })
+  await addRecords(folder, [{ id: '1', kind: 'start', servers: ['*'], from: start, to: start + 1_000, reason: '' }], start)
+  await until(() => maintenance.of('survival') !== null)
+})
+
 test('a file that cannot be read is reported once, and when it can be read again', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'maintenance-'))
   const file = join(folder, 'maintenance.json')

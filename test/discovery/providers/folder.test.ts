@@ -38,7 +38,9 @@ it('reads servers.d next to the config file: one server per file, named after it
   // A broken file that is removed provides no servers.
   rmSync(inFolder('games.yml'))
   await expect.poll(names).toEqual(['first', 'hub'])
-  expect(log.filter((line) => line.includes('games.yml'))).toEqual([expect.stringContaining('colour: unknown setting')])
+  // On a busy machine, reading it may count as slow, which is logged too.
+  const problems = log.filter((line) => line.includes('games.yml') && !line.includes('nothing else could run'))
+  expect(problems).toEqual([expect.stringContaining('colour: unknown setting')])
 })
 
 it('refuses a server whose name is already in use, and reports both places', async () => {

@@ -27,8 +27,8 @@ const start = (urls: string, env: Readonly<Record<string, string>> = {}) =>
   startDiscovering({ yaml, env: { DISCOVERY_HTTP_SD: urls, DISCOVERY_HTTP_SD_INTERVAL: '1s', ...env } })
 
 it('requests the URL as Prometheus does, again after each interval, and follows the reply', async () => {
-  let names = ['a', 'b']
-  const { host, requests } = await listen((_request, response) => void response.writeHead(200, json).end(groups(...names)))
+  let [names, mark] = [['a', 'b'], '']
+  const { host, requests } = await listen((_request, response) => void response.writeHead(200, json).end(mark + groups(...names)))
   const service = await start(`http://watcher:secret@${host}/targets?x=hidden`)
   expect(await service.names()).toEqual(['own', 'a', 'b'])
   expect(requests[0]!.headers).toMatchObject({
@@ -39,6 +39,9 @@ it('requests the URL as Prometheus does, again after each interval, and follows 
   expect(requests[0]!.url).toBe('/targets?x=hidden')
   names = ['b', 'c']
   await expect.poll(service.names).toEqual(['own', 'b', 'c'])
+  // A byte order mark, as a file that a program of Windows has written may have.
+  ;[names, mark] = [['b', 'd'], '\ufeff']
+  await expect.poll(service.names).toEqual(['own', 'b', 'd'])
   names = []
   await expect.poll(service.names).toEqual(['own'])
   const [, list] = await service.lists()

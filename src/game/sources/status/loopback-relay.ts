@@ -55,6 +55,8 @@ export async function guardTcp<T>(
   }
   const abort = () => end(withProgress(toSourceError(signal.reason, target), 'connected'))
   upstream.on('error', (error) => end(toSourceError(error, target)))
+  // Also after the connection to the server has failed: an error that nobody listens for would end the process.
+  relay.on('error', (error) => end(toSourceError(error, target)))
   relay.once('connection', (socket) => {
     // The library opens one connection.
     relay.close()

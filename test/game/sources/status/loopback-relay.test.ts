@@ -1,6 +1,6 @@
 import { getEventListeners, once } from 'node:events'
 import net from 'node:net'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { SourceError } from '../../../../src/game/errors.ts'
 import { guardTcp } from '../../../../src/game/sources/status/loopback-relay.ts'
 import { hostileServer } from '../../../helpers/hostile-servers.ts'
@@ -62,6 +62,30 @@ it('passes the request and the reply on, and measures them', async () => {
   expect(upstream.destroyed).toBe(true)
   expect(getEventListeners(signal, 'abort')).toEqual([])
   await expect.poll(server.open).toBe(0)
+})
+
+it.each([
+  ['', 'exhausted'],
+  [', also if the connection has failed before', 'refused'],
+])('fails if no file descriptor is free to listen%s', async (before, code) => {
+  const isEarlier = before !== ''
+  const upstream = new net.Socket()
+  const listen = vi.spyOn(net.Server.prototype, 'listen').mockImplementation(function (this: net.Server) {
+    const error = Object.assign(new Error('listen EMFILE: too many open files 127.0.0.1'), { code: 'EMFILE' })
+    if (isEarlier) upstream.emit('error', Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }))
+    setImmediate(() => {
+      if (this.listenerCount('error') === 0) unheard = true
+      else this.emit('error', error)
+    })
+    return this
+  })
+  let unheard = false
+  const { result } = guard(0, async () => never, { upstream })
+  await expect(result).rejects.toMatchObject({ code })
+  await new Promise(setImmediate)
+  listen.mockRestore()
+  // An error without a listener ends the process.
+  expect(unheard).toBe(false)
 })
 
 it('refuses a reply that is longer than the limit', async () => {

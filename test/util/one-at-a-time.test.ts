@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { oneAtATime } from '../../src/discovery/one-at-a-time.ts'
+import { oneAtATime } from '../../src/util/one-at-a-time.ts'
 
 it('reads once more for all calls during a reading, forced if one of them asks for it, and again after an error', async () => {
   const forced: boolean[] = []
