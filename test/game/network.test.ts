@@ -59,7 +59,7 @@ async function busyServer(): Promise<{ readonly port: number; readonly makeRoom:
 describe('a connection to a name with several addresses', () => {
   it.each([
     ['the first', [v4, unreachable]],
-    ['the last', [unreachable, v4]],
+    ['the last', [unreachable, { address: 'fe80::1', family: 6 }, v4]],
     ['one in between', [v6, v4, unreachable]],
   ])('is made to %s if the others cannot be reached', async (_, addresses) => {
     const socket = connect(addresses, await listen())
