@@ -88,11 +88,13 @@ describe('a connection to a name with several addresses', () => {
 
   it('is given up when it is destroyed', async () => {
     const { port } = await busyServer()
-    const before = process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
+    const countSockets = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
+    const before = countSockets()
     const socket = connect([v4, { address: '127.0.0.2', family: 4 }], port)
     for (let turn = 0; turn < 3; turn++) await setImmediate()
     socket.destroy()
     await once(socket, 'close')
-    await expect.poll(() => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length).toBe(before)
+    // Sockets of earlier test files may be closed at the same time.
+    await expect.poll(countSockets).toBeLessThanOrEqual(before)
   })
 })
