@@ -64,7 +64,7 @@ async function busyServer(): Promise<{ readonly port: number; readonly makeRoom:
 describe('a connection to a name with several addresses', () => {
   it.each([
     ['the first', [v4, unreachable]],
-    ['the last', [unreachable, v4]],
+    ['the last', [unreachable, { address: 'fe80::1', family: 6 }, v4]],
     ['one in between', [v6, v4, unreachable]],
   ])('is made to %s if the others cannot be reached', async (_, addresses) => {
     const socket = await connect(addresses, await listen())
@@ -90,13 +90,15 @@ describe('a connection to a name with several addresses', () => {
 
   it('is given up when it is aborted', async () => {
     const { port } = await busyServer()
-    const before = process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
+    const countSockets = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
+    const before = countSockets()
     const deadline = new AbortController()
     const connecting = connect([v4, { address: '127.0.0.2', family: 4 }], port, deadline)
     for (let turn = 0; turn < 3; turn++) await setImmediate()
     deadline.abort(new Error('late'))
     await expect(connecting).rejects.toThrow('late')
-    await expect.poll(() => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length).toBe(before)
+    // Sockets of earlier test files may be closed at the same time.
+    await expect.poll(countSockets).toBeLessThanOrEqual(before)
   })
 })
 

@@ -1,12 +1,13 @@
 import type { LookupAddress } from 'node:dns'
 import { type AbortSignalLike, withOwnSignal } from '../../util/abortable.ts'
 import type { Clock } from '../../util/clock.ts'
-import { type SourceErrorCode, toSourceError } from '../errors.ts'
+import { SourceError } from '../errors.ts'
+import { ProtocolError } from '../protocol/error.ts'
 
 /** Milliseconds without a reply after which the next address is tried as well. */
 const attemptDelayMs = 250
-/** Errors after which the next address is tried. Any other reply or error, even an invalid one, ends the attempts. */
-const unreached: ReadonlySet<SourceErrorCode> = new Set(['refused', 'unreachable'])
+/** Whether a reply arrived, even an invalid one, which ends the attempts. After an error of the system the next address is tried. */
+const isReply = (error: unknown): boolean => error instanceof ProtocolError || error instanceof SourceError
 
 export type Attempt<T> = (address: LookupAddress, signal: AbortSignalLike) => Promise<T>
 
@@ -48,7 +49,7 @@ function race<T>(addresses: readonly LookupAddress[], attempt: Attempt<T>, own: 
         (error: unknown) => {
           running--
           failure ??= error
-          if (!unreached.has(toSourceError(error, one.address).code)) reject(error)
+          if (isReply(error)) reject(error)
           else if (waiting.length > 0) next()
           else if (running === 0) reject(failure)
         },

@@ -74,9 +74,12 @@ describe.each(['query', 'bedrock'] as const)('the %s source of a name with sever
     expect((await source.poll(never())).fields.playersMax).toBe(20)
   })
 
-  it('tries the next address if one is unreachable', async () => {
+  it.each([
     // The system itself refuses it, as it does an address that it has no route to.
-    const { source } = await subject(async () => [{ address: '255.255.255.255', family: 4 }, v4!])
+    ['it is unreachable', { address: '255.255.255.255', family: 4 }],
+    ['it is link-local', { address: 'fe80::1', family: 6 }],
+  ])('tries the next address if one cannot be used: %s', async (_, first) => {
+    const { source } = await subject(async () => [first, v4!])
     expect((await source.poll(never())).fields.playersMax).toBe(20)
   })
 
