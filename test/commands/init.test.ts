@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -87,6 +87,19 @@ describe('tickwarden init', () => {
   })
 
   it.each([
+    ['the file cannot be replaced', (folder: string) => mkdirSync(join(folder, 'tickwarden.yaml')), '', 'it is a folder'],
+    ['the folder cannot be written to', () => {}, '/proc', 'files cannot be written to /proc (ENOENT)'],
+  ])('changes no server.properties if %s', async (_, prepare, otherFolder, message) => {
+    const folder = temporary()
+    const file = join(folder, 'server.properties')
+    writeFileSync(file, 'server-port=1\n')
+    prepare(folder)
+    const { code, out } = await run(otherFolder || folder, ['init', '--yes', '--force', folder, '--enable-rcon'])
+    expect([code, out]).toEqual([1, expect.stringContaining(message)])
+    expect(readFileSync(file, 'utf8')).toBe('server-port=1\n')
+  })
+
+  it.each([
     [['nowhere/at/all'], 'is neither an address nor a folder'],
     [['.'], 'is a folder without server.properties'],
     [['127.0.0.1:1', '--listen', 'x y'], '--listen is "x y"'],
@@ -150,6 +163,8 @@ it('finds servers by their ports and folders', async () => {
     mkdirSync(join(folder, name))
     writeFileSync(join(folder, name, 'server.properties'), `server-port=${port}\n`)
   }
+  mkdirSync(join(folder, 'pipe'))
+  if (process.platform !== 'win32') execFileSync('mkfifo', [join(folder, 'pipe', 'server.properties')])
   const addresses = [demo.address, { ...demo.address, port: demo.rcon.address.port }]
   const { signal } = new AbortController()
   const names = async (folders: readonly string[]) => (await findServers(signal, { addresses, folders })).map(({ name }) => name)

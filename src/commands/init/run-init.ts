@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, mkdtemp, rmdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { loadConfig } from '../../config/config.ts'
@@ -92,6 +92,17 @@ async function addRcon(
   return { ...server, settings: { ...server.settings, MC_RCON: address, MC_RCON_PASSWORD: await ask.askPassword() } }
 }
 
+/** Tries to write to the working directory, before anything else is changed. @throws Error if that is not possible */
+async function checkWritable(): Promise<void> {
+  if (await isFolder('tickwarden.yaml')) throw new Error('tickwarden.yaml cannot be written: it is a folder.')
+  try {
+    await rmdir(await mkdtemp('.tickwarden-'))
+  } catch (error) {
+    const reason = `files cannot be written to ${resolve('.')} (${(error as NodeJS.ErrnoException).code})`
+    throw new Error(`Nothing was changed: ${reason}. Run the command in another folder.`, { cause: error })
+  }
+}
+
 /** Writes the files, each as a whole. @throws Error of the system, with the name of the file */
 async function write(files: readonly NewFile[]): Promise<void> {
   for (const { name, text, isSecret } of files) {
@@ -135,6 +146,7 @@ export async function runInit(call: Call): Promise<number> {
   }
   // Without questions all is known, so that nothing is changed if a file exists.
   if (ask === undefined) await refuse(filesFor(plan, { listen, extras: new Set(given), existingEnv: existing() }))
+  await checkWritable()
 
   const usedPorts = new Set<number>()
   const servers: PlannedServer[] = []
