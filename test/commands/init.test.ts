@@ -1,5 +1,7 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
+import fs from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -97,6 +99,31 @@ describe('tickwarden init', () => {
     const { code, out } = await run(otherFolder || folder, ['init', '--yes', '--force', folder, '--enable-rcon'])
     expect([code, out]).toEqual([1, expect.stringContaining(message)])
     expect(readFileSync(file, 'utf8')).toBe('server-port=1\n')
+  })
+
+  it('changes no server.properties if the disk is full', async () => {
+    const folder = temporary()
+    const file = join(folder, 'server.properties')
+    writeFileSync(file, 'server-port=1\n')
+    const full = vi.spyOn(fs, 'writeFile').mockRejectedValueOnce(Object.assign(new Error('full'), { code: 'ENOSPC' }))
+    syncBuiltinESMExports()
+    onTestFinished(() => {
+      full.mockRestore()
+      syncBuiltinESMExports()
+    })
+    const { code, out } = await run(folder, ['init', '--yes', folder, '--enable-rcon'])
+    expect([code, out]).toEqual([1, expect.stringContaining('(ENOSPC)')])
+    expect([readFileSync(file, 'utf8'), readdirSync(folder)]).toEqual(['server-port=1\n', ['server.properties']])
+  })
+
+  it('needs no .env without a secret, and names one that it cannot read', async () => {
+    const folder = temporary()
+    const init = () => run(folder, ['init', '--yes', '127.0.0.1:1', '--timeout', '2s', '--force'])
+    mkdirSync(join(folder, '.env'))
+    expect(await init()).toMatchObject({ code: 1, out: expect.stringContaining('Written: tickwarden.yaml') })
+    rmdirSync(join(folder, '.env'))
+    writeFileSync(join(folder, '.env'), Buffer.from('A=caf\xe9\n', 'latin1'))
+    expect(await init()).toMatchObject({ code: 2, out: expect.stringContaining('.env cannot be read (not UTF-8 text') })
   })
 
   it.each([
