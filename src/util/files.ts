@@ -99,11 +99,11 @@ export function readFileUpToSync(path: string, maxBytes: number, pipeWaitMs = ma
       const read = readAvailable(file, bytes, length)
       length += read ?? 0
       if (read) continue
-      // Until it has a writer, it seems to have ended.
       if (!isPipe || (read === 0 && length > 0)) break
-      if (waitedMs >= pipeWaitMs) throw new Error(`it is a pipe, to which nothing was written in ${pipeWaitMs / 1_000} s`)
+      // Without a writer it seems to have ended. One that has a writer may take its time, for example to ask for a password.
+      if (read === 0) waitedMs += pipeStepMs
+      if (waitedMs > pipeWaitMs) throw new Error(`it is a pipe, to which nothing was written in ${pipeWaitMs / 1_000} s`)
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pipeStepMs)
-      waitedMs += pipeStepMs
     }
     if (length > maxBytes || size > maxBytes) throw new FileSizeError(path, Math.max(size, length), maxBytes)
     return bytes.subarray(0, length)

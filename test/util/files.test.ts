@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { FileSizeError, readFileUpTo, readFileUpToSync, readTextIfExists } from '../../src/util/files.ts'
 
 let folder: string
@@ -49,9 +49,9 @@ it.skipIf(process.platform === 'win32')('does not wait for ever for the writer o
   execFileSync('mkfifo', [path])
   expect(() => readFileUpToSync(path, 1_000, 40)).toThrow('it is a pipe, to which nothing was written in 0.04 s')
   expect(await readFileUpTo(path, 1_000)).toHaveLength(0)
-  // The shell opens the pipe once it is read, and writes in two parts.
-  const writer = spawn('sh', ['-c', '{ echo one; sleep 0.1; echo two; } > "$0"', path])
-  expect(readFileUpToSync(path, 1_000, 60_000).toString()).toBe('one\ntwo\n')
+  // The shell opens the pipe once it is read, and pauses for longer than it would be waited for without a writer.
+  const writer = spawn('sh', ['-c', '{ sleep 0.2; echo one; sleep 0.2; echo two; } > "$0"', path])
+  await vi.waitFor(() => expect(readFileUpToSync(path, 1_000, 100).toString()).toBe('one\ntwo\n'), 60_000)
   await new Promise((resolve) => writer.on('close', resolve))
 })
 
