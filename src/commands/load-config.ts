@@ -19,12 +19,13 @@ export function configOf(call: Call, input: Input = {}): Config {
   try {
     return loadConfig(inputOf(call, input))
   } catch (error) {
-    if (error instanceof ConfigError) throw new UsageError(describeProblems(error))
+    if (error instanceof ConfigError) throw new UsageError(describeProblems(error.problems))
     throw error
   }
 }
 
-function describeProblems({ problems }: ConfigError): string {
+/** The message for wrong settings, which names each of them. */
+export function describeProblems(problems: readonly string[]): string {
   const count = problems.length === 1 ? 'One setting is' : `${problems.length} settings are`
   return `${count} wrong:\n${problems.map((problem) => `  - ${problem}`).join('\n')}\n--help all lists all settings.`
 }

@@ -69,6 +69,8 @@ export function readConfigFile(path: string, problems: string[]): FileContents |
     problems,
   )
   const listen = found.get('listen')
+  for (const key of ['host', 'port'])
+    if (listen && found.has(key)) problems.push(`${listen.from} and ${key} are both set; remove one of them`)
   return {
     settings: new Map([...found, ...(listen ? splitListen(listen, problems) : [])]),
     servers: readServers(tree?.get('servers') ?? null, path, problems),

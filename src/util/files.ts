@@ -1,4 +1,4 @@
-import { type BigIntStats, closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { chmod, type FileHandle, open, readlink, realpath, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import type { Options } from 'write-file-atomic'
@@ -62,11 +62,12 @@ export async function readUpTo(file: FileHandle, path: string, maxBytes: number)
 export const decodeText = (bytes: Buffer): string => new TextDecoder().decode(bytes)
 
 /**
- * Reads a file of limited size.
+ * Reads a file of limited size. A pipe to which nothing is written is empty.
  * @throws FileSizeError, or Error of the system
  */
 export async function readFileUpTo(path: string, maxBytes: number): Promise<Buffer> {
-  const file = await open(path)
+  // Opening a pipe without a writer would take one of the few threads for files and names, for ever.
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
     return await readUpTo(file, path, maxBytes)
   } finally {
@@ -74,15 +75,39 @@ export async function readFileUpTo(path: string, maxBytes: number): Promise<Buff
   }
 }
 
-/** Like {@link readFileUpTo}. Blocks. */
-export function readFileUpToSync(path: string, maxBytes: number): Buffer {
-  const file = openSync(path, 'r')
+/** Milliseconds to wait for the writer of a pipe, and between two attempts. */
+const [maxPipeWaitMs, pipeStepMs] = [5_000, 20]
+
+/** Reads what is there; undefined if a pipe has nothing now. */
+function readAvailable(file: number, bytes: Buffer, length: number): number | undefined {
+  try {
+    return readSync(file, bytes, length, bytes.length - length, null)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return undefined
+    throw error
+  }
+}
+
+/** Like {@link readFileUpTo}, but waits for the writer of a pipe. Blocks. @throws Error if nothing is written to a pipe */
+export function readFileUpToSync(path: string, maxBytes: number, pipeWaitMs = maxPipeWaitMs): Buffer {
+  // Opening a pipe without a writer would block for ever, and no signal would be handled.
+  const isPipe = statSync(path).isFIFO()
+  const file = openSync(path, isPipe ? constants.O_RDONLY | constants.O_NONBLOCK : 'r')
   try {
     const { size } = fstatSync(file)
     const bytes = Buffer.alloc(size > maxBytes ? 0 : maxBytes + 1)
     let length = 0
-    for (let read = 1; read > 0 && length < bytes.length; length += read)
-      read = readSync(file, bytes, length, bytes.length - length, null)
+    let waitedMs = 0
+    while (length < bytes.length) {
+      const read = readAvailable(file, bytes, length)
+      length += read ?? 0
+      if (read) continue
+      if (!isPipe || (read === 0 && length > 0)) break
+      // Without a writer it seems to have ended. One that has a writer may take its time, for example to ask for a password.
+      if (read === 0) waitedMs += pipeStepMs
+      if (waitedMs > pipeWaitMs) throw new Error(`it is a pipe, to which nothing was written in ${pipeWaitMs / 1_000} s`)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pipeStepMs)
+    }
     if (length > maxBytes || size > maxBytes) throw new FileSizeError(path, Math.max(size, length), maxBytes)
     return bytes.subarray(0, length)
   } finally {

@@ -1,8 +1,10 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
+import fs from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { parse } from 'yaml'
 import { setProperties } from '../../src/commands/init/enable-rcon.ts'
 import { envText } from '../../src/commands/init/files.ts'
@@ -87,6 +89,44 @@ describe('tickwarden init', () => {
   })
 
   it.each([
+    ['the file cannot be replaced', (folder: string) => mkdirSync(join(folder, 'tickwarden.yaml')), '', 'it is a folder'],
+    ['the folder cannot be written to', () => {}, '/proc', 'files cannot be written to /proc (ENOENT)'],
+  ])('changes no server.properties if %s', async (_, prepare, otherFolder, message) => {
+    const folder = temporary()
+    const file = join(folder, 'server.properties')
+    writeFileSync(file, 'server-port=1\n')
+    prepare(folder)
+    const { code, out } = await run(otherFolder || folder, ['init', '--yes', '--force', folder, '--enable-rcon'])
+    expect([code, out]).toEqual([1, expect.stringContaining(message)])
+    expect(readFileSync(file, 'utf8')).toBe('server-port=1\n')
+  })
+
+  it('changes no server.properties if the disk is full', async () => {
+    const folder = temporary()
+    const file = join(folder, 'server.properties')
+    writeFileSync(file, 'server-port=1\n')
+    const full = vi.spyOn(fs, 'writeFile').mockRejectedValueOnce(Object.assign(new Error('full'), { code: 'ENOSPC' }))
+    syncBuiltinESMExports()
+    onTestFinished(() => {
+      full.mockRestore()
+      syncBuiltinESMExports()
+    })
+    const { code, out } = await run(folder, ['init', '--yes', folder, '--enable-rcon'])
+    expect([code, out]).toEqual([1, expect.stringContaining('(ENOSPC)')])
+    expect([readFileSync(file, 'utf8'), readdirSync(folder)]).toEqual(['server-port=1\n', ['server.properties']])
+  })
+
+  it('needs no .env without a secret, and names one that it cannot read', async () => {
+    const folder = temporary()
+    const init = () => run(folder, ['init', '--yes', '127.0.0.1:1', '--timeout', '2s', '--force'])
+    mkdirSync(join(folder, '.env'))
+    expect(await init()).toMatchObject({ code: 1, out: expect.stringContaining('Written: tickwarden.yaml') })
+    rmdirSync(join(folder, '.env'))
+    writeFileSync(join(folder, '.env'), Buffer.from('A=caf\xe9\n', 'latin1'))
+    expect(await init()).toMatchObject({ code: 2, out: expect.stringContaining('.env cannot be read (not UTF-8 text') })
+  })
+
+  it.each([
     [['nowhere/at/all'], 'is neither an address nor a folder'],
     [['.'], 'is a folder without server.properties'],
     [['127.0.0.1:1', '--listen', 'x y'], '--listen is "x y"'],
@@ -141,6 +181,19 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
   })
 })
 
+it('takes the end of the input for Ctrl+C', async () => {
+  const never = () => new Promise(() => {})
+  vi.doMock('@clack/prompts', async (original) => ({ ...(await original<object>()), text: never }))
+  onTestFinished(() => void vi.doUnmock('@clack/prompts'))
+  const { questions } = await import('../../src/commands/init/questions.ts')
+  const before = process.listeners('beforeExit')
+  const answer = questions.askRcon(() => undefined)
+  // Of the process, once nothing keeps it running.
+  for (const listener of process.listeners('beforeExit')) if (!before.includes(listener)) listener(0)
+  await expect(answer).rejects.toThrow('Cancelled; no configuration was written.')
+  expect(process.listeners('beforeExit')).toEqual(before)
+})
+
 it('finds servers by their ports and folders', async () => {
   const folder = temporary()
   for (const [name, port] of [
@@ -150,6 +203,8 @@ it('finds servers by their ports and folders', async () => {
     mkdirSync(join(folder, name))
     writeFileSync(join(folder, name, 'server.properties'), `server-port=${port}\n`)
   }
+  mkdirSync(join(folder, 'pipe'))
+  if (process.platform !== 'win32') execFileSync('mkfifo', [join(folder, 'pipe', 'server.properties')])
   const addresses = [demo.address, { ...demo.address, port: demo.rcon.address.port }]
   const { signal } = new AbortController()
   const names = async (folders: readonly string[]) => (await findServers(signal, { addresses, folders })).map(({ name }) => name)

@@ -5,6 +5,7 @@ import http2 from 'node:http2'
 import net from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
+import { parseGoFlags } from '../../src/commands/mc-monitor/flags.ts'
 import { runMcMonitor } from '../../src/commands/mc-monitor/run-mc-monitor.ts'
 import { startBedrockDemoServer } from '../../src/demo/bedrock.ts'
 import { type DemoServer, startDemoServer } from '../../src/demo/demo-server.ts'
@@ -258,4 +259,10 @@ it('collect-otel reports a collector that refuses or does not listen, and goes o
   await until(() => absent.out().includes('ECONNREFUSED'))
   absent.child.kill('SIGTERM')
   expect((await absent.ended).code).toBe(0)
+})
+
+it('waits as long as a timer can for an interval that is longer', () => {
+  const flags = [{ name: 'interval', type: 'duration', default: '10s' }] as const
+  const ms = (text: string) => parseGoFlags(flags, ['-interval', text], {}).values.duration('interval')
+  expect([ms('1m'), ms('720h')]).toEqual([60_000, 2 ** 31 - 1])
 })

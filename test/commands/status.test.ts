@@ -199,7 +199,8 @@ describe('tickwarden status', () => {
     [['x', '--json', '--players'], 'exclude each other'],
     [['x', '--interval', '1s'], 'no effect without --watch'],
     [['x', '--jsn'], "unknown option '--jsn'; did you mean --json?"],
-    [['x', '--proxy-protocol', 'v3'], '--mc-proxy-protocol is "v3"; expected one of v1, v2'],
+    [['x', '--proxy-protocol', 'v3'], 'One setting is wrong:\n  - --mc-proxy-protocol is "v3"; expected one of v1, v2\n'],
+    [['x', '--rcon', ':'], '2 settings are wrong:\n  - --mc-rcon is ":"; expected host'],
   ])('refuses %j', async (args, message) => {
     await expect(run(args)).rejects.toThrow(message)
   })

@@ -140,6 +140,13 @@ describe('listen addresses', () => {
       expect.stringContaining(`listen is "${given}"; expected host:port`),
     ])
   })
+
+  it('in listen exclude host and port', () => {
+    expect(problems({ file: file('listen: 127.0.0.1:7000\nhost: "::"\nport: 7001\n') })).toEqual([
+      expect.stringMatching(/: listen and host are both set; remove one of them$/),
+      expect.stringMatching(/: listen and port are both set; remove one of them$/),
+    ])
+  })
 })
 
 describe('METRICS_LISTEN', () => {

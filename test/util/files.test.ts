@@ -1,7 +1,8 @@
+import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { FileSizeError, readFileUpTo, readFileUpToSync, readTextIfExists } from '../../src/util/files.ts'
 
 let folder: string
@@ -41,6 +42,17 @@ describe.each(Object.entries(readers))('%s()', (_, read) => {
     await expect(read(join(folder, 'none'), 1)).rejects.toMatchObject({ code: 'ENOENT' })
     await expect(read(folder, 100_000)).rejects.toMatchObject({ code: 'EISDIR' })
   })
+})
+
+it.skipIf(process.platform === 'win32')('does not wait for ever for the writer of a pipe', async () => {
+  const path = join(folder, 'pipe')
+  execFileSync('mkfifo', [path])
+  expect(() => readFileUpToSync(path, 1_000, 40)).toThrow('it is a pipe, to which nothing was written in 0.04 s')
+  expect(await readFileUpTo(path, 1_000)).toHaveLength(0)
+  // The shell opens the pipe once it is read, and pauses for longer than it would be waited for without a writer.
+  const writer = spawn('sh', ['-c', '{ sleep 0.2; echo one; sleep 0.2; echo two; } > "$0"', path])
+  await vi.waitFor(() => expect(readFileUpToSync(path, 1_000, 100).toString()).toBe('one\ntwo\n'), 60_000)
+  await new Promise((resolve) => writer.on('close', resolve))
 })
 
 it('the text of a file that does not exist is undefined, but not that of a larger one', async () => {

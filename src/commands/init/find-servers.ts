@@ -48,9 +48,15 @@ export function nameServers(list: readonly Texts[]): readonly PlannedServer[] {
   })
 }
 
-/** The content of server.properties in a folder; undefined if there is none. */
-export const readProperties = (folder: string): Promise<Buffer | undefined> =>
-  readFileUpTo(join(folder, 'server.properties'), maxPropertiesBytes).catch(() => undefined)
+/** The content of server.properties in a folder; undefined if there is none that can be read. */
+export async function readProperties(folder: string): Promise<Buffer | undefined> {
+  const path = join(folder, 'server.properties')
+  try {
+    return (await stat(path)).isFile() ? await readFileUpTo(path, maxPropertiesBytes) : undefined
+  } catch {
+    return undefined
+  }
+}
 
 export const propertiesIn = async (folder: string): Promise<Properties> =>
   parseProperties(decodeProperties((await readProperties(folder)) ?? Buffer.of()))

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { loadConfig } from '../../config/config.ts'
 import { duration, hostPort } from '../../settings/kinds/index.ts'
 import type { Texts } from '../../settings/read.ts'
-import { readText } from '../../settings/read-text.ts'
+import { readText, type UnreadableFileError } from '../../settings/read-text.ts'
 import { formatHostPort, formatServerAddress } from '../../util/address.ts'
 import { escapeControls } from '../../util/escape-controls.ts'
 import { writeAtomic } from '../../util/files.ts'
@@ -92,6 +92,35 @@ async function addRcon(
   return { ...server, settings: { ...server.settings, MC_RCON: address, MC_RCON_PASSWORD: await ask.askPassword() } }
 }
 
+/** More than all files together. */
+const probeBytes = 64 * 1024
+
+/** Tries to write to the working directory, before anything else is changed. @throws Error if that is not possible */
+async function checkWritable(names: readonly string[]): Promise<void> {
+  for (const name of names) if (await isFolder(name)) throw new Error(`${name} cannot be written: it is a folder.`)
+  let folder: string | undefined
+  try {
+    folder = await mkdtemp('.tickwarden-')
+    await writeFile(join(folder, 'probe'), Buffer.alloc(probeBytes))
+  } catch (error) {
+    const reason = `files cannot be written to ${resolve('.')} (${(error as NodeJS.ErrnoException).code})`
+    throw new Error(`Nothing was changed: ${reason}. Run the command in another folder.`, { cause: error })
+  } finally {
+    if (folder !== undefined) await rm(folder, { recursive: true })
+  }
+}
+
+/** The text of `.env`, empty if there is none: a folder of that name is often a Python virtual environment. @throws UsageError */
+function readEnv(): string {
+  try {
+    return readText('.env')
+  } catch (error) {
+    const { code, message } = error as UnreadableFileError
+    if (code === 'ENOENT' || code === 'EISDIR') return ''
+    throw new UsageError(`.env cannot be read (${message})`)
+  }
+}
+
 /** Writes the files, each as a whole. @throws Error of the system, with the name of the file */
 async function write(files: readonly NewFile[]): Promise<void> {
   for (const { name, text, isSecret } of files) {
@@ -122,7 +151,6 @@ export async function runInit(call: Call): Promise<number> {
     return 1
   }
   const given = extras.filter((extra) => call.flags[extra])
-  const existing = () => (existsSync('.env') ? readText('.env') : '')
   const [first, ...others] = chosen
   const withSecrets = first && { ...first, settings: { ...secretsFor(call.settings), ...first.settings } }
   const plan = withSecrets === undefined ? [] : [withSecrets, ...others]
@@ -133,8 +161,10 @@ export async function runInit(call: Call): Promise<number> {
     if (ask === undefined) throw new UsageError(`already there: ${names.join(', ')}; --force replaces what exists`)
     if (!(await ask.mayReplace(names))) throw new Error('No configuration was written.')
   }
+  const planned = filesFor(plan, { listen, extras: new Set(given), existingEnv: readEnv() })
   // Without questions all is known, so that nothing is changed if a file exists.
-  if (ask === undefined) await refuse(filesFor(plan, { listen, extras: new Set(given), existingEnv: existing() }))
+  if (ask === undefined) await refuse(planned)
+  await checkWritable(planned.map(({ name }) => name))
 
   const usedPorts = new Set<number>()
   const servers: PlannedServer[] = []
@@ -146,12 +176,12 @@ export async function runInit(call: Call): Promise<number> {
     isOk = (await pollAll([polled], { timeoutMs, stop: call.stop, print })) && isOk
   }
   const wanted = new Set(ask === undefined || given.length > 0 ? given : await ask.chooseExtras(extras))
-  const files = filesFor(servers, { listen, extras: wanted, existingEnv: existing() })
+  const files = filesFor(servers, { listen, extras: wanted, existingEnv: readEnv() })
   if (ask !== undefined) await refuse(files)
   call.stop.throwIfAborted()
   await write(files)
   // What was written must be valid, whatever the environment of this shell is.
-  loadConfig({ file: 'tickwarden.yaml', env: parseEnv(existing()) })
+  loadConfig({ file: 'tickwarden.yaml', env: parseEnv(readEnv()) })
   const end = [
     `Written: ${files.map(({ name }) => name).join(', ')}`,
     `Next: ${commandName}, then open http://${formatHostPort(listen).replace(/^(0\.0\.0\.0|\[::\]):/, 'localhost:')}`,

@@ -7,7 +7,7 @@ import { MetricDataReader, toHrTime } from '../../otlp/metric-data.ts'
 import { formatHostPort, parseHostPort } from '../../util/address.ts'
 import { version } from '../../util/package.ts'
 import type { GoValues } from './flags.ts'
-import { addressesOf, noServers, pollGauges } from './monitoring.ts'
+import { addressesOf, intervalOf, noServers, pollGauges } from './monitoring.ts'
 import { log } from './ping.ts'
 
 /**
@@ -74,7 +74,7 @@ export async function collectOtel(values: GoValues, stop: AbortSignal): Promise<
   }
   for (const { edition, host, port } of addresses)
     log(`otel\tadding ${edition === 'java' ? 'Java' : 'Bedrock'} server`, { host, port: String(port) })
-  const [intervalMs, timeoutMs] = [values.duration('interval'), values.duration('otel-collector-timeout')]
+  const [intervalMs, timeoutMs] = [intervalOf(values), values.duration('otel-collector-timeout')]
   while (!stop.aborted) {
     await delay(intervalMs, undefined, { signal: stop }).catch(() => {})
     if (stop.aborted) break

@@ -17,6 +17,8 @@ export class EnvironmentError extends Error {
   override readonly name = 'EnvironmentError'
 }
 
+const maxTimerMs = 2 ** 31 - 1
+
 const unitsMs: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
 
 /** A duration of Go in milliseconds, `1m30s`; undefined if it is not valid. */
@@ -83,8 +85,8 @@ export function parseGoFlags(
   const values = {
     text,
     number: (name: string) => Number(text(name)),
-    /** Milliseconds. */
-    duration: (name: string) => goDuration(text(name)) ?? 0,
+    /** Milliseconds, at most what a timer accepts: beyond it, Node.js would wait for one. */
+    duration: (name: string) => Math.min(goDuration(text(name)) ?? 0, maxTimerMs),
     isSet: (name: string) => isTrue(text(name)),
     list: (name: string) => words(name).flatMap((word) => word.trim() || []),
   }

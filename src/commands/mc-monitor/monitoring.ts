@@ -9,7 +9,7 @@ import { formatHostPort, formatServerAddress, parseHostPort, type ServerAddress 
 import { look } from '../status/look.ts'
 import { measurementLine } from '../status/telegraf.ts'
 import type { GoValues } from './flags.ts'
-import { log, maxTimeoutMs, notReady, ping } from './ping.ts'
+import { log, notReady, ping } from './ping.ts'
 
 const defaultPorts = { java: 25565, bedrock: 19132 } as const
 export const noServers = 'requires at least one server\n'
@@ -40,7 +40,7 @@ export async function pollGauges(
   { timeoutMs: given, ...options }: { readonly timeoutMs: number; readonly proxyProtocol?: 'v1' | 'v2' },
   signal: AbortSignal,
 ): Promise<string> {
-  const timeoutMs = Math.min(Math.max(given, 1), maxTimeoutMs)
+  const timeoutMs = Math.max(given, 1)
   const servers = new Map(addresses.map((address) => [formatServerAddress(address), address]))
   const looks = await Promise.all(
     [...servers].map(([text, address]) => look({ text, addresses: [address] }, { ...options, timeoutMs, signal })),
@@ -98,6 +98,9 @@ export async function exportForPrometheus(values: GoValues, stop: AbortSignal): 
   })
 }
 
+/** The interval of a command, milliseconds: at least 10, because no server is to be read without a pause. */
+export const intervalOf = (values: GoValues): number => Math.max(10, values.duration('interval'))
+
 const maxSendMs = 10_000
 
 /** Sends lines over one connection. */
@@ -135,7 +138,7 @@ export async function gatherForTelegraf(values: GoValues, stop: AbortSignal): Pr
     return measurementLine({ host, port, ...measured }, Date.now())
   }
   for (;;) {
-    await delay(Math.max(10, values.duration('interval')), undefined, { signal: stop }).catch(() => {})
+    await delay(intervalOf(values), undefined, { signal: stop }).catch(() => {})
     if (stop.aborted) return 0
     const lines = await Promise.all(addresses.map(gather))
     if (stop.aborted) return 0

@@ -3,9 +3,6 @@ import type { ServerAddress } from '../../util/address.ts'
 
 export type Ping = Awaited<ReturnType<typeof ping>>
 
-/** Of a timer of Node.js. */
-export const maxTimeoutMs = 2 ** 31 - 1
-
 /** Reads a server as mc-monitor does: a missing count is 0 for Java and -1 for Bedrock. @throws SourceError */
 export async function ping(
   address: ServerAddress,
@@ -14,7 +11,7 @@ export async function ping(
 ) {
   const started = performance.now()
   const settings = address.edition === 'java' ? { address, ...options } : { address }
-  const fields = await readFields(settings, Math.min(Math.max(timeoutMs, 1), maxTimeoutMs), stop, { isProbe: true })
+  const fields = await readFields(settings, Math.max(timeoutMs, 1), stop, { isProbe: true })
   /** Seconds. */
   const responseTime = (performance.now() - started) / 1_000
   const missing = address.edition === 'bedrock' ? -1 : 0

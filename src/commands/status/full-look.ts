@@ -9,6 +9,7 @@ import { environmentOf, type Setting, type SettingTable } from '../../settings/s
 import { formatServerAddress, type ServerAddress } from '../../util/address.ts'
 import { UsageError } from '../../util/usage-error.ts'
 import { pollOnce } from '../check/poll-all.ts'
+import { describeProblems } from '../load-config.ts'
 import type { Look } from './look.ts'
 
 /** The secrets in the environment of the sources that the flags switch on. */
@@ -33,7 +34,7 @@ export function serverOf(settings: Texts, env: Texts = {}): ServerSettings {
   const read = readServer({ flags: settings, env, file: new Map() }, problems)
   problems.push(...findConflicts(read, undefined))
   const server = toServer(read)
-  if (problems.length > 0 || server === undefined) throw new UsageError(problems.join('\nerror: '))
+  if (problems.length > 0 || server === undefined) throw new UsageError(describeProblems(problems))
   return server
 }
 

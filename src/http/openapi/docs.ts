@@ -87,10 +87,10 @@ async function createDocsApp(routes: readonly RouteOptions[], { styles, database
   return app
 }
 
-/** Headers of a request for a file. */
-const fileHeaders = ['if-none-match', 'if-modified-since', 'range'] as const
+/** Headers of a request for a file. Without `range`: a file is only sent as a whole. */
+const fileHeaders = ['if-none-match', 'if-modified-since'] as const
 /** Headers that belong to one connection or one reply. */
-const ownHeaders: readonly string[] = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']
+const ownHeaders: readonly string[] = ['accept-ranges', 'connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']
 
 /**
  * Serves `/openapi.json`, generated from the schemas of the routes, and `/docs` to read it. Must be called before the routes are
@@ -124,7 +124,7 @@ export function registerDocs(app: FastifyInstance, options: DocsOptions): void {
     return reply
       .code(inner.statusCode)
       .headers({ ...Object.fromEntries(headers), ...htmlHeaders })
-      .headers(isPage ? { vary: 'Accept-Language' } : {})
+      .headers(isPage ? { vary: 'Accept-Language', 'cache-control': 'no-cache' } : {})
       .send(isPage ? frame(inner.payload, root, request.headers) : inner.rawPayload)
   }
   app.get('/docs', hidden, handler)

@@ -8,6 +8,8 @@ export interface Kind<T> {
   readonly example?: string
   /** Set for a comma-separated list. */
   readonly many?: true
+  /** Every valid text, if they are few. */
+  readonly choices?: readonly string[]
   /** Set for local files and folders, which only the administrator may set. */
   readonly isLocal?: true
   /** Undefined if the text is not valid. */
@@ -18,6 +20,7 @@ export interface Kind<T> {
 
 export const oneOf = <const T extends string>(...choices: readonly T[]): Kind<T> => ({
   example: choices[0] ?? '',
+  choices,
   expected: `one of ${choices.join(', ')}`,
   parse: (given) => choices.find((choice) => choice === given),
 })

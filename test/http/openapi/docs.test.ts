@@ -114,6 +114,10 @@ describe('/docs', () => {
     const etag = (await get('/docs/static/swagger-ui.css')).headers.get('etag') ?? ''
     const again = await get('/docs/static/swagger-ui.css', { 'if-none-match': etag })
     expect([again.status, await again.text()]).toEqual([304, ''])
+    // After an upgrade, a page that is cached would load files that no longer exist.
+    expect((await get('/docs')).headers.get('cache-control')).toBe('no-cache')
+    for (const range of ['bytes=0-3', 'bytes=999999999-'])
+      expect((await get('/docs/static/swagger-ui.css', { range })).status).toBe(200)
     for (const path of ['/docs/nothing', '/docs/static/nothing.js', '/docs/static/..%2F..%2Fpackage.json']) {
       const reply = await fetch(url + path)
       expect([reply.status, reply.headers.get('content-type')]).toEqual([404, 'application/problem+json; charset=utf-8'])
