@@ -181,7 +181,7 @@ export class FleetRecorder {
 
   async #tidy(): Promise<void> {
     try {
-      await this.#store.prune(this.#now())
+      await this.#store.prune(this.#now(), [...this.#servers.keys()])
       this.#bytes = await this.#store.bytes()
     } catch (error) {
       this.#writer.report(error)
