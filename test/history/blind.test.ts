@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'libsql'
@@ -303,4 +303,16 @@ it('forgets servers that are no longer watched once nothing of them is kept', as
   // The number of the newest one must not become that of another server.
   expect(names).toEqual(['Server', 'played', 'steady', 'changed', 'broken', 'newest'])
   left.close()
+})
+
+it.each(['deleted', 'replaced'])('says once that its file was %s while it was open', async (what) => {
+  await open({ Server: { status } })
+  await poll(undefined, 2 * minute)
+  expect(log.lines).toEqual([])
+  const copy = join(folder, 'copy.db')
+  new HistoryStore({ path: copy, days: 400 }).close()
+  if (what === 'deleted') rmSync(join(folder, 'history.db'))
+  else renameSync(copy, join(folder, 'history.db'))
+  await poll(undefined, 3 * minute)
+  expect(log.lines).toEqual([expect.stringContaining('error: the file of the history was deleted or replaced while it was open')])
 })
