@@ -182,14 +182,11 @@ export class FleetRecorder {
 
   async #tidy(): Promise<void> {
     try {
-      const isLost = await this.#store.isLost()
-      if (isLost && !this.#isLost) {
+      if (!this.#isLost && (await this.#store.isLost())) {
+        this.#isLost = true
         const what = 'the file of the history was deleted or replaced while it was open'
-        this.#options.log.error(
-          `${what}: what is recorded is lost when Tickwarden stops; restart it to use the file that is there`,
-        )
+        this.#options.log.error(`${what}: what is recorded is lost when Tickwarden stops; restart it to use the file that is there`)
       }
-      this.#isLost = isLost
       await this.#store.prune(this.#now(), [...this.#servers.keys()])
       this.#bytes = await this.#store.bytes()
     } catch (error) {
