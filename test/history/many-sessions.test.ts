@@ -77,5 +77,5 @@ it('keeps and lists the newest of a server with more than a million', () => {
   file.close()
   expect(store.sessions.players(server, 365 * day, now + 5_000, true)).toHaveLength(10_000)
   expect(store.sessions.last(server)).toHaveLength(200)
-  expect(store.sessions.players(server, 365 * day, now + 5_000, true, 1)).toMatchObject([{ seconds: 5, firstSeen: now }])
+  expect(store.sessions.regulars(server, 365 * day, now + 5_000, true, 1)).toMatchObject([{ seconds: 5, firstSeen: now }])
 })

@@ -185,7 +185,9 @@ export class FleetRecorder {
       if (!this.#isLost && (await this.#store.isLost())) {
         this.#isLost = true
         const what = 'the file of the history was deleted or replaced while it was open'
-        this.#options.log.error(`${what}: what is recorded is lost when Tickwarden stops; restart it to use the file that is there`)
+        this.#options.log.error(
+          `${what}: what is recorded is lost when Tickwarden stops; restart it to use the file that is there`,
+        )
       }
       await this.#store.prune(this.#now(), [...this.#servers.keys()])
       this.#bytes = await this.#store.bytes()
