@@ -3,7 +3,7 @@ import { FleetRecorder, incidentSaveMs, type RecordingOptions } from './recordin
 import type { Session } from './recording/sessions.ts'
 import { isPassing, reasonOf } from './store/file-error.ts'
 import { type OpenStore, type OpenStoreOptions, openFile, openStore } from './store/open-store.ts'
-import type { PlayerTime } from './store/session-table.ts'
+import type { PlayerTime, Regular } from './store/session-table.ts'
 import type { StoreClient } from './store/store-client.ts'
 import type { PlayerCounts, ServerOverview } from './values/overview.ts'
 import type { RangeQuery, RangeValues } from './values/range.ts'
@@ -91,11 +91,18 @@ export class History {
     return this.#knowsPlayers(server) ? sessions : sessions.map((one) => (one.isOnline ? { ...one, isOnline: null } : one))
   }
 
-  /** Longest time first. @param range milliseconds up to now; @param limit how many of them */
-  async players(server: string, range: number, limit?: number): Promise<readonly PlayerTime[]> {
+  /** Longest time first. @param range milliseconds up to now */
+  async players(server: string, range: number): Promise<readonly PlayerTime[]> {
     if (!this.#recordsPlayers) return []
     const id = await this.#recorder.saved(server)
-    return this.#store.sessions.players(id, range, this.#now(), this.#knowsPlayers(server), limit)
+    return this.#store.sessions.players(id, range, this.#now(), this.#knowsPlayers(server))
+  }
+
+  /** The first of them, with when they were first seen. */
+  async regulars(server: string, range: number, limit: number): Promise<readonly Regular[]> {
+    if (!this.#recordsPlayers) return []
+    const id = await this.#recorder.saved(server)
+    return this.#store.sessions.regulars(id, range, this.#now(), this.#knowsPlayers(server), limit)
   }
 
   /** The incidents, newest first. */

@@ -61,7 +61,7 @@ export async function collectDetails(parts: ServerPageParts, watcher: Watcher, f
     history.uptime(name, 1),
     history.incidents({ servers: [name], since, limit: maxIncidents }),
     isPublic ? history.sessions(name) : null,
-    isPublic ? history.players(name, 7 * dayMs, maxRegulars) : null,
+    isPublic ? history.regulars(name, 7 * dayMs, maxRegulars) : null,
     chartsWithValues(history, name),
   ])
   const snapshot = watcher.snapshot()

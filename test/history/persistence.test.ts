@@ -343,7 +343,7 @@ it('answers from a thread of its own as it does without', async () => {
       await history.range('Server', hour),
       await history.uptime('Server', 3),
       await history.sessions('Server'),
-      await history.players('Server', 60 * minute, 10),
+      await history.regulars('Server', 60 * minute, 10),
       overview.get('Server'),
       await history.peak(clock.wall() - 60 * minute, clock.wall()),
     ])

@@ -167,6 +167,20 @@ describe('maskValue', () => {
     expect(errors.map(({ message }) => message)).toEqual(['[hidden]', '[hidden]', '12345678'])
   })
 
+  it('masks errors in place, with their stacks, and changes nothing else that it is given', () => {
+    const error = Object.assign(new Error('failed: 12345678'), { code: '12345678', name: '12345678' })
+    expect(error.stack).toContain('12345678')
+    expect(maskValue(error, mask)).toBe(error)
+    expect(error).toMatchObject({ message: 'failed: [hidden]', code: '12345678', name: '12345678' })
+    expect(error.stack).not.toContain('failed: 12345678')
+    const frozen = Object.freeze(new Error('nothing'))
+    expect(maskValue(frozen, mask)).toBe(frozen)
+    const value = { '12345678': 'x', list: [{ text: '12345678' }] }
+    expect(maskValue({ '12345678': 'x' }, mask)).toEqual({ '[hidden]': 'x' })
+    expect(maskValue(value, mask)).toEqual({ '[hidden]': 'x', list: [{ text: '[hidden]' }] })
+    expect(value).toEqual({ '12345678': 'x', list: [{ text: '12345678' }] })
+  })
+
   it('searches bytes once for each mask', () => {
     const bytes = Buffer.from('icon')
     const counting = vi.fn(mask)

@@ -71,6 +71,7 @@ async function parseText(text: string): Promise<unknown> {
     const fail = (reason: string) => new SnapshotError(reason, { cause: error })
     if (bare.trim() === '') throw fail('it is empty')
     if (error instanceof NestingError) throw fail(`it is ${error.message}`)
+    if (bare.includes('\0')) throw fail('it is not valid JSON: it has NUL characters; is it UTF-16 instead of UTF-8?')
     const mistake = await firstMistake(bare)
     throw fail(mistake === undefined ? 'it is not valid JSON, or truncated' : `it is not valid JSON (${mistake})`)
   }
@@ -132,6 +133,8 @@ export async function loadSnapshot<Entry>(
   const { elements, first, lastUpdate, sample } =
     isPlain && at !== undefined ? readPlain(value, Math.floor(at / 1000)) : readList(value)
   const today = sample && at !== undefined ? dayAt(at, 2) : undefined
+  /** Decoding replaced what is not UTF-8 by this character. */
+  const isGarbled = text.includes('\ufffd')
   const pauses = createPauses()
   const entries: Entry[] = []
   const rejected: EntryNote[] = []
@@ -141,6 +144,8 @@ export async function loadSnapshot<Entry>(
     const entry = format.read(elements[position], warnings.length < maxWarnings ? warn : undefined, today)
     if (typeof entry === 'string') rejected.push({ position, reason: entry })
     else entries.push(entry)
+    if (isGarbled && warnings.length < maxWarnings && JSON.stringify(elements[position]).includes('\ufffd'))
+      warn('has the character U+FFFD; is the file not UTF-8?')
     if (pauses.isDue()) await pauses.take()
   }
   return { lastUpdate, sample, entries, rejected, warnings: warnings.slice(0, maxWarnings) }

@@ -10,6 +10,9 @@ import type { Log } from '../../util/log.ts'
 import type { Origin } from './origin.ts'
 import { maxSnapshotBytes, SnapshotError } from './read-snapshot.ts'
 
+/** Start of the version of a text without an ETag: its digest. */
+const digestPrefix = 'sha256-'
+
 /** Maximum size of the first line of a copy, which has the ETag: Node.js accepts 16 KiB of headers. */
 const maxHeadBytes = 64 * 1024
 
@@ -43,7 +46,7 @@ export function urlOrigin(options: UrlOriginOptions): Origin {
     async read(version) {
       const headers = {
         accept: 'application/json',
-        ...(version !== undefined && { 'if-none-match': version }),
+        ...(version !== undefined && !version.startsWith(digestPrefix) && { 'if-none-match': version }),
         ...(authorization !== undefined && { authorization }),
       }
       const reply = await client.request({ url: target, headers }).catch((error: HttpError) => {
@@ -52,7 +55,9 @@ export function urlOrigin(options: UrlOriginOptions): Origin {
       if (reply.status === 304 && version !== undefined) return undefined
       if (reply.headers.location !== undefined) throw new SnapshotError('it cannot be fetched (unexpected redirect)')
       if (reply.status < 200 || reply.status > 299) throw new SnapshotError(`the server answered ${reply.status}`)
-      return { text: reply.body.toString('utf8'), version: reply.headers.etag }
+      const found = reply.headers.etag ?? digestPrefix + createHash('sha256').update(reply.body).digest('base64url')
+      // The server has no ETags, or it has not compared them.
+      return found === version ? undefined : { text: reply.body.toString('utf8'), version: found }
     },
     async keep({ text, version: etag }) {
       try {

@@ -34,6 +34,7 @@ export class FleetRecorder {
   /** Position of the next servers to be written. */
   #next = 0
   #bytes = 0
+  #isLost = false
   /** Resolves when it is known what is stored of the servers. */
   #loading: Promise<void> = Promise.resolve()
   #stop: (() => void)[] = []
@@ -181,7 +182,14 @@ export class FleetRecorder {
 
   async #tidy(): Promise<void> {
     try {
-      await this.#store.prune(this.#now())
+      if (!this.#isLost && (await this.#store.isLost())) {
+        this.#isLost = true
+        const what = 'the file of the history was deleted or replaced while it was open'
+        this.#options.log.error(
+          `${what}: what is recorded is lost when Tickwarden stops; restart it to use the file that is there`,
+        )
+      }
+      await this.#store.prune(this.#now(), [...this.#servers.keys()])
       this.#bytes = await this.#store.bytes()
     } catch (error) {
       this.#writer.report(error)

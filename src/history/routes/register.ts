@@ -145,8 +145,7 @@ export function registerHistory(
     isOptional: true,
     async read(server, { range }) {
       if (playersOff !== undefined) throw notFound(`Players are not served because ${playersOff} is false.`)
-      const players = await history.players(server, range)
-      return { players: players.map(({ firstSeen: _, ...player }) => player) }
+      return { players: await history.players(server, range) }
     },
   })
   add({

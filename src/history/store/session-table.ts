@@ -11,10 +11,13 @@ export interface PlayerTime {
   readonly sessions: number
   /** Unix milliseconds. */
   readonly lastSeen: number
-  /** Of all sessions; null if the player joined for the first time before the server was watched. */
-  readonly firstSeen: number | null
   /** Null if that is not known now. */
   readonly online: boolean | null
+}
+
+export interface Regular extends PlayerTime {
+  /** Of all sessions, Unix milliseconds; null if the player joined for the first time before the server was watched. */
+  readonly firstSeen: number | null
 }
 
 /** How many players are listed at most. */
@@ -96,29 +99,34 @@ export class SessionTable {
    * @param limit how many of them
    */
   players(server: number, range: number, now: number, isKnown: boolean, limit = maxPlayers): readonly PlayerTime[] {
-    // With a plus, SQLite does not look for the sessions of the server, which are far more than those of the player.
     const rows = this.#connection.all(
-      `SELECT name, uuid, seconds, count, seen, online, iif(uuid IS NULL,
-          (SELECT ifnull(joined_at, left_at) FROM sessions WHERE server = ?1 AND player = name ORDER BY id LIMIT 1),
-          (SELECT ifnull(joined_at, left_at) FROM sessions AS own WHERE +server = ?1 AND own.uuid = played.uuid ORDER BY id LIMIT 1))
-        FROM (
-          SELECT (SELECT player FROM sessions WHERE id = newest) AS name, * FROM (
-            SELECT max(id) AS newest, uuid, count(*) AS count, max(ifnull(till, joined_at)) AS seen, max(online) AS online,
-              CAST(round(sum(ifnull(max(till - max(joined_at, ?2), 0), 0)) / 1000.0) AS INTEGER) AS seconds
-            FROM (
-              SELECT *, iif(online, iif(?4, ?3, changed_at), max(left_at, ifnull(joined_at, left_at))) AS till
-              FROM sessions WHERE server = ?1 AND changed_at >= ?2
-            ) WHERE ifnull(till, joined_at) >= ?2 GROUP BY ifnull(uuid, player)
-          ) ORDER BY seconds DESC, seen DESC, name LIMIT ?5
-        ) AS played`,
+      `SELECT (SELECT player FROM sessions WHERE id = newest) AS name, uuid, seconds, count, seen, online FROM (
+          SELECT max(id) AS newest, uuid, count(*) AS count, max(ifnull(till, joined_at)) AS seen, max(online) AS online,
+            CAST(round(sum(ifnull(max(till - max(joined_at, ?2), 0), 0)) / 1000.0) AS INTEGER) AS seconds
+          FROM (
+            SELECT *, iif(online, iif(?4, ?3, changed_at), max(left_at, ifnull(joined_at, left_at))) AS till
+            FROM sessions WHERE server = ?1 AND changed_at >= ?2
+          ) WHERE ifnull(till, joined_at) >= ?2 GROUP BY ifnull(uuid, player)
+        ) ORDER BY seconds DESC, seen DESC, name LIMIT ?5`,
       ...[server, now - range, now, isKnown ? 1 : 0, limit],
     )
-    return rows.map(([name, id, seconds, sessions, lastSeen, online, firstSeen]) => ({
+    return rows.map(([name, id, seconds, sessions, lastSeen, online]) => ({
       player: toPlayer({ name: String(name), ...(typeof id === 'string' && { id }) }),
       ...{ seconds: Number(seconds), sessions: Number(sessions), lastSeen: Number(lastSeen) },
-      firstSeen: firstSeen as number | null,
       online: online === 1 ? isKnown || null : false,
     }))
+  }
+
+  /** The first of `players`, with what is read of each: of all players it would take as long again. */
+  regulars(...given: Parameters<SessionTable['players']>): readonly Regular[] {
+    const [server] = given
+    return this.players(...given).map((one) => {
+      const { ID: id, NAME: name } = one.player
+      // With a plus, SQLite does not look for the sessions of the server, which are far more than those of the player.
+      const [which, value] = id === '' ? ['server = ? AND player', name] : ['+server = ? AND uuid', id]
+      const first = `SELECT ifnull(joined_at, left_at) FROM sessions WHERE ${which} = ? ORDER BY id LIMIT 1`
+      return { ...one, firstSeen: (this.#connection.first(first, server, value)?.[0] ?? null) as number | null }
+    })
   }
 
   /** Whether any server has a session of the player. @param uuid with dashes */

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { IncidentRecord } from '../incidents.ts'
 import type { SessionChange } from '../recording/sessions.ts'
@@ -49,6 +50,7 @@ export interface StoreOptions extends DatabaseOptions {
 export class HistoryStore {
   readonly #connection: Connection
   readonly #options: StoreOptions
+  readonly #inode: number | undefined
   readonly buckets: Buckets
   readonly sessions: SessionTable
   readonly incidents: IncidentTable
@@ -57,6 +59,7 @@ export class HistoryStore {
   constructor(options: StoreOptions) {
     this.#options = options
     this.#connection = new Connection(openDatabase(options))
+    this.#inode = inodeOf(options)
     this.buckets = new Buckets(this.#connection)
     this.sessions = new SessionTable(this.#connection)
     this.incidents = new IncidentTable(this.#connection)
@@ -101,8 +104,11 @@ export class HistoryStore {
     })
   }
 
-  /** Deletes what is older than it is kept: at most so much at once that other calls need not wait long. */
-  prune(now: number): void {
+  /**
+   * Deletes what is older than it is kept: at most so much at once that other calls need not wait long.
+   * @param watched names of the servers that are watched
+   */
+  prune(now: number, watched: readonly string[]): void {
     if (this.#options.isReadOnly) return
     const keptMs = this.#options.days * dayMs
     this.#connection.transaction(() => {
@@ -112,6 +118,7 @@ export class HistoryStore {
       this.sessions.prune(now - keptMs)
       this.#pruneFlapping('events', 'time')
       this.#pruneFlapping('incidents', 'from_at')
+      this.buckets.pruneServers(watched)
     })
   }
 
@@ -150,6 +157,11 @@ export class HistoryStore {
     return true
   }
 
+  /** Whether the file was deleted or replaced since it was opened: what is written is then lost. */
+  isLost(): boolean {
+    return inodeOf(this.#options) !== this.#inode
+  }
+
   /** Memory used for a database in memory, or for pages of the file, in bytes. */
   bytes(): number {
     const bytes =
@@ -172,3 +184,7 @@ export class HistoryStore {
     this.#connection.close()
   }
 }
+
+/** Identifies the file at the path of the database; undefined if it is kept nowhere. */
+const inodeOf = ({ path, isTemporary, isReadOnly }: StoreOptions): number | undefined =>
+  path === undefined || isTemporary || isReadOnly ? undefined : statSync(path, { throwIfNoEntry: false })?.ino

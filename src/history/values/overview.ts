@@ -63,9 +63,12 @@ export class Overview {
     this.#changed.clear()
   }
 
-  /** Values of this time are written: late, if the database was locked before. */
+  /** Values of this time are written: late, if the database was locked before. What has not been read needs no note. */
   change(time: number): void {
-    for (const { step } of [tenMinutes, eachDay]) this.#changed.add(Math.floor(time / step) * step)
+    for (const [{ step }, read] of [[tenMinutes, this.#recent] as const, [eachDay, this.#days] as const]) {
+      const start = Math.floor(time / step) * step
+      if (read.has(start)) this.#changed.add(start)
+    }
   }
 
   /** As of the last call of `refresh`. */

@@ -104,6 +104,7 @@ describe('a text that is not a snapshot', () => {
     ['<html>', 'it is not valid JSON, or truncated'],
     ['not [a] list', 'it is not valid JSON, or truncated'],
     ['  [1, 2  ', 'it is not valid JSON, or truncated'],
+    [Buffer.from('[1]', 'utf16le').toString(), 'it is not valid JSON: it has NUL characters; is it UTF-16 instead of UTF-8?'],
     ['[\ufeff]', 'it is not valid JSON (line 1, column 2: this is not JSON)'],
     ['['.repeat(10_000), expect.stringMatching(/^it is .*nested/)],
     [snapshot([comeback()]).slice(0, -1), 'it is not valid JSON, or truncated'],
@@ -191,6 +192,13 @@ it('has the first 100 warnings, and every entry', async () => {
   expect(warnings).toHaveLength(100)
   expect(warnings.at(-1)).toEqual({ position: 50, reason: 'two is not a field of this database' })
   expect((await comebacks(...Array.from({ length: 101 }, () => comeback({ one: 1 })))).warnings).toHaveLength(100)
+})
+
+it('has a warning for an entry of a file that is not UTF-8', async () => {
+  const text = snapshot([comeback(), comeback({ title: 'Café' })])
+  const { entries, warnings } = await loadSnapshot(Buffer.from(text, 'latin1').toString(), comebackFormat)
+  expect(entries).toHaveLength(2)
+  expect(warnings).toEqual([{ position: 2, reason: 'has the character U+FFFD; is the file not UTF-8?' }])
 })
 
 it('is sample data only if it says so', async () => {

@@ -86,6 +86,29 @@ it('is fetched, requested again with its ETag, and loaded only if it has changed
   expect(titleOf(store)).toBe('b')
 })
 
+it.each([
+  ['has no ETags', () => ({})],
+  ['does not compare ETags', (body: string) => ({ etag: `"${body}"` })],
+])('is loaded only if it has changed when the server %s', async (_what, headersOf) => {
+  answer = (_request, reply) => reply.writeHead(200, headersOf('a')).end(text('a'))
+  const lines: unknown[] = []
+  const log = { ...silentLog, info: (_object: object, line?: string) => void lines.push(line) }
+  const store = await open(log)
+  await until(() => statusOf(store)?.state === 'ready')
+  const first = store.current('kcomebacks')
+  await store.refresh('kcomebacks')
+  expect(store.current('kcomebacks')).toBe(first)
+  // Nor after a restart, for which the copy has it.
+  await store.close()
+  const second = await open(log)
+  await second.lastUpdate('kcomebacks')
+  expect(lines.filter((line) => line === 'snapshot loaded')).toHaveLength(2)
+  expect(requested.every((request) => request.headers['if-none-match']?.startsWith('sha') !== true)).toBe(true)
+  answer = (_request, reply) => reply.writeHead(200, headersOf('b')).end(text('b'))
+  await second.refresh('kcomebacks')
+  expect(titleOf(second)).toBe('b')
+})
+
 it('is shown by host and last segment, because the path may be secret', async () => {
   answer = serve(text('a'), '"1"')
   const store = await open()

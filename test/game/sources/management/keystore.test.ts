@@ -82,8 +82,10 @@ describe.skipIf(!hasTool('openssl'))('the fingerprint of a keystore', () => {
     }
     onTestFinished(() => void Object.assign(prototype, { spawn }))
     const pfx = readFileSync(made.keystore)
+    const listeners = process.listenerCount('exit')
     await Promise.all(Array.from({ length: 6 }, (_, index) => keystoreFingerprint(pfx, `wrong ${index}`)))
     expect(maxRunning).toBe(2)
+    expect(process.listenerCount('exit')).toBe(listeners)
   })
 
   it('is not decoded after the service has ended', async () => {
