@@ -11,7 +11,7 @@ import {
   linesOf,
 } from '../../src/notify/channels/channel.ts'
 import { channelTypes } from '../../src/notify/channels/index.ts'
-import { cut, type Notification } from '../../src/notify/notification.ts'
+import { createNotification, cut, type Notification } from '../../src/notify/notification.ts'
 import type { HttpRequest } from '../../src/util/http-client.ts'
 import { selfSigned } from '../helpers/certificate.ts'
 import { testNotification } from '../helpers/notifications.ts'
@@ -161,6 +161,15 @@ it('telegram uses the server that is configured', async () => {
   expect(await requestsOf('telegram', values, {})).toEqual(request('https://api.telegram.org'))
   for (const url of ['http://bots.test/x', 'http://bots.test/x/'])
     expect(await requestsOf('telegram', { ...values, url }, {})).toEqual(request('http://bots.test/x'))
+})
+
+it('nobody is mentioned in telegram but by the template', () => {
+  const values = { at: 0, event: 'join', server: 'a', group: null, error: null, duration: null, player: '@admin_1' } as const
+  const template = { join: '@oncall {player}: {motd}, {version}' }
+  const seen = { ...state, motd: 'ask @owner', version: '@1' }
+  const textIn = (name: string) => createNotification(template, { ...values, state: seen }, 0, typeOf(name).quote).text
+  expect(textIn('telegram')).toBe('@oncall @\u2060admin_1: ask @\u2060owner, @\u20601')
+  for (const { type } of channelTypes) if (type !== 'telegram') expect(textIn(type)).toBe('@oncall @admin_1: ask @owner, @1')
 })
 
 it('the pause of a reply is in its body, in seconds', () => {
