@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   type ChannelContext,
   type ChannelValues,
@@ -15,6 +15,7 @@ import { createNotification, cut, type Notification } from '../../src/notify/not
 import type { HttpRequest } from '../../src/util/http-client.ts'
 import { selfSigned } from '../helpers/certificate.ts'
 import { testNotification } from '../helpers/notifications.ts'
+import { until } from '../helpers/until.ts'
 
 const typeOf = (name: string) => {
   const type = channelTypes.find(({ type }) => type === name)
@@ -329,6 +330,16 @@ describe('email', () => {
     const { port } = await startMailServer()
     const url = `${values.url ?? 'smtp://localhost'}:${port}`
     await expect(send({ ...values, url })).rejects.toMatchObject({ message, isTemporary })
+  })
+
+  it('does not wait forever for a server that is never silent', async () => {
+    const tooLong = new AbortController()
+    vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(tooLong.signal)
+    const { commands, port } = await startMailServer({ EHLO: '250-test' })
+    const sent = send({ url: `smtp://localhost:${port}` })
+    await until(() => commands.length > 0)
+    tooLong.abort()
+    await expect(sent).rejects.toMatchObject({ message: 'the mail is not accepted within 60000 ms', isTemporary: true })
   })
 
   it('is encrypted from the beginning with smtps, and checks the certificate of the name', async () => {
