@@ -28,6 +28,13 @@ it.skipIf(!hasTool('chromium'))('the page stays German while it is live', async 
       `${numbers}.filter((e) => e.scrollWidth > e.clientWidth || e.offsetHeight > 30).map((e) => e.textContent)`,
     ),
   ).toEqual([])
+  // In a row, the players begin after what is before them.
+  await page.setViewportSize({ width: 600, height: 900 })
+  await page.getByRole('button', { name: 'Zeilen' }).click()
+  const [place, count] = await Promise.all(
+    ['.players', '.players b'].map((part) => page.locator(`article ${part}`).boundingBox()),
+  )
+  expect(count!.x).toBeGreaterThanOrEqual(place!.x)
   await page.setViewportSize({ width: 360, height: 900 })
   await page.clock.fastForward(8_000)
   await page
