@@ -87,7 +87,11 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     await page.addInitScript(`globalThis.Date = class extends Date {
       constructor(...of) { super(...(of.length > 0 ? of : [Date.now()])) }
       static now() { return super.now() + 3_600_000 }
-    }`)
+    }
+    globalThis.wasOffline = false
+    new MutationObserver(() => {
+      wasOffline ||= document.documentElement.classList.contains('offline')
+    }).observe(document, { subtree: true, attributeFilter: ['class'] })`)
     await page.goto(`${fleet.url}/servers/survival`)
     await page.locator('#connection[data-state=live]').waitFor()
     await page.locator('.plot canvas').nth(3).waitFor()
@@ -95,6 +99,7 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     expect(await violationsOf(page)).toEqual([])
     const lastContact = page.locator('.facts div', { hasText: 'Last contact' })
     await expect.poll(() => lastContact.textContent()).toMatch(/now|seconds? ago/)
+    expect(await page.evaluate('wasOffline')).toBe(false)
     await page.screenshot({ path: join(screenshots, `server-${width}-${scheme}.png`), fullPage: true })
     expect(problems).toEqual([])
   })

@@ -55,26 +55,31 @@ export function setUpTheme(): void {
 
 /** Time for which a lost connection may be replaced before the values count as old, ms: a stream that ends is soon requested again. */
 const grace = 3_000
+/** The same for the first connection, from the start of the page. */
+const firstGrace = 10_000
 /**
  * Age from which on the values are old although no connection was lost, ms: those of a machine that was asleep, or of a page that the
- * browser has restored. A page in the background asks once a minute.
+ * browser has suspended. A page in the background asks once a minute, by timers that browsers delay by up to another minute.
  */
-const maxAge = 90_000
+const maxAge = 150_000
 
 let isCurrent = true
 /** False while the service does not answer, or no longer watches the server. */
 export const areValuesCurrent = (): boolean => isCurrent
 /** Monotonic milliseconds since when there is no connection. */
-let lostAt: number | undefined
+let lostAt: number | undefined = firstGrace - grace
+/** Whether the service has sent anything to the scripts: before, its clock is not known. */
+let isHeard = false
 /** Why the values are not current although the service answers. */
 let outdated: string | undefined
 let tab: { readonly title: string; readonly totals: Totals } | undefined
 
 /** @param reason why the values are not current although the service answers */
 export function showConnection(connection: Connection, reason?: string): void {
-  if (connection === 'reconnecting') lostAt ??= performance.now()
+  if (connection === 'reconnecting') lostAt = Math.min(lostAt ?? Number.POSITIVE_INFINITY, performance.now())
   else {
     lostAt = undefined
+    isHeard = true
     lastMessage = serviceTime()
   }
   outdated = reason
@@ -95,7 +100,8 @@ export function showTab(title: string, totals: Totals): void {
 function drawAge(): void {
   if (tab === undefined) return
   const isLost = lostAt !== undefined && performance.now() - lostAt >= grace
-  isCurrent = outdated === undefined && !isLost && serviceTime() - lastMessage < maxAge
+  const isOld = isHeard && serviceTime() - lastMessage >= maxAge
+  isCurrent = outdated === undefined && !isLost && !isOld
   const notice = required('stale')
   const text = isCurrent ? '' : (outdated ?? texts.stale(format.near(lastMessage, serviceTime())))
   // It is read out by screen readers each time it is set.
