@@ -50,7 +50,12 @@ export async function runNotify(
   const [{ name: server = 'survival', group = null } = {}] = servers
   const results = chosen.map(async (settings) => {
     const { name, type, values } = settings
-    const notification = createNotification(settings.templates, sampleOf(event as NotifiedEvent, server, group, now), now)
+    const notification = createNotification(
+      settings.templates,
+      sampleOf(event as NotifiedEvent, server, group, now),
+      now,
+      type.quote,
+    )
     try {
       const context = createContext({ type, client, allowPrivate, now: Date.now })
       await type.send(

@@ -110,7 +110,8 @@ export class ChannelNotifier {
     const { told, drafts } = applyRule(this.#rule, followed.told, followed.memory, seen)
     if (told === followed.told) return
     const now = this.#options.clock.wall()
-    const notifications = drafts.map((draft) => createNotification(this.settings.templates, draft, now))
+    const { templates, type } = this.settings
+    const notifications = drafts.map((draft) => createNotification(templates, draft, now, type.quote))
     const before = followed.told
     followed.told = told
     followed.isBusy = true

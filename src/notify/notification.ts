@@ -100,10 +100,15 @@ export function templateOf({ event, endOf }: TemplateValues, own: Readonly<Parti
   return own[event] ?? otherwise
 }
 
-export const renderTemplate = (template: string, values: TemplateValues): string =>
-  template.replace(placeholder, (_, name: string) =>
-    String((variables as Readonly<Record<string, Variable>>)[name]?.(values) ?? ''),
-  )
+/** The variables whose values are from a game server or its players, not from the administrator. */
+const foreign: readonly string[] = ['player', 'version', 'motd'] satisfies (keyof typeof variables)[]
+
+/** @param quote see `ChannelType` */
+export const renderTemplate = (template: string, values: TemplateValues, quote = (value: string) => value): string =>
+  template.replace(placeholder, (_, name: string) => {
+    const value = String((variables as Readonly<Record<string, Variable>>)[name]?.(values) ?? '')
+    return foreign.includes(name) ? quote(value) : value
+  })
 
 /** Cuts a text off, never within a character. @param max UTF-16 code units */
 export function cut(text: string, max: number): string {
@@ -119,14 +124,15 @@ const maxListed = 1_000
 const withoutLongList = (state: LiveState): LiveState =>
   (state.players?.length ?? 0) > maxListed ? { ...state, players: null } : state
 
-/** @param own templates of the channel; @param now Unix milliseconds */
+/** @param own templates of the channel @param now Unix milliseconds @param quote see `ChannelType` */
 export function createNotification(
   own: Readonly<Partial<Record<NotifiedEvent, string>>>,
   values: TemplateValues,
   now: number,
+  quote?: (value: string) => string,
 ): Notification {
   const { event, at, server, group, error, duration, state } = values
-  const text = cut(escapeControlsInLines(renderTemplate(templateOf(values, own), values)), maxText)
+  const text = cut(escapeControlsInLines(renderTemplate(templateOf(values, own), values, quote)), maxText)
   return {
     ...{ id: randomUUID(), at, event, server, group, text, error, duration },
     ...{ state: state && withoutLongList(state), queuedAt: Math.round(now) },
@@ -135,7 +141,7 @@ export function createNotification(
 
 /** What is told instead of notifications for which there was no room. @param now Unix milliseconds */
 export function describeDropped(count: number, now: number): Notification {
-  const error = `${count} more notifications were dropped because the channel failed`
+  const error = `${count} more ${count === 1 ? 'notification was' : 'notifications were'} dropped because too many were waiting`
   const nothing = { server: null, group: null, duration: null, state: null }
   return createNotification({}, { ...nothing, event: 'trouble', at: Math.round(now), error }, now)
 }

@@ -4,11 +4,10 @@ import type { AssetNames } from './assets.ts'
 import type { Density } from './view/card.ts'
 import type { ViewContext } from './view/context.ts'
 import { h, htmlParts, toHtml, type ViewElement } from './view/node.ts'
+import type { Tab } from './view/summary.ts'
 
 export interface PageDocument {
-  readonly title: string
-  /** Servers that are down, for the icon. */
-  readonly down: number
+  readonly tab: Tab
   readonly body: readonly ViewElement[]
   /** JSON of a `PageData`. */
   readonly data: string
@@ -56,14 +55,14 @@ const rowDepth = 6
  * is rendered in slices.
  */
 export async function renderDocument(
-  { title, down, body, data, assets, entry, density, canonical, preview, feed }: PageDocument,
+  { tab, body, data, assets, entry, density, canonical, preview, feed }: PageDocument,
   { root, texts, brand }: ViewContext,
 ): Promise<string> {
   const asset = (name: string) => `${root}page/assets/${name}`
   const style = (href: string) => h('link', { rel: 'stylesheet', href })
   const head = [
     h('meta', { charset: 'utf-8' }),
-    h('title', {}, title),
+    h('title', {}, tab.title),
     h('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),
     h('meta', { name: 'color-scheme', content: 'light dark' }),
     h('meta', { name: 'theme-color', media: '(prefers-color-scheme: light)', content: '#f5f6f8' }),
@@ -73,7 +72,7 @@ export async function renderDocument(
     h('script', { src: asset(assets['theme.js']) }),
     style(asset(assets[`${entry}.css`])),
     ...(brand === undefined ? [] : [style(root + brand.styles)]),
-    h('link', { rel: 'icon', type: 'image/svg+xml', href: `${root}page/icon${down > 0 ? '-alert' : ''}.svg`, id: 'icon' }),
+    h('link', { rel: 'icon', type: 'image/svg+xml', href: `${root}page/${tab.icon}.svg`, id: 'icon' }),
     ...(feed === undefined
       ? []
       : [h('link', { rel: 'alternate', type: 'application/atom+xml', title: texts.server.incidents, href: feed })]),
@@ -83,7 +82,7 @@ export async function renderDocument(
   ]
   // Not a view: the text of a script is not escaped like other text.
   const script = `<script type="application/json" id="data">${data}</script>`
-  let html = `<!doctype html><html lang="${texts.language}"${density === undefined ? '' : ` data-density="${density}"`}><head>${head.map(toHtml).join('')}</head><body>`
+  let html = `<!doctype html><html lang="${texts.language}" data-build="${assets.build}"${density === undefined ? '' : ` data-density="${density}"`}><head>${head.map(toHtml).join('')}</head><body>`
   const pauses = createPauses()
   for (const element of body) {
     for (const part of htmlParts(element, rowDepth)) {

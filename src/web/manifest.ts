@@ -4,7 +4,7 @@ import { loadSharp } from '../util/sharp.ts'
 import { addReply, hidden } from './assets.ts'
 import type { Brand } from './brand.ts'
 import { cleanName } from './view/clean-text.ts'
-import { faviconSvg } from './view/icons.ts'
+import { faviconSvg, iconNames } from './view/icons.ts'
 
 const sizes = [192, 512] as const
 const type = 'image/svg+xml'
@@ -15,7 +15,7 @@ async function drawIcon(size: number, picture: string | undefined): Promise<Buff
   const inner = Math.round(size * 0.6)
   const ground = { width: size, height: size, channels: 4 as const, background: '#171b21' }
   // Of a vector, as many pixels as needed: 16 at 72 dpi.
-  const icon = await sharp(Buffer.from(faviconSvg(0, picture)), { density: (72 * inner) / 16 })
+  const icon = await sharp(Buffer.from(faviconSvg('icon', picture)), { density: (72 * inner) / 16 })
     .resize(inner, inner, { kernel: 'nearest' })
     .png()
     .toBuffer()
@@ -52,8 +52,7 @@ export function registerManifest(app: FastifyInstance, title: string, { logo, ac
     'application/manifest+json; charset=utf-8',
   )
   addReply(app, '/page/manifest.webmanifest', manifest)
-  addReply(app, '/page/icon.svg', prepare(faviconSvg(0, picture), type))
-  addReply(app, '/page/icon-alert.svg', prepare(faviconSvg(1, picture), type))
+  for (const icon of iconNames) addReply(app, `/page/${icon}.svg`, prepare(faviconSvg(icon, picture), type))
   for (const size of sizes) {
     let drawn: PreparedReply | undefined
     app.get(`/page/icon-${size}.png`, hidden, async (request, reply) => {

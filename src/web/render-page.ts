@@ -14,7 +14,7 @@ import { viewControls, viewFooter, viewHeader, viewHeading, viewNotices } from '
 import { h, type ViewElement } from './view/node.ts'
 import { viewBadge, viewDataTable, viewTableRow } from './view/parts.ts'
 import { viewServerBody, viewServerHead, viewServerSources, viewServerVisits, viewShare } from './view/server.ts'
-import { pageTitle, totalsOf, viewSummary } from './view/summary.ts'
+import { tabOf, totalsOf, viewSummary } from './view/summary.ts'
 import type { CardHistory, FleetPage, PageData, PageServer, ServerDetails } from './view/types.ts'
 import { unknownWeek, viewWeek } from './view/week.ts'
 
@@ -65,15 +65,14 @@ export async function renderFleet(page: FleetPage, assets: AssetNames, past: Fle
     ],
     context,
   )
-  const title = pageTitle(totals.down, context.title)
   const { summary } = context.texts
   const { integer } = format
   const players = totals.players === null ? '' : `, ${summary.players}: ${integer(totals.players)}`
   const description = `${summary.up}: ${summary.of(integer(totals.up), integer(totals.all))}${players}`
   const preview = { title: cleanName(context.title), description }
-  const { down } = totals
+  const tab = tabOf(totals, context.title)
   return renderDocument(
-    { title, down, body, data, assets, entry: 'page', density, canonical: './', preview, feed: 'incidents.atom' },
+    { tab, body, data, assets, entry: 'page', density, canonical: './', preview, feed: 'incidents.atom' },
     context,
   )
 }
@@ -134,11 +133,8 @@ export function renderMissing(name: string, assets: AssetNames, context: ViewCon
     ],
     context,
   )
-  const title = `${missing.title} – ${cleanName(context.title)}`
-  return renderDocument(
-    { title, down: 0, body, data: dataText({ kind: 'missing' } satisfies PageData), assets, entry: 'server' },
-    context,
-  )
+  const tab = { title: `${missing.title} – ${cleanName(context.title)}`, icon: 'icon' } as const
+  return renderDocument({ tab, body, data: dataText({ kind: 'missing' } satisfies PageData), assets, entry: 'server' }, context)
 }
 
 /**
@@ -166,12 +162,12 @@ export function renderServer(
     ],
     context,
   )
-  const title = pageTitle(totals.down, `${cleanName(server.name)} – ${cleanName(context.title)}`)
+  const tab = tabOf(totals, `${cleanName(server.name)} – ${cleanName(context.title)}`)
   const data = dataText({ kind: 'server', at: context.now, details } satisfies PageData)
-  const preview = previewOf(server, base, title, context)
+  const preview = previewOf(server, base, tab.title, context)
   return renderDocument(
     {
-      ...{ title, down: totals.down, body, data, assets, entry: 'server', preview },
+      ...{ tab, body, data, assets, entry: 'server', preview },
       ...{ canonical: serverPath(context.root, server.name), feed: `${serverPath(context.root, server.name)}/incidents.atom` },
     },
     context,

@@ -546,7 +546,7 @@ it('counts what was dropped, and says so', async () => {
   outbox.dropped = 7
   expect(describeDropped(7, clock.wall())).toMatchObject({
     ...{ event: 'trouble', server: null, at: clock.wall() },
-    error: '7 more notifications were dropped because the channel failed',
+    error: '7 more notifications were dropped because too many were waiting',
   })
   expect(notifier.metrics()).toMatchObject([{ dropped: 7 }])
 })

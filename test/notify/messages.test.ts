@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   type ChannelContext,
   type ChannelValues,
@@ -11,10 +11,11 @@ import {
   linesOf,
 } from '../../src/notify/channels/channel.ts'
 import { channelTypes } from '../../src/notify/channels/index.ts'
-import { cut, type Notification } from '../../src/notify/notification.ts'
+import { createNotification, cut, type Notification } from '../../src/notify/notification.ts'
 import type { HttpRequest } from '../../src/util/http-client.ts'
 import { selfSigned } from '../helpers/certificate.ts'
 import { testNotification } from '../helpers/notifications.ts'
+import { until } from '../helpers/until.ts'
 
 const typeOf = (name: string) => {
   const type = channelTypes.find(({ type }) => type === name)
@@ -161,6 +162,15 @@ it('telegram uses the server that is configured', async () => {
   expect(await requestsOf('telegram', values, {})).toEqual(request('https://api.telegram.org'))
   for (const url of ['http://bots.test/x', 'http://bots.test/x/'])
     expect(await requestsOf('telegram', { ...values, url }, {})).toEqual(request('http://bots.test/x'))
+})
+
+it('nobody is mentioned in telegram but by the template', () => {
+  const values = { at: 0, event: 'join', server: 'a', group: null, error: null, duration: null, player: '@admin_1' } as const
+  const template = { join: '@oncall {player}: {motd}, {version}' }
+  const seen = { ...state, motd: 'ask @owner', version: '@1' }
+  const textIn = (name: string) => createNotification(template, { ...values, state: seen }, 0, typeOf(name).quote).text
+  expect(textIn('telegram')).toBe('@oncall @\u2060admin_1: ask @\u2060owner, @\u20601')
+  for (const { type } of channelTypes) if (type !== 'telegram') expect(textIn(type)).toBe('@oncall @admin_1: ask @owner, @1')
 })
 
 it('the pause of a reply is in its body, in seconds', () => {
@@ -320,6 +330,16 @@ describe('email', () => {
     const { port } = await startMailServer()
     const url = `${values.url ?? 'smtp://localhost'}:${port}`
     await expect(send({ ...values, url })).rejects.toMatchObject({ message, isTemporary })
+  })
+
+  it('does not wait forever for a server that is never silent', async () => {
+    const tooLong = new AbortController()
+    vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(tooLong.signal)
+    const { commands, port } = await startMailServer({ EHLO: '250-test' })
+    const sent = send({ url: `smtp://localhost:${port}` })
+    await until(() => commands.length > 0)
+    tooLong.abort()
+    await expect(sent).rejects.toMatchObject({ message: 'the mail is not accepted within 60000 ms', isTemporary: true })
   })
 
   it('is encrypted from the beginning with smtps, and checks the certificate of the name', async () => {

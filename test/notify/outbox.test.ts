@@ -70,7 +70,7 @@ it('keeps at most as many as there is room for, and tells how many were dropped'
   await outbox.remove([])
   await outbox.remove(many.slice(0, maxQueued))
   expect(await outbox.oldest(2)).toEqual([
-    expect.objectContaining({ error: '3 more notifications were dropped because the channel failed' }),
+    expect.objectContaining({ error: '3 more notifications were dropped because too many were waiting' }),
   ])
   await outbox.remove([])
   expect([outbox.length, outbox.dropped, (await open()).length]).toEqual([1, 3, 1])

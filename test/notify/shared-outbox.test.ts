@@ -193,7 +193,7 @@ test.skipIf(!hasRedis)(
     await one.remove(notifications)
     await one.commit('a', told, { down: 2 }, [testNotification({ text: 'next' })])
     expect(await one.oldest(9)).toMatchObject([
-      { event: 'trouble', error: '3 more notifications were dropped because the channel failed' },
+      { event: 'trouble', error: '3 more notifications were dropped because too many were waiting' },
       { text: 'next' },
     ])
     await one.commit('a', { down: 2 }, told, [])
@@ -210,11 +210,11 @@ test.skipIf(!hasRedis)('tells once how many were dropped when several changes ar
   await Promise.all(['b', 'c', 'd'].map((server) => one.commit(server, undefined, told, [testNotification()])))
   await Promise.all(['e', 'f'].map((server) => one.commit(server, undefined, told, [testNotification(), testNotification()])))
   const events = async () => (await one.oldest(maxQueued)).flatMap(({ error }) => error ?? [])
-  expect(await events()).toEqual(['1 more notifications were dropped because the channel failed'])
+  expect(await events()).toEqual(['1 more notification was dropped because too many were waiting'])
   expect(one.dropped).toBe(4)
   await one.remove(notifications)
   await one.commit('g', undefined, { down: 2 }, [])
-  expect((await events()).at(-1)).toBe('3 more notifications were dropped because the channel failed')
+  expect((await events()).at(-1)).toBe('3 more notifications were dropped because too many were waiting')
 })
 
 test.skipIf(!hasRedis)('leaves out what is not valid, and removes it', async () => {

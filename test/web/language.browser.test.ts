@@ -18,6 +18,24 @@ it.skipIf(!hasTool('chromium'))('the page stays German while it is live', async 
   const isCut = (selector: string) =>
     page.evaluate(`[...document.querySelectorAll('${selector}')].some((e) => e.scrollHeight > e.clientHeight + 1)`)
   expect([await isCut('.card'), await isCut('.lines button')]).toEqual([false, false])
+  await page.setViewportSize({ width: 320, height: 900 })
+  fleet.scripts.lobby = { status: { playersOnline: 1_234_567, playersMax: 2_147_483_647 } }
+  await fleet.pollAll()
+  await page.locator('.tile b', { hasText: '1.234.567' }).nth(1).waitFor()
+  const numbers = `[...document.querySelectorAll('.tile b, .tile span, .readout')].filter((e) => e.textContent !== '')`
+  expect(
+    await page.evaluate(
+      `${numbers}.filter((e) => e.scrollWidth > e.clientWidth || e.offsetHeight > 30).map((e) => e.textContent)`,
+    ),
+  ).toEqual([])
+  // In a row, the players begin after what is before them.
+  await page.setViewportSize({ width: 600, height: 900 })
+  await page.getByRole('button', { name: 'Zeilen' }).click()
+  const [place, count] = await Promise.all(
+    ['.players', '.players b'].map((part) => page.locator(`article ${part}`).boundingBox()),
+  )
+  expect(count!.x).toBeGreaterThanOrEqual(place!.x)
+  await page.setViewportSize({ width: 360, height: 900 })
   await page.clock.fastForward(8_000)
   await page
     .locator('.age')

@@ -87,7 +87,11 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     await page.addInitScript(`globalThis.Date = class extends Date {
       constructor(...of) { super(...(of.length > 0 ? of : [Date.now()])) }
       static now() { return super.now() + 3_600_000 }
-    }`)
+    }
+    globalThis.wasOffline = false
+    new MutationObserver(() => {
+      wasOffline ||= document.documentElement.classList.contains('offline')
+    }).observe(document, { subtree: true, attributeFilter: ['class'] })`)
     await page.goto(`${fleet.url}/servers/survival`)
     await page.locator('#connection[data-state=live]').waitFor()
     await page.locator('.plot canvas').nth(3).waitFor()
@@ -95,6 +99,7 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     expect(await violationsOf(page)).toEqual([])
     const lastContact = page.locator('.facts div', { hasText: 'Last contact' })
     await expect.poll(() => lastContact.textContent()).toMatch(/now|seconds? ago/)
+    expect(await page.evaluate('wasOffline')).toBe(false)
     await page.screenshot({ path: join(screenshots, `server-${width}-${scheme}.png`), fullPage: true })
     expect(problems).toEqual([])
   })
@@ -138,6 +143,7 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     await page.getByRole('alert').getByText('The service does not answer.').waitFor()
     // A tab in the background shows only its title, and lines do not continue.
     expect(await page.title()).toBe('(?) Tickwarden')
+    expect(await page.locator('#icon').getAttribute('href')).toBe('page/icon-unknown.svg')
     await expect.poll(async () => new Set(await page.locator('#graph .lines b').allTextContents())).toEqual(new Set(['–']))
     // A page to log in, for example, is no event stream.
     let answered = 0
@@ -148,16 +154,74 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     await page.evaluate(`globalThis.states = []
       const place = document.querySelector('#connection')
       new MutationObserver(() => states.push(place.dataset.state)).observe(place, { attributeFilter: ['data-state'] })`)
-    await until(() => answered > 1)
+    // Without the pause before the next attempt.
+    const retry = () => page.evaluate(`dispatchEvent(new Event('online'))`)
+    await until(async () => {
+      await retry()
+      return answered > 1
+    })
     expect(await page.evaluate<string[]>('states')).not.toContain('live')
     await page.unroute('**/page/events')
     await fleet.startService()
+    await retry()
     await page.locator('#connection').getByText('Live').waitFor()
     await page.getByRole('alert').waitFor({ state: 'hidden' })
     isAway = false
     fleet.servers.lobby.world.join('Returner')
     await card(page, 'lobby').getByLabel('3 of 20 players').waitFor()
     expect(problems).toEqual([])
+  })
+
+  it('keeps its title while the stream is replaced, but not once the values are old', async () => {
+    const service = await buildTestApp({ scripts: { a: { status: {} } } })
+    const { page } = await openPage(browser, { mayFail: () => true })
+    await page.clock.install()
+    const [live, lost] = ['live', 'reconnecting'].map((state) => page.locator(`#connection[data-state=${state}]`))
+    const tab = async () => [await page.title(), await page.locator('#icon').getAttribute('href')]
+    const [known, unknown] = [
+      ['Tickwarden', 'page/icon.svg'],
+      ['(?) Tickwarden', 'page/icon-unknown.svg'],
+    ]
+    const isUnknown = async () => (await page.title()) === unknown![0]
+    await page.goto(service.url)
+    await live!.waitFor()
+    await until(async () => (await tab())[0] === known![0])
+    service.app.server.closeAllConnections()
+    await lost!.waitFor()
+    expect(await tab()).toEqual(known)
+    expect(await page.getByRole('alert').isHidden()).toBe(true)
+    await advanceUntil(page, () => live!.isVisible())
+    expect(await tab()).toEqual(known)
+    // The machine was asleep: the stream is dead, which the page will not notice for some time.
+    await page.clock.setSystemTime(Date.now() + 8 * 3_600_000)
+    await advanceUntil(page, isUnknown)
+    expect(await tab()).toEqual(unknown)
+    expect(await live!.isVisible()).toBe(true)
+    await page.reload()
+    await live!.waitFor()
+    await until(async () => !(await isUnknown()))
+    await page.route('**/page/events', (route) => route.abort())
+    service.app.server.closeAllConnections()
+    await advanceUntil(page, isUnknown)
+    expect(await tab()).toEqual(unknown)
+  })
+
+  it('is loaded again once the service has other files for it', async () => {
+    const service = await buildTestApp({ scripts: { a: { status: {} } } })
+    const { page } = await openPage(browser, { mayFail: () => true })
+    await page.clock.install()
+    await page.route('**/page/graph', async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, headers: { 'x-page-build': 'other' } })
+    })
+    const isDrawn = () => page.locator('#graph canvas').waitFor()
+    await page.goto(service.url)
+    // A new page is not loaded again: it may be from a cache.
+    await isDrawn()
+    const loaded = page.waitForEvent('load')
+    await page.clock.fastForward(61_000)
+    await loaded
+    await isDrawn()
   })
 
   it.each([

@@ -56,6 +56,8 @@ export interface ChannelType {
   readonly joins: boolean
   /** @throws DeliveryError */
   send(delivery: Delivery, values: ChannelValues, context: ChannelContext): Promise<unknown>
+  /** Writes a value from a game server or its players so that it mentions nobody, if escaping the message would not do; default: as it is. */
+  readonly quote?: (value: string) => string
   /** The pause that the service asks for in the body of a reply 429, milliseconds. */
   retryAfterMs?(body: unknown): number | undefined
 }

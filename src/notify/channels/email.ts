@@ -4,7 +4,8 @@ import { decodePart } from '../../util/parse-url.ts'
 import { cut } from '../notification.ts'
 import { type ChannelType, DeliveryError, linesOf } from './channel.ts'
 
-const timeoutMs = 10_000
+/** Without any data, and for the whole mail: a server that sends a line of its reply now and then is never silent. */
+const [timeoutMs, maxMs] = [10_000, 60_000]
 const maxText = 100_000
 
 /** A mail through an SMTP server. Its Message-ID stays the same when it is sent again. */
@@ -47,14 +48,14 @@ export const email: ChannelType = {
         ...{ from, to, messageId: `<${first?.id}@tickwarden>` },
         subject: cut(`${first?.text ?? ''}${others > 0 ? ` (and ${others} more)` : ''}`, 200),
         text: linesOf(delivery, maxText),
+        signal: AbortSignal.timeout(maxMs),
       })
     } catch (error) {
       const { responseCode, code, message } = error as { responseCode?: number; code?: string; message: string }
       // 5xx of SMTP is permanent, 4xx temporary.
       const isTemporary = responseCode === undefined ? code !== 'EAUTH' && code !== 'EENVELOPE' : responseCode < 500
-      throw new DeliveryError(responseCode === undefined ? (code ?? message) : `the mail server answers ${responseCode}`, {
-        isTemporary,
-      })
+      const reason = code === 'EABORT' ? `the mail is not accepted within ${maxMs} ms` : (code ?? message)
+      throw new DeliveryError(responseCode === undefined ? reason : `the mail server answers ${responseCode}`, { isTemporary })
     } finally {
       transport.close()
     }

@@ -21,9 +21,11 @@ export const telegram: ChannelType = {
   send: (delivery, { token, chat, url = 'https://api.telegram.org' }, context) =>
     context.request({
       ...{ method: 'POST', url: new URL(`${url.replace(/\/$/, '')}/bot${token}/sendMessage`), headers: jsonHeaders },
-      // Without parse_mode: names and MOTDs are sent as they are.
+      // Without parse_mode: nothing in a name or MOTD formats the message.
       body: JSON.stringify({ chat_id: chat, text: linesOf(delivery, maxText), link_preview_options: { is_disabled: true } }),
     }),
+  // Mentions have no other escape. A template may contain some.
+  quote: (value) => value.replaceAll('@', '@\u2060'),
   retryAfterMs: (body) =>
     Number((body as { readonly parameters?: { readonly retry_after?: unknown } }).parameters?.retry_after) * 1_000,
 }

@@ -18,8 +18,8 @@ export function color(name: string): string {
   return found
 }
 
-/** Steps of an axis of whole numbers: 1, 2, 5, 10 and so on, up to more players than a server can send. */
-const counts = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((factor) => factor * 10 ** power)).flat()
+/** Steps of an axis of whole numbers: 1, 2, 5, 10 and so on, up to more players than thousands of servers can send. */
+const counts = Array.from({ length: 14 }, (_, power) => [1, 2, 5].map((factor) => factor * 10 ** power)).flat()
 
 /**
  * The axes of time and of values.

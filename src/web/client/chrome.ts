@@ -1,6 +1,6 @@
 import type { ViewContext } from '../view/context.ts'
 import { createFormat } from '../view/format.ts'
-import { pageTitle } from '../view/summary.ts'
+import { type Totals, tabOf } from '../view/summary.ts'
 import type { Texts } from '../view/texts/en.ts'
 // Replaced by another language in its build: see build.mjs.
 import { texts as ownTexts } from '../view/texts/en.ts'
@@ -53,47 +53,72 @@ export function setUpTheme(): void {
   })
 }
 
+/** Time for which a lost connection may be replaced before the values count as old, ms: a stream that ends is soon requested again. */
+const grace = 3_000
+/** The same for the first connection, from the start of the page. */
+const firstGrace = 10_000
+/**
+ * Age from which on the values are old although no connection was lost, ms: those of a machine that was asleep, or of a page that the
+ * browser has suspended. A page in the background asks once a minute, by timers that browsers delay by up to another minute.
+ */
+const maxAge = 150_000
+
 let isCurrent = true
 /** False while the service does not answer, or no longer watches the server. */
 export const areValuesCurrent = (): boolean => isCurrent
-let tab: { readonly title: string; readonly down: number } | undefined
+/** Monotonic milliseconds since when there is no connection. */
+let lostAt: number | undefined = firstGrace - grace
+/** Whether the service has sent anything to the scripts: before, its clock is not known. */
+let isHeard = false
+/** Why the values are not current although the service answers. */
+let outdated: string | undefined
+let tab: { readonly title: string; readonly totals: Totals } | undefined
 
-/**
- * Shows whether the values are current; if they are not, the whole page and its tab are marked.
- * @param reason why they are not although the service answers
- */
+/** @param reason why the values are not current although the service answers */
 export function showConnection(connection: Connection, reason?: string): void {
-  if (connection !== 'reconnecting') lastMessage = serviceTime()
+  if (connection === 'reconnecting') lostAt = Math.min(lostAt ?? Number.POSITIVE_INFINITY, performance.now())
+  else {
+    lostAt = undefined
+    isHeard = true
+    lastMessage = serviceTime()
+  }
+  outdated = reason
   const place = required('connection')
   const text = texts.connection[connection]
   place.dataset.state = connection
   if (place.textContent !== text) place.textContent = text
-  const notice = required('stale')
-  isCurrent = connection !== 'reconnecting' && reason === undefined
-  notice.hidden = isCurrent
-  if (!isCurrent) notice.textContent = reason ?? texts.stale(format.near(lastMessage, serviceTime()))
-  document.documentElement.classList.toggle('offline', !isCurrent)
-  drawTab()
+  drawAge()
 }
 
-/** Title and icon of the tab. @param down servers that are down */
-export function showTab(title: string, down: number): void {
-  tab = { title, down }
-  drawTab()
+/** Title and icon of the tab. */
+export function showTab(title: string, totals: Totals): void {
+  tab = { title, totals }
+  drawAge()
 }
 
-function drawTab(): void {
+/** Shows whether the values are current; if they are not, the whole page and its tab are marked. */
+function drawAge(): void {
   if (tab === undefined) return
-  const text = pageTitle(isCurrent ? tab.down : null, tab.title)
-  if (document.title !== text) document.title = text
-  const icon = required<HTMLLinkElement>('icon')
-  const href = `${root}page/icon${tab.down > 0 ? '-alert' : ''}.svg`
-  if (icon.getAttribute('href') !== href) icon.setAttribute('href', href)
+  const isLost = lostAt !== undefined && performance.now() - lostAt >= grace
+  const isOld = isHeard && serviceTime() - lastMessage >= maxAge
+  isCurrent = outdated === undefined && !isLost && !isOld
+  const notice = required('stale')
+  const text = isCurrent ? '' : (outdated ?? texts.stale(format.near(lastMessage, serviceTime())))
+  // It is read out by screen readers each time it is set.
+  if (notice.textContent !== text) notice.textContent = text
+  notice.hidden = isCurrent
+  document.documentElement.classList.toggle('offline', !isCurrent)
+  const { title, icon } = tabOf(tab.totals, tab.title, isCurrent)
+  if (document.title !== title) document.title = title
+  const link = required<HTMLLinkElement>('icon')
+  const href = `${root}page/${icon}.svg`
+  if (link.getAttribute('href') !== href) link.setAttribute('href', href)
 }
 
-/** Updates texts such as `3 minutes ago`. */
+/** Updates texts such as `3 minutes ago`, and shows when the values become old. */
 function tickTimes(): void {
   setInterval(() => {
+    drawAge()
     const now = serviceTime()
     for (const element of document.querySelectorAll<HTMLElement>('time[data-relative]')) {
       const text = format.relative(Number(element.dataset.relative), now)

@@ -53,7 +53,7 @@ function start(data: FleetPage): void {
     // What is not known now continues no line.
     if (areValuesCurrent()) graph?.update(servers, totals.players)
     else graph?.update([], null)
-    showTab(context.title, totals.down)
+    showTab(context.title, totals)
     controls.show(servers)
     cards.draw()
     if (empty.hidden !== servers.length > 0) empty.hidden = !empty.hidden

@@ -52,7 +52,7 @@ function start(first: ServerDetails): void {
     drawBody(viewServerBody(details, context, { found, open }))
     drawVisits(viewServerVisits(details, context))
     drawSources?.(viewServerSources(details, context))
-    showTab(`${cleanName(name)} – ${context.title}`, totalsOf([details.server], context).down)
+    showTab(`${cleanName(name)} – ${context.title}`, totalsOf([details.server], context))
   }
 
   function showState(): void {

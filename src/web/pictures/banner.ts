@@ -36,6 +36,12 @@ const integer = new Intl.NumberFormat('en')
 /** Digits in groups: `12,345/20,000`. */
 const grouped = (text: string): string => text.replace(/\d+/g, (digits) => integer.format(Number(digits)))
 
+/** A long number is smaller, to leave room for the name. */
+function fitCount(text: string, maxWidth: number, { text: color }: Theme): TextPiece {
+  const usual = { text, size: 20, bold: true, color }
+  return { ...usual, size: Math.max(10, Math.min(usual.size, (usual.size * maxWidth) / textWidth(text, usual))) }
+}
+
 /**
  * Icon, name, message, players, tick rate, version and address as SVG.
  * @param address what players enter to join; null if it is unknown
@@ -55,7 +61,7 @@ export async function drawBanner(
   const color =
     shortStatus === 'online' ? theme.up : shortStatus === 'offline' || shortStatus === 'hung' ? theme.down : theme.muted
 
-  const count = up && players !== null ? { text: grouped(players), size: 20, bold: true, color: theme.text } : undefined
+  const count = up && players !== null ? fitCount(grouped(players), (right - left) / 2, theme) : undefined
   const countWidth = count === undefined ? 0 : textWidth(count.text, count)
   const label = { size: 10, color: theme.muted }
   const name = { size: 18, bold: true, color: theme.text }

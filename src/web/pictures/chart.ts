@@ -13,7 +13,9 @@ export interface ChartOptions {
   readonly theme: Theme
 }
 
-const margin = { top: 36, right: 16, bottom: 26, left: 46 } as const
+const margin = { top: 36, right: 16, bottom: 26 } as const
+/** Left of the plot: with room for labels of up to six digits, which most charts have, and between a label and the plot. */
+const [minLeft, gap] = [46, 6] as const
 const hour = 3_600_000
 const day = 24 * hour
 const timeSteps = [10 * 60_000, 20 * 60_000, hour, 2 * hour, 4 * hour, 6 * hour, day, 2 * day, 7 * day, 30 * day, 90 * day]
@@ -46,7 +48,7 @@ function runsOf(values: readonly (number | null)[]): readonly (readonly number[]
 }
 
 /** Removes rounding noise. */
-const number = (value: number): string => String(Number(value.toPrecision(6)))
+const number = (value: number): string => String(value < 100_000 ? Number(value.toPrecision(6)) : Math.round(value))
 const fixed = (value: number): string => value.toFixed(1)
 
 /** The mean of each series as a line, minimum to maximum as a band, gaps as gaps, and the peak of a single series, as SVG. */
@@ -54,31 +56,36 @@ export async function drawChart({ server, values, width, height, theme }: ChartO
   const names = Object.keys(values.series) as SeriesName[]
   const all = names.flatMap((name) => values.series[name]?.max ?? [])
   const highest = all.reduce<number>((max, value) => Math.max(max, value ?? 0), 0)
-  const plot = { width: width - margin.left - margin.right, height: height - margin.top - margin.bottom }
+  const plotHeight = height - margin.top - margin.bottom
   // Leaves room for the label of the highest value.
-  const wanted = Math.max(highest * (1 + 14 / plot.height), 1)
-  const step = niceStep(wanted, Math.max(2, Math.floor(plot.height / 36)))
+  const wanted = Math.max(highest * (1 + 14 / plotHeight), 1)
+  const step = niceStep(wanted, Math.max(2, Math.floor(plotHeight / 36)))
   const top = Math.ceil(wanted / step) * step
-  const count = (values.to - values.from) / values.step
-  const x = (index: number) => margin.left + ((index + 0.5) / count) * plot.width
-  const y = (value: number) => margin.top + plot.height * (1 - value / top)
   const small = { size: 10, color: theme.muted }
+  const labels = Array.from({ length: Math.round(top / step) + 1 }, (_, index) => {
+    const text = number(index * step)
+    return { value: index * step, text, width: textWidth(text, small) }
+  })
+  const left = Math.max(minLeft, ...labels.map((label) => Math.ceil(label.width) + 2 * gap))
+  const plot = { width: width - left - margin.right, height: plotHeight }
+  const count = (values.to - values.from) / values.step
+  const x = (index: number) => left + ((index + 0.5) / count) * plot.width
+  const y = (value: number) => margin.top + plot.height * (1 - value / top)
   const title = { size: 13, bold: true, color: theme.text }
 
   const isEmpty = all.every((value) => value === null)
-  const grid = Array.from({ length: Math.round(top / step) + 1 }, (_, index) => {
-    const text = number(index * step)
-    const at = y(index * step)
-    return `<path d="M${margin.left} ${fixed(at)}h${plot.width}" stroke="${theme.border}"/>${drawText(text, margin.left - 6 - textWidth(text, small), at + 3.5, small)}`
+  const grid = labels.map((label) => {
+    const at = y(label.value)
+    return `<path d="M${left} ${fixed(at)}h${plot.width}" stroke="${theme.border}"/>${drawText(label.text, left - gap - label.width, at + 3.5, small)}`
   })
 
   const timeStep = timeSteps.find((candidate) => (values.to - values.from) / candidate <= plot.width / 64) ?? 90 * day
   const times: string[] = []
   for (let time = Math.ceil(values.from / timeStep) * timeStep; time < values.to; time += timeStep) {
-    const at = margin.left + ((time - values.from) / (values.to - values.from)) * plot.width
+    const at = left + ((time - values.from) / (values.to - values.from)) * plot.width
     const text = timeLabel(time, timeStep)
     const half = textWidth(text, small) / 2
-    if (at - half < margin.left - 20 || at + half > width) continue
+    if (at - half < left - 20 || at + half > width) continue
     times.push(`<path d="M${fixed(at)} ${margin.top + plot.height}v4" stroke="${theme.muted}"/>`)
     times.push(drawText(text, at - half, height - 9, small))
   }
@@ -115,7 +122,7 @@ export async function drawChart({ server, values, width, height, theme }: ChartO
   const peakText = number(highest)
   const peakX = Math.min(
     width - margin.right - textWidth(peakText, small),
-    Math.max(margin.left, x(peakIndex) - textWidth(peakText, small) / 2),
+    Math.max(left, x(peakIndex) - textWidth(peakText, small) / 2),
   )
   const peak =
     peakIndex === -1
@@ -134,7 +141,7 @@ export async function drawChart({ server, values, width, height, theme }: ChartO
     peak,
     ...(isEmpty
       ? [
-          drawText(empty, margin.left + (plot.width - textWidth(empty, title)) / 2, margin.top + plot.height / 2, {
+          drawText(empty, left + (plot.width - textWidth(empty, title)) / 2, margin.top + plot.height / 2, {
             ...title,
             color: theme.muted,
           }),

@@ -11,14 +11,21 @@ const tower = [
   ['#4d7c0f', 'M1 15h14v1h-14z'],
 ] as const
 
-/** The mark of the service as an SVG document, with a dot if servers are down. @param alert number of servers that are down @param picture data: URL of another mark */
-export function faviconSvg(alert: number, picture?: string): string {
-  const dot = alert > 0 ? '<circle cx="12" cy="4" r="4" fill="#e5484d" stroke="#fff" stroke-width="1"/>' : ''
+/** The icons of the tab, with the colour of their dots: none while all is known and nothing needs to be done. */
+const dots = { icon: undefined, 'icon-alert': '#e5484d', 'icon-unknown': '#8b98a9' } as const
+export type IconName = keyof typeof dots
+export const iconNames = Object.keys(dots) as readonly IconName[]
+
+/** The mark of the service as an SVG document. @param picture data: URL of another mark */
+export function faviconSvg(name: IconName, picture?: string): string {
+  const color = dots[name]
+  const dot = color === undefined ? '' : `<circle cx="12" cy="4" r="4" fill="${color}" stroke="#fff" stroke-width="1"/>`
   const paths =
     picture === undefined
       ? tower.map(([fill, d]) => `<path fill="${fill}" d="${d}"/>`).join('')
       : `<image width="16" height="16" href="${picture}"/>`
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" shape-rendering="crispEdges">${paths}<g shape-rendering="auto">${dot}</g></svg>`
+  const shown = name === 'icon-unknown' ? `<g opacity=".5">${paths}</g>` : paths
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" shape-rendering="crispEdges">${shown}<g shape-rendering="auto">${dot}</g></svg>`
 }
 
 /** @param src of another one */

@@ -1,6 +1,7 @@
 import { cleanName } from './clean-text.ts'
 import { serverPath, type ViewContext } from './context.ts'
 import { type Health, type HealthName, healthNames, healthOf } from './health.ts'
+import type { IconName } from './icons.ts'
 import { h, type ViewElement } from './node.ts'
 import { viewRelative } from './parts.ts'
 import type { FleetPage, PageServer } from './types.ts'
@@ -132,6 +133,19 @@ const viewAttention = (server: PageServer, { name, reason }: Health, { texts, ro
     ]),
   ])
 
-/** The title of the browser tab, starting with the number of servers that are down; with `(?)` if that is not known now: null. */
-export const pageTitle = (down: number | null, title: string): string =>
-  `${down === 0 ? '' : `(${down ?? '?'}) `}${cleanName(title)}`
+/** What the tab of the browser shows, which is all that a reader sees of a page in the background. */
+export interface Tab {
+  readonly title: string
+  readonly icon: IconName
+}
+
+/**
+ * The title starts with the number of servers that are down, or with `(?)` if that is not known.
+ * @param isCurrent false: nothing is known now
+ */
+export function tabOf({ down, counts }: Pick<Totals, 'down' | 'counts'>, title: string, isCurrent = true): Tab {
+  const isUnknown = !isCurrent || (down === 0 && counts.has('unknown'))
+  const mark = isUnknown ? '(?) ' : down > 0 ? `(${down}) ` : ''
+  const isAlert = isCurrent && (down > 0 || counts.has('hung'))
+  return { title: `${mark}${cleanName(title)}`, icon: isAlert ? 'icon-alert' : isUnknown ? 'icon-unknown' : 'icon' }
+}

@@ -56,3 +56,10 @@ it('has the address and digits in groups', async () => {
   expect(count(await draw('1000')) - count(await draw('999'))).toBe(2)
   expect(count(await draw('1', 'play.example.org')) - count(await draw('1'))).toBe('play.example.org'.length)
 })
+it.each(['3/20', '12345/20000', '1234567/2147483647'])('has the whole name beside %s, even if it is narrow', async (players) => {
+  const draw = async (server: string) => {
+    const svg = await drawBanner({ ...unknownSummary, server, players }, Buffer.alloc(0), 300, themes.dark)
+    return svg.match(/<path transform/g)!.length
+  }
+  expect((await draw('big numbers')) - (await draw('i'))).toBe('bignumbers'.length - 1)
+})

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createFormat } from '../../../src/web/view/format.ts'
 import { toHtml } from '../../../src/web/view/node.ts'
-import { totalsOf, viewSummary } from '../../../src/web/view/summary.ts'
+import { tabOf, totalsOf, viewSummary } from '../../../src/web/view/summary.ts'
 import { texts as english } from '../../../src/web/view/texts/en.ts'
 import type { PageServer, ServerState } from '../../../src/web/view/types.ts'
 import { serverInState } from '../../helpers/page-servers.ts'
@@ -66,3 +66,14 @@ it('lists a few of the servers that need attention, worst first', () => {
 it('has no text beside an unknown peak, for which a narrow window has no room', () => {
   expect(summary([])).toMatch(/<b>–<\/b> <span><\/span><\/dd><\/div><\/dl>/)
 })
+
+it.each([
+  ['all are up', fine(2), true, '', 'icon'],
+  ['two are down', [down(null), down(null), ...fine(1)], true, '(2) ', 'icon-alert'],
+  ['one is down, another unknown', [down(null), ...fine(1, { up: null })], true, '(1) ', 'icon-alert'],
+  ['one is hung', fine(1, { responsive: false }), true, '', 'icon-alert'],
+  ['one is unknown', [...fine(2), ...fine(1, { up: null })], true, '(?) ', 'icon-unknown'],
+  ['the service does not answer', [down(null), ...fine(1)], false, '(?) ', 'icon-unknown'],
+] as const)('in the tab: %s', (_, servers, isCurrent, mark, icon) =>
+  expect(tabOf(totalsOf(servers, context), 'Servers', isCurrent)).toEqual({ title: `${mark}Servers`, icon }),
+)
