@@ -3,6 +3,7 @@
  * time or sockets of their process.
  */
 const names = [
+  'commands/init',
   'commands/serve.failing',
   'discovery/file-lists',
   'discovery/new-provider',
