@@ -281,30 +281,6 @@ it('deletes old sessions of servers that are no longer watched, also of players 
   left.close()
 })
 
-it('forgets servers that are no longer watched once nothing of them is kept', async () => {
-  await open({ Server: { status } }, { days: 1 })
-  await history.close()
-  fleet.close()
-  const db = new Database(join(folder, 'history.db'))
-  const add = db.prepare('INSERT INTO servers (name, record_players) VALUES (?, 5)')
-  for (let count = 0; count < 30; count++) add.run(`removed${count}`)
-  for (const name of ['played', 'steady', 'changed', 'broken', 'newest']) add.run(name)
-  const now = clock.wall()
-  const idOf = (name: string) => `(SELECT id FROM servers WHERE name = '${name}')`
-  db.exec(`INSERT INTO sessions (server, player, online, changed_at) VALUES (${idOf('played')}, 'Notch', 0, ${now});
-    INSERT INTO days (time, server, known_ms, up_ms) VALUES (${Math.floor(now / day) * day}, ${idOf('steady')}, 1, 1);
-    INSERT INTO events (time, server, kind) VALUES (${now}, ${idOf('changed')}, 'up');
-    INSERT INTO incidents VALUES (${idOf('broken')}, ${now}, 'down', ${now}, ${now}, 0, NULL)`)
-  db.close()
-  await open({ Server: { status } }, { days: 1 })
-  await poll(undefined, 3 * minute)
-  const left = new Database(join(folder, 'history.db'), { readonly: true })
-  const names = left.prepare('SELECT name FROM servers ORDER BY id').raw().all().flat()
-  // The number of the newest one must not become that of another server.
-  expect(names).toEqual(['Server', 'played', 'steady', 'changed', 'broken', 'newest'])
-  left.close()
-})
-
 it.each(['deleted', 'replaced'])('says once that its file was %s while it was open', async (what) => {
   await open({ Server: { status } })
   await poll(undefined, 2 * minute)
@@ -314,5 +290,5 @@ it.each(['deleted', 'replaced'])('says once that its file was %s while it was op
   if (what === 'deleted') rmSync(join(folder, 'history.db'))
   else renameSync(copy, join(folder, 'history.db'))
   await poll(undefined, 3 * minute)
-  expect(log.lines).toEqual([expect.stringContaining('error: the file of the history was deleted or replaced while it was open')])
+  expect(log.lines).toEqual([expect.stringContaining('error: history.db was deleted or replaced while Tickwarden was using it')])
 })

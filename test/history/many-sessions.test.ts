@@ -65,9 +65,9 @@ it('keeps and lists the newest of a server with more than a million', () => {
   const { store, server, write } = openStore(path)
   const joins = players(10_000, 'new').map(({ name }) => ({ kind: 'join', name, id: null, at: now, changedAt: now }) as const)
   write(joins.slice(1))
-  store.prune(now, ['Server'])
+  store.prune(now)
   write(joins.slice(0, 1))
-  store.prune(now, ['Server'])
+  store.prune(now)
   expect(store.servers(['Server'])[0]?.online).toHaveLength(10_000)
   const file = new Database(path, { readonly: true })
   expect(file.prepare('SELECT server, count(*) FROM sessions GROUP BY server').raw().all()).toEqual([

@@ -184,12 +184,11 @@ export class FleetRecorder {
     try {
       if (!this.#isLost && (await this.#store.isLost())) {
         this.#isLost = true
-        const what = 'the file of the history was deleted or replaced while it was open'
         this.#options.log.error(
-          `${what}: what is recorded is lost when Tickwarden stops; restart it to use the file that is there`,
+          'history.db was deleted or replaced while Tickwarden was using it: what it records from now on is lost when it stops; restart it',
         )
       }
-      await this.#store.prune(this.#now(), [...this.#servers.keys()])
+      await this.#store.prune(this.#now())
       this.#bytes = await this.#store.bytes()
     } catch (error) {
       this.#writer.report(error)

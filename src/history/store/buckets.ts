@@ -7,16 +7,12 @@ import type { Connection } from './connection.ts'
 import { bucketColumns, upsertBuckets } from './schema.ts'
 
 const rowsAtOnce = 64
-/** Servers of which each call of `pruneServers` looks for what is kept. */
-const serversAtOnce = 20
 
 /** The tables of values by time, one for each level, and what `servers` keeps of them: when they begin, and the record of players. */
 export class Buckets {
   readonly #connection: Connection
   /** The statements that write so many rows of some series. */
   readonly #upserts = new Map<string, string>()
-  /** The last server that `pruneServers` has looked at. */
-  #lastPruned = 0
 
   constructor(connection: Connection) {
     this.#connection = connection
@@ -155,17 +151,6 @@ export class Buckets {
       this.#connection.run(`DELETE FROM ${table} WHERE time < min(?, (SELECT min(time) FROM ${table}) + ${60 * step})`, before)
     }
   }
-
-  /** Deletes those of the next servers of which nothing is kept. @param watched names of servers that stay */
-  pruneServers(watched: readonly string[]): void {
-    const next = this.#connection.all(
-      `SELECT id, name FROM servers WHERE id > ? ORDER BY id LIMIT ${serversAtOnce}`,
-      this.#lastPruned,
-    )
-    this.#lastPruned = next.length < serversAtOnce ? 0 : Number(next.at(-1)?.[0])
-    const days = this.#connection.first('SELECT min(time), max(time) + 1 FROM days') ?? []
-    for (const [id = null, name] of next) if (!watched.includes(String(name))) this.#connection.run(deleteServer, id, ...days)
-  }
 }
 
 /** Three digits after the point are enough for any series. */
@@ -175,8 +160,3 @@ const round = (value: number): number => Math.round(value * 1000) / 1000
 const bucketsOf = ({ table, step }: Level): string =>
   `WITH RECURSIVE starts (start) AS (SELECT ?2 UNION ALL SELECT start + ${step} FROM starts WHERE start + ${step} < ?3)
     SELECT bucket.* FROM starts CROSS JOIN ${table} AS bucket ON bucket.time = start AND bucket.server = ?1`
-
-/** Not the newest one, so that no other server gets its number. */
-const deleteServer = `DELETE FROM servers WHERE id = ?1 AND id < (SELECT max(id) FROM servers)
-  ${['sessions', 'events', 'incidents'].map((table) => `AND NOT EXISTS (SELECT 1 FROM ${table} WHERE server = ?1)`).join(' ')}
-  AND NOT EXISTS (${bucketsOf(levels[3])})`

@@ -104,11 +104,8 @@ export class HistoryStore {
     })
   }
 
-  /**
-   * Deletes what is older than it is kept: at most so much at once that other calls need not wait long.
-   * @param watched names of the servers that are watched
-   */
-  prune(now: number, watched: readonly string[]): void {
+  /** Deletes what is older than it is kept: at most so much at once that other calls need not wait long. */
+  prune(now: number): void {
     if (this.#options.isReadOnly) return
     const keptMs = this.#options.days * dayMs
     this.#connection.transaction(() => {
@@ -118,7 +115,6 @@ export class HistoryStore {
       this.sessions.prune(now - keptMs)
       this.#pruneFlapping('events', 'time')
       this.#pruneFlapping('incidents', 'from_at')
-      this.buckets.pruneServers(watched)
     })
   }
 
