@@ -145,10 +145,7 @@ async function addParts(
   app.addHook('onClose', () => maintenance.close())
   const maintenanceOf = (server: string) => maintenance.of(server)
   let history: History | undefined
-  const isDiscovering = isDiscoveryOn(config.discovery, config.file)
-  const isDataOnly = config.data.dataOnly === 'true' && fleet.watchers.length === 0 && !isDiscovering
-  const places = { ...config.history, dataDir: config.data.dataDir, isDataOnly }
-  const folder = await claimFolder(places, log, () => history?.stopWriting())
+  const folder = await claimFolder({ ...config.history, dataDir: config.data.dataDir }, log, () => history?.stopWriting())
   // The hooks run in the opposite order of these lines: after the history has been closed.
   app.addHook('onClose', async () => folder?.release())
   history = await openHistory({
@@ -157,7 +154,7 @@ async function addParts(
     ...folder,
     recordsPlayers: config.history.historyPlayers !== 'false',
     // The servers of a provider may become many.
-    ...(isDiscovering && { inThread: true }),
+    ...(isDiscoveryOn(config.discovery, config.file) && { inThread: true }),
   })
   app.addHook('onClose', () => history.close())
   const notifier =

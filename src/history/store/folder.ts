@@ -8,8 +8,6 @@ import { fileName } from './open-store.ts'
 export interface FolderSettings {
   readonly historyDir: string | undefined
   readonly dataDir: string | undefined
-  /** True: no server is watched, so DATA_DIR is only for the databases. It may be read-only, or shared by several processes. */
-  readonly isDataOnly?: boolean
 }
 
 export interface HistoryFolder {
@@ -29,14 +27,14 @@ export interface HistoryFolder {
  * @returns undefined if there is no folder that can be used, which is logged
  */
 export async function claimFolder(
-  { historyDir, dataDir, isDataOnly }: FolderSettings,
+  { historyDir, dataDir }: FolderSettings,
   log: Log,
   onLost: () => void,
 ): Promise<HistoryFolder | undefined> {
   const inMemory = 'the history is kept in memory only and lost when the service stops'
-  const given = historyDir ?? (isDataOnly ? undefined : dataDir)
+  const given = historyDir ?? dataDir
   if (given === undefined) {
-    if (!isDataOnly) log.info(`No data folder is set, so ${inMemory}; set HISTORY_DIR to keep it.`)
+    log.info(`No data folder is set, so ${inMemory}; set HISTORY_DIR to keep it.`)
     return undefined
   }
   const folder = resolve(given)

@@ -76,13 +76,3 @@ it('keeps a second service on the same folder from writing', async () => {
   // One file per server.
   expect(readdirSync(folder)).toHaveLength(1)
 })
-
-it('is not DATA_DIR if only the databases are served', async () => {
-  const folder = newFolder()
-  const { app } = await buildTestApp({ scripts: {}, env: { DATA_ONLY: 'true', DATA_DIR: folder } })
-  expect(readdirSync(folder)).toEqual([])
-  await app.close()
-  const log = collectLog()
-  expect(await claimFolder({ historyDir: undefined, dataDir: undefined, isDataOnly: true }, log, () => {})).toBeUndefined()
-  expect(log.lines).toEqual([])
-})
