@@ -1,4 +1,4 @@
-/** A text, and what identifies its version: the ETag or a digest, or that of a file. */
+/** A text, and what identifies its version: the ETag, or that of a file; undefined if it has none. */
 export interface VersionedText {
   readonly text: string
   readonly version: string | undefined

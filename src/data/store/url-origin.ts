@@ -10,9 +10,6 @@ import type { Log } from '../../util/log.ts'
 import type { Origin } from './origin.ts'
 import { maxSnapshotBytes, SnapshotError } from './read-snapshot.ts'
 
-/** Start of the version of a text without an ETag: its digest. */
-const digestPrefix = 'sha256-'
-
 /** Maximum size of the first line of a copy, which has the ETag: Node.js accepts 16 KiB of headers. */
 const maxHeadBytes = 64 * 1024
 
@@ -36,6 +33,8 @@ export function urlOrigin(options: UrlOriginOptions): Origin {
   // Without redirects, which could lead to a host that the operator did not configure.
   const client = new HttpClient({ timeoutMs, maxBytes })
   const copy = join(cacheDir, `${database}-${createHash('sha256').update(url).digest('hex').slice(0, 16)}.cache`)
+  /** Of the text that was read last. */
+  let digest: string | undefined
 
   return {
     kind: 'url',
@@ -46,7 +45,7 @@ export function urlOrigin(options: UrlOriginOptions): Origin {
     async read(version) {
       const headers = {
         accept: 'application/json',
-        ...(version !== undefined && !version.startsWith(digestPrefix) && { 'if-none-match': version }),
+        ...(version !== undefined && { 'if-none-match': version }),
         ...(authorization !== undefined && { authorization }),
       }
       const reply = await client.request({ url: target, headers }).catch((error: HttpError) => {
@@ -55,9 +54,11 @@ export function urlOrigin(options: UrlOriginOptions): Origin {
       if (reply.status === 304 && version !== undefined) return undefined
       if (reply.headers.location !== undefined) throw new SnapshotError('it cannot be fetched (unexpected redirect)')
       if (reply.status < 200 || reply.status > 299) throw new SnapshotError(`the server answered ${reply.status}`)
-      const found = reply.headers.etag ?? digestPrefix + createHash('sha256').update(reply.body).digest('base64url')
-      // The server has no ETags, or it has not compared them.
-      return found === version ? undefined : { text: reply.body.toString('utf8'), version: found }
+      const text = reply.body.toString('utf8')
+      // Also servers without ETags, or that do not compare them, reply so.
+      const before = digest
+      digest = digestOf(text)
+      return digest === before ? undefined : { text, version: reply.headers.etag }
     },
     async keep({ text, version: etag }) {
       try {
@@ -78,7 +79,9 @@ export function urlOrigin(options: UrlOriginOptions): Origin {
         if (distrusted) await assertOwn(cacheDir)
         const kept = String(await readFileUpTo(copy, maxBytes + maxHeadBytes))
         const end = kept.indexOf('\n')
-        return { text: kept.slice(end + 1), version: textAt(parseJson(kept.slice(0, end)), 'etag') }
+        const restored = { text: kept.slice(end + 1), version: textAt(parseJson(kept.slice(0, end)), 'etag') }
+        digest = digestOf(restored.text)
+        return restored
       } catch {
         return undefined
       }
@@ -86,6 +89,8 @@ export function urlOrigin(options: UrlOriginOptions): Origin {
     close: () => client.close(),
   }
 }
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
 /** @throws Error if the folder belongs to another user, who may have put the copy there */
 async function assertOwn(folder: string): Promise<void> {
