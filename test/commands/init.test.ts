@@ -4,7 +4,7 @@ import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { setProperties } from '../../src/commands/init/enable-rcon.ts'
 import { envText } from '../../src/commands/init/files.ts'
@@ -179,19 +179,6 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     expect(out).not.toContain('fish')
     expect(readFileSync(join(folder, '.env'), 'utf8')).toBe('MC_RCON_PASSWORD="sword\'fish"\n')
   })
-})
-
-it('takes the end of the input for Ctrl+C', async () => {
-  const never = () => new Promise(() => {})
-  vi.doMock('@clack/prompts', async (original) => ({ ...(await original<object>()), text: never }))
-  onTestFinished(() => void vi.doUnmock('@clack/prompts'))
-  const { questions } = await import('../../src/commands/init/questions.ts')
-  const before = process.listeners('beforeExit')
-  const answer = questions.askRcon(() => undefined)
-  // Of the process, once nothing keeps it running.
-  for (const listener of process.listeners('beforeExit')) if (!before.includes(listener)) listener(0)
-  await expect(answer).rejects.toThrow('Cancelled; no configuration was written.')
-  expect(process.listeners('beforeExit')).toEqual(before)
 })
 
 it('finds servers by their ports and folders', async () => {

@@ -3,20 +3,10 @@ import { escapeControls } from '../../util/escape-controls.ts'
 import type { Extra } from './files.ts'
 import type { PlannedServer } from './find-servers.ts'
 
-async function answered<T>(answer: Promise<T | typeof clack.CANCEL_SYMBOL>): Promise<T> {
-  let end = (): void => {}
-  const ended = new Promise<typeof clack.CANCEL_SYMBOL>((resolve) => {
-    end = () => resolve(clack.CANCEL_SYMBOL)
-  })
-  // The library never answers after Ctrl+D; then nothing else keeps the process running.
-  process.once('beforeExit', end)
-  try {
-    const value = await Promise.race([answer, ended])
-    if (clack.isCancel(value)) throw new Error('Cancelled; no configuration was written.')
-    return value as T
-  } finally {
-    process.off('beforeExit', end)
-  }
+const answered = async <T>(answer: Promise<T | typeof clack.CANCEL_SYMBOL>): Promise<T> => {
+  const value = await answer
+  if (clack.isCancel(value)) throw new Error('Cancelled; no configuration was written.')
+  return value as T
 }
 
 const shown = ({ settings }: PlannedServer): string => escapeControls(settings.MC_DIRECTORY ?? settings.MC_SERVER ?? '')
