@@ -69,6 +69,8 @@ const systemCodes: Readonly<Record<string, readonly [SourceErrorCode, string]>> 
   EHOSTUNREACH: noRoute,
   ENETUNREACH: noRoute,
   EADDRNOTAVAIL: noRoute,
+  // A link-local address without its interface.
+  EINVAL: noRoute,
   EAFNOSUPPORT: noRoute,
   EACCES: denied,
   EPERM: denied,

@@ -95,8 +95,9 @@ async function openSocksTunnel(
   const abort = () => socket.destroy()
   signal.addEventListener('abort', abort, { once: true })
   try {
-    // Loaded when needed, because few servers are behind a SOCKS proxy.
+    // Loaded when needed, because few servers are behind a SOCKS proxy. The library notices only what happens from its call on.
     const { SocksClient } = await import('socks')
+    if (socket.destroyed) throw new Error('Socket closed')
     await SocksClient.createConnection({
       command: 'connect',
       existing_socket: socket,

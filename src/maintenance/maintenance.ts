@@ -20,7 +20,7 @@ export interface MaintenanceOptions {
 }
 
 const dayMs = 86_400_000
-/** How often records of commands and of other replicas are read, milliseconds; those in a file also when it changes. */
+/** How often records of commands and of other replicas are read, milliseconds. */
 const syncMs = 2_000
 /** How long the list of open windows is used at most, milliseconds: the clock may be set. */
 const maxValidMs = 60_000

@@ -51,7 +51,7 @@ export const otlp = {
     env: 'OTEL_EXPORTER_OTLP_METRICS_HEADERS',
     kind: headers,
     secret: true,
-    meaning: 'headers in addition to those of OTEL_EXPORTER_OTLP_HEADERS, or in place of those with the same name',
+    meaning: 'headers of the requests that send metrics; they replace those of OTEL_EXPORTER_OTLP_HEADERS with the same name',
   }),
   otlpInterval: setting({
     env: 'OTEL_METRIC_EXPORT_INTERVAL',

@@ -81,10 +81,12 @@ describe('a connection to a name with several addresses', () => {
     expect((await connecting).remoteAddress).toBe('127.0.0.1')
   })
 
-  it('fails with the first error if all addresses refuse it', async () => {
+  it('fails with the error of the first address that refuses it', async () => {
     const port = await freePort()
     const refused = { code: 'ECONNREFUSED', address: '127.0.0.1' }
     await expect(connect([v4, v6, unreachable], port)).rejects.toMatchObject(refused)
+    // Not with that of an address that this machine has no route to.
+    await expect(connect([unreachable, v4], port)).rejects.toMatchObject(refused)
     await expect(connect([], port)).rejects.toMatchObject({ code: 'ENOTFOUND' })
   })
 

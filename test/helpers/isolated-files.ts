@@ -3,7 +3,6 @@
  * time or sockets of their process.
  */
 const names = [
-  'commands/init',
   'commands/serve.failing',
   'discovery/file-lists',
   'discovery/new-provider',

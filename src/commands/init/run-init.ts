@@ -103,8 +103,10 @@ async function checkWritable(names: readonly string[]): Promise<void> {
     folder = await mkdtemp('.tickwarden-')
     await writeFile(join(folder, 'probe'), Buffer.alloc(probeBytes))
   } catch (error) {
-    const reason = `files cannot be written to ${resolve('.')} (${(error as NodeJS.ErrnoException).code})`
-    throw new Error(`Nothing was changed: ${reason}. Run the command in another folder.`, { cause: error })
+    const { code } = error as NodeJS.ErrnoException
+    const reason = `files cannot be written to ${resolve('.')} (${code})`
+    const advice = code === 'ENOSPC' ? 'The disk is full.' : 'Run the command in another folder.'
+    throw new Error(`Nothing was changed: ${reason}. ${advice}`, { cause: error })
   } finally {
     if (folder !== undefined) await rm(folder, { recursive: true })
   }

@@ -145,7 +145,7 @@ export async function loadSnapshot<Entry>(
     if (typeof entry === 'string') rejected.push({ position, reason: entry })
     else entries.push(entry)
     if (isGarbled && warnings.length < maxWarnings && JSON.stringify(elements[position]).includes('\ufffd'))
-      warn('has the character U+FFFD; is the file not UTF-8?')
+      warn('contains the character U+FFFD: the snapshot may not be UTF-8')
     if (pauses.isDue()) await pauses.take()
   }
   return { lastUpdate, sample, entries, rejected, warnings: warnings.slice(0, maxWarnings) }

@@ -1,4 +1,5 @@
 import type { LookupAddress } from 'node:dns'
+import { setMaxListeners } from 'node:events'
 import { type AbortSignalLike, withOwnSignal } from '../../util/abortable.ts'
 import type { Clock } from '../../util/clock.ts'
 import { SourceError } from '../errors.ts'
@@ -9,6 +10,9 @@ const attemptDelayMs = 250
 /** Whether a reply arrived, even an invalid one, which ends the attempts. After an error of the system the next address is tried. */
 const isReply = (error: unknown): boolean => error instanceof ProtocolError || error instanceof SourceError
 
+/** Other errors of the system may be about this machine, such as one without a route to an address. */
+const isRefused = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED'
+
 export type Attempt<T> = (address: LookupAddress, signal: AbortSignalLike) => Promise<T>
 
 interface Reply<T> {
@@ -18,7 +22,7 @@ interface Reply<T> {
 
 /**
  * Tries the addresses in order (Happy Eyeballs, RFC 8305). Returns the first reply and aborts the other attempts.
- * @throws the error of the first attempt that failed, if there is no reply; the reason of the signal
+ * @throws if there is no reply: that of a server that has refused, else the error of the first attempt; the reason of the signal
  */
 export const raceAddresses = <T>(
   addresses: readonly LookupAddress[],
@@ -32,6 +36,8 @@ function race<T>(addresses: readonly LookupAddress[], attempt: Attempt<T>, own: 
     const waiting = [...addresses]
     let running = 0
     let failure: unknown
+    // Each attempt listens.
+    setMaxListeners(0, own)
     let cancel = () => {}
     own.addEventListener('abort', () => {
       cancel()
@@ -48,7 +54,7 @@ function race<T>(addresses: readonly LookupAddress[], attempt: Attempt<T>, own: 
         (reply) => resolve({ reply, address: one.address }),
         (error: unknown) => {
           running--
-          failure ??= error
+          if (failure === undefined || (isRefused(error) && !isRefused(failure))) failure = error
           if (isReply(error)) reject(error)
           else if (waiting.length > 0) next()
           else if (running === 0) reject(failure)

@@ -198,7 +198,7 @@ it('has a warning for an entry of a file that is not UTF-8', async () => {
   const text = snapshot([comeback(), comeback({ title: 'Café' })])
   const { entries, warnings } = await loadSnapshot(Buffer.from(text, 'latin1').toString(), comebackFormat)
   expect(entries).toHaveLength(2)
-  expect(warnings).toEqual([{ position: 2, reason: 'has the character U+FFFD; is the file not UTF-8?' }])
+  expect(warnings).toEqual([{ position: 2, reason: 'contains the character U+FFFD: the snapshot may not be UTF-8' }])
 })
 
 it('is sample data only if it says so', async () => {

@@ -25,7 +25,7 @@ export const loadLegacyLibrary = () => import('minecraft-server-util')
  * Reads the status of a server from beta 1.8 to 1.6, which replies to FE 01 with one string
  * (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping#1.6).
  * @param connect opens the connection, which is always destroyed
- * @throws SourceError
+ * @throws SourceError, or the error of `connect`
  */
 export async function readLegacyStatus(connect: () => Promise<Socket>, options: GuardOptions): Promise<Partial<Fields>> {
   // Loaded before connecting, so that no event of the connection is missed.

@@ -53,8 +53,17 @@ export async function guardTcp<T>(
     client?.destroy()
     relay.close()
   }
+  // Servers of this kind close the connection after the reply, while the library may still be reading it.
+  const upstreamEnded = () => {
+    const closed = new SourceError('closed', `${target}: the connection was closed during the reply`)
+    if (client === undefined) end(closed)
+    failure ??= closed
+    client?.end()
+  }
   const abort = () => end(withProgress(toSourceError(signal.reason, target), 'connected'))
   upstream.on('error', (error) => end(toSourceError(error, target)))
+  upstream.on('end', upstreamEnded)
+  upstream.on('close', upstreamEnded)
   // Also after the connection to the server has failed: an error that nobody listens for would end the process.
   relay.on('error', (error) => end(toSourceError(error, target)))
   relay.once('connection', (socket) => {
@@ -74,11 +83,6 @@ export async function guardTcp<T>(
       received += chunk.length
       if (received > maxBytes) end(new SourceError('too_large', `${target}: the reply is longer than ${maxBytes} bytes`))
       else socket.write(chunk)
-    })
-    // Legacy servers close the connection after the reply, while the library may still be reading it.
-    upstream.on('end', () => {
-      failure ??= new SourceError('closed', `${target}: the connection was closed during the reply`)
-      socket.end()
     })
   })
   signal.addEventListener('abort', abort, { once: true })

@@ -130,6 +130,15 @@ it('a connection that fails at once fails, without a request', async () => {
   await expect(result).rejects.toMatchObject({ code: 'closed' })
 })
 
+it('a server that closes the connection before the request is sent ends it', async () => {
+  await using server = await hostileServer((socket) => socket.end())
+  const upstream = net.connect(server.port, '127.0.0.1')
+  await once(upstream, 'connect')
+  // A library that takes its time to connect.
+  const { result } = guard(server.port, () => never, { upstream })
+  await expect(result).rejects.toMatchObject({ code: 'closed' })
+})
+
 it('is aborted', async () => {
   await using server = await hostileServer((socket) => void socket.resume())
   const deadline = new AbortController()
