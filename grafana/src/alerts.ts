@@ -50,8 +50,6 @@ export const alerts: readonly Alert[] = [
     expr: [
       // A replica that fails, or a probe of one server, is not the whole service: all targets of a job must fail.
       `max by (job) (${tickwarden} or ${probed}) == 0`,
-      // Pods that never become ready after a deployment are other targets than those before it.
-      'max by (job) (up and on (job) last_over_time(tickwarden_build_info[7d])) == 0',
       `absent(${tickwarden} or ${probed})`,
     ].join('\nor\n'),
     for: '2m',
