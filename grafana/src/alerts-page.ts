@@ -23,7 +23,8 @@ that sends the alerts to Discord. For Grafana's own alerting, put the files of \
 One cause raises one alert: an alert does not fire if a more severe alert of the same server explains it. An alert is resolved
 ${keepFiringFor.replace(/m$/, ' minutes')} after its cause has ended, so that a restart of Tickwarden does not resolve it. Alerts about a server have no label \`instance\`: with
 replicas, an alert goes on when another replica takes over the server. Tickwardens that are no replicas of each other need a job each in
-Prometheus.
+Prometheus. If one of several is replaced by pods that never become ready, TickwardenDown fires only if its job is the one in
+\`grafana/config.yaml\`.
 
 Names, thresholds and links come from \`grafana/config.yaml\`; \`npm run dashboards\` writes the files again after a change. There an
 availability objective adds alerts for servers that are down too often.

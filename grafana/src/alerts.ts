@@ -50,8 +50,6 @@ export const alerts: readonly Alert[] = [
     expr: [
       // A replica that fails, or a probe of one server, is not the whole service: all targets of a job must fail.
       `max by (job) (${tickwarden} or ${probed}) == 0`,
-      // Pods that never become ready after a deployment are other targets than those before it.
-      'max by (job) (up and on (job) last_over_time(tickwarden_build_info[7d])) == 0',
       `absent(${tickwarden} or ${probed})`,
     ].join('\nor\n'),
     for: '2m',
@@ -118,15 +116,17 @@ export const alerts: readonly Alert[] = [
     severity: 'warning',
     dashboard: serverDashboard,
     // A server behind a proxy that stops and starts it as players come and go is not unstable. Nor is one that was restarted in maintenance.
-    expr: eachServer(
-      [
-        `resets(minecraft_up${selector}[15m]) >= ${thresholds.outagesIn15Minutes}`,
-        `unless on (${serverLabels}) minecraft_asleep${selector}`,
-        `unless on (${serverLabels}) max_over_time(minecraft_maintenance${selector}[15m]) == 1`,
-        // Not one that is no longer watched; another replica may report it now.
-        `and on (job, server) minecraft_up${selector}`,
-      ].join(' '),
-    ),
+    expr: [
+      eachServer(
+        [
+          `resets(minecraft_up${selector}[15m]) >= ${thresholds.outagesIn15Minutes}`,
+          `unless on (${serverLabels}) minecraft_asleep${selector}`,
+          `unless on (${serverLabels}) max_over_time(minecraft_maintenance${selector}[15m]) == 1`,
+        ].join(' '),
+      ),
+      // Not one that is no longer watched; another replica may report it now.
+      `and on (job, server, target) ${eachServer(`minecraft_up${selector}`)}`,
+    ].join('\n'),
     for: '0m',
     summary: `${server} goes down again and again`,
     description: `${server} has gone down {{ $value }} times within 15 minutes.`,

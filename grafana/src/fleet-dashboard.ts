@@ -68,10 +68,10 @@ export const fleet = () =>
       ),
       stat(
         'Servers unknown',
-        'Servers that were watched within the time range, but of which nothing is known now, because Prometheus cannot scrape Tickwarden or its probe; with replicas, also those that no replica reports.',
+        'Servers that were watched within the time range and whose state is unknown now, because Prometheus cannot scrape Tickwarden or its probe; with replicas, also those that no replica reports, whatever servers and groups are selected.',
         {
           unknown: `count((${byServer(isLost)}) unless on (server) max_over_time(minecraft_server_info{group!~"$group"}[$__range:$__interval])) or 0 * count(minecraft_up{${chosen}})`,
-          'reported by no replica': 'max(tickwarden_replica_unknown_servers) > 0',
+          'reported by no replica': 'sum(max by (job) (tickwarden_replica_unknown_servers)) > 0',
         },
         { thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }], width: 3 },
       ),

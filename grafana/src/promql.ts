@@ -60,11 +60,18 @@ export const isDown = (selector: string, by: ServerLabel) =>
   `max by (${by}) ((minecraft_up${selector} == bool 0 unless on (${serverLabels}) ${downOnPurpose(selector)}) or minecraft_up${selector} * 0)`
 
 /**
- * 1 per server that was reported within the time range of the dashboard and is not now, because Prometheus cannot scrape Tickwarden or the
- * probe of the server; none for those that are no longer watched.
+ * One value per server that was reported within the time range of the dashboard and is not now, because Prometheus cannot scrape Tickwarden
+ * or the probe of the server; none for those that are no longer watched.
  */
-export const isLost = (selector: string, by: ServerLabel) =>
-  `max by (${by}) (max_over_time(minecraft_up${selector}[$__range:$__interval]) * 0 + 1 and on (job, instance) up == 0) unless on (${by}) minecraft_up${selector}`
+export function isLost(selector: string, by: ServerLabel): string {
+  const lastTime = (series: string) => `max_over_time(timestamp(${series})[$__range:$__interval])`
+  const known = lastTime(`minecraft_up${selector}`)
+  // A target of /probe is one server. Those of /metrics may be other pods now; their servers are those of the last minutes in which
+  // any of them could be scraped.
+  const probe = `${known} and on (job, instance) (up == 0 unless on (job) last_over_time(tickwarden_build_info[$__range]))`
+  const service = `${known} + 300 > on (job) group_left () max by (job) (${lastTime('tickwarden_build_info')}) and on (job) up == 0 unless on (job) tickwarden_build_info`
+  return `max by (${by}) (${probe} or ${service}) unless on (${by}) minecraft_up${selector}`
+}
 
 /** States of a server, the first that applies. The number is the value of {@link state}. */
 export const states = [

@@ -142,21 +142,39 @@ describe('the dashboards', () => {
     'count every server once: also targets of /probe without a name, and one that is unknown',
     () => {
       const values = {
-        'up{job="a",instance="i"}': '1x10',
-        'minecraft_up{job="a",instance="i",server="one"}': '1x10',
-        'minecraft_up{job="a",instance="i",server="two"}': '0x10',
+        'up{job="a",instance="i"}': '1x24',
+        'minecraft_up{job="a",instance="i",server="one"}': '1x24',
+        'minecraft_up{job="a",instance="i",server="two"}': '0x24',
         'minecraft_up{job="a",instance="i",server="removed"}': '1x3 stale',
-        // Its Tickwarden cannot be scraped any more.
-        'up{job="b",instance="j"}': '1x3 0x6',
-        'minecraft_up{job="b",instance="j",server="lost"}': '1x3 stale',
+        'tickwarden_build_info{job="a",instance="i"}': '1x24',
+        // Its Tickwarden cannot be scraped any more; a server was removed well before.
+        'up{job="b",instance="j"}': '1x12 0x12',
+        'tickwarden_build_info{job="b",instance="j"}': '1x12 stale',
+        'minecraft_up{job="b",instance="j",server="lost"}': '1x12 stale',
+        'minecraft_up{job="b",instance="j",server="gone"}': '1x3 stale',
+        // Their pod was replaced by one that never becomes ready.
+        'up{job="c",instance="old"}': '1x12 stale',
+        'tickwarden_build_info{job="c",instance="old"}': '1x12 stale',
+        'minecraft_up{job="c",instance="old",server="replaced"}': '1x12 stale',
+        'minecraft_up{job="c",instance="old",server="replaced too"}': '1x12 stale',
+        'up{job="c",instance="new"}': '_x12 0x12',
+        // A Tickwarden that is gone for good, from a job of which another exporter is up.
+        'up{job="d",instance="old"}': '1x12 stale',
+        'tickwarden_build_info{job="d",instance="old"}': '1x12 stale',
+        'minecraft_up{job="d",instance="old",server="given up"}': '1x12 stale',
+        'up{job="d",instance="node"}': '1x24',
+        // Two clusters.
+        'tickwarden_replica_unknown_servers{job="e",instance="1"}': '3x24',
+        'tickwarden_replica_unknown_servers{job="e",instance="2"}': '3x24',
+        'tickwarden_replica_unknown_servers{job="f",instance="3"}': '2x24',
         // A failover.
-        'up{job="a",instance="k"}': '1x3 0x6',
+        'up{job="a",instance="k"}': '1x3 0x20',
         'minecraft_up{job="a",instance="k",server="one"}': '1x3 stale',
-        'up{job="others",instance="mc.example.org"}': '1x10',
-        'minecraft_up{job="others",instance="mc.example.org"}': '1x10',
-        'up{job="others",instance="down.example.org"}': '1x10',
-        'minecraft_up{job="others",instance="down.example.org"}': '0x10',
-        'up{job="others",instance="failing.example.org"}': '1x3 0x6',
+        'up{job="others",instance="mc.example.org"}': '1x24',
+        'minecraft_up{job="others",instance="mc.example.org"}': '1x24',
+        'up{job="others",instance="down.example.org"}': '1x24',
+        'minecraft_up{job="others",instance="down.example.org"}': '0x24',
+        'up{job="others",instance="failing.example.org"}': '1x3 0x20',
         'minecraft_up{job="others",instance="failing.example.org"}': '1x3 stale',
       }
       const each = (values: Readonly<Record<string, number>>) =>
@@ -164,8 +182,8 @@ describe('the dashboards', () => {
       const expected: readonly (readonly [title: string, query: number, samples: readonly object[]])[] = [
         ['Servers up', 0, [{ labels: '{}', value: 2 }]],
         ['Servers down', 0, [{ labels: '{}', value: 2 }]],
-        ['Servers unknown', 0, [{ labels: '{}', value: 2 }]],
-        ['Servers unknown', 1, []],
+        ['Servers unknown', 0, [{ labels: '{}', value: 4 }]],
+        ['Servers unknown', 1, [{ labels: '{}', value: 5 }]],
         // Attention, state and availability.
         ['Servers by attention needed', 0, each({ one: 0, two: 100, 'mc.example.org': 0, 'down.example.org': 100 })],
         ['Servers by attention needed', 1, each({ one: 1, two: 0, 'mc.example.org': 1, 'down.example.org': 0 })],
@@ -174,12 +192,12 @@ describe('the dashboards', () => {
       const panels = read('fleet.json').panels
       const promql_expr_test = expected.map(([title, query, exp_samples]) => {
         const expr = panels.find((panel) => panel.title === title)?.targets?.[query]?.expr ?? ''
-        const [range, interval] = ['10m', '1m']
+        const [range, interval] = ['30m', '1m']
         const filled = expr
           .replaceAll('$__range', range)
           .replaceAll('$__interval', interval)
           .replaceAll(/\$(server|group)/g, '.*')
-        return { expr: filled, eval_time: '8m', exp_samples }
+        return { expr: filled, eval_time: '16m', exp_samples }
       })
       const input_series = Object.entries(values).map(([series, values]) => ({ series, values }))
       const directory = mkdtempSync(join(tmpdir(), 'tickwarden-panels-'))
