@@ -206,24 +206,6 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     expect(await tab()).toEqual(unknown)
   })
 
-  it('is loaded again once the service has other files for it', async () => {
-    const service = await buildTestApp({ scripts: { a: { status: {} } } })
-    const { page } = await openPage(browser, { mayFail: () => true })
-    await page.clock.install()
-    await page.route('**/page/graph', async (route) => {
-      const response = await route.fetch()
-      await route.fulfill({ response, headers: { 'x-page-build': 'other' } })
-    })
-    const isDrawn = () => page.locator('#graph canvas').waitFor()
-    await page.goto(service.url)
-    // A new page is not loaded again: it may be from a cache.
-    await isDrawn()
-    const loaded = page.waitForEvent('load')
-    await page.clock.fastForward(61_000)
-    await loaded
-    await isDrawn()
-  })
-
   it.each([
     ['429', { CLIENT_STREAMS: '1' }, '/'],
     ['503', { EVENTS_LIMIT: '1' }, '/'],

@@ -1,5 +1,5 @@
 import { createEventParser, type StreamEvent } from './event-parser.ts'
-import { compareWithService } from './request.ts'
+import { compareClocks } from './request.ts'
 
 /** Whether values arrive by the stream, by polling because the service accepts no further stream, or not at all. */
 export type Connection = 'live' | 'polling' | 'reconnecting'
@@ -60,7 +60,7 @@ export function followEvents({ url, onEvent, poll, onConnection, ...options }: S
     try {
       const headers = { accept: 'text/event-stream', ...(lastId !== undefined && { 'last-event-id': lastId }) }
       const response = await fetch(url, { headers, cache: 'no-store', signal: stop.signal })
-      compareWithService(response, startedAt)
+      compareClocks(response, startedAt)
       const refusal = refusalOf(response)
       if (refusal !== undefined) return refusal
       // Another program may answer in place of the service, such as one with a page to log in.
