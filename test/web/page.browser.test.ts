@@ -430,6 +430,19 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     await page.locator('#connection[data-state=live]').waitFor()
   })
 
+  it('knows the state of the servers when it is opened in the background', async () => {
+    const service = await buildTestApp({ scripts: { a: { status: {} } } })
+    const { page, problems } = await openPage(browser)
+    await page.clock.install()
+    await page.addInitScript(`Object.defineProperty(document, 'hidden', { value: true })`)
+    await page.goto(service.url)
+    await page.locator('#connection[data-state=polling]').waitFor({ state: 'attached' })
+    await page.clock.fastForward(30_000)
+    expect(await page.title()).toBe('Tickwarden')
+    expect(await page.locator('#icon').getAttribute('href')).toBe('page/icon.svg')
+    expect(problems).toEqual([])
+  })
+
   it('loads the finer values of a dragged period', async () => {
     const { page, problems } = await openPage(browser)
     await page.goto(`${fleet.url}/servers/survival`)

@@ -88,6 +88,8 @@ export function followEvents({ url, onEvent, poll, onConnection, ...options }: S
   }
 
   async function run(): Promise<void> {
+    // Opened in the background: the service has not been asked anything yet.
+    if (document.hidden) await pollOnce()
     for (;;) {
       if (document.hidden) await waitUntilVisible()
       const refusal = await follow().catch(() => undefined)
