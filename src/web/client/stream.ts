@@ -50,7 +50,9 @@ export function followEvents({ url, onEvent, poll, onConnection, ...options }: S
   async function follow(): Promise<number | undefined> {
     const startedAt = Date.now()
     const stop = new AbortController()
-    let silence = setTimeout(() => stop.abort(), silenceLimit)
+    let heardAt = startedAt
+    // By the time of day: a timer may stand still while the machine is asleep. The clock may also be set back.
+    const silence = setInterval(() => Math.abs(Date.now() - heardAt) > silenceLimit && stop.abort(), 1_000)
     let hiding: ReturnType<typeof setTimeout> | undefined
     const onVisibility = () => {
       clearTimeout(hiding)
@@ -74,14 +76,13 @@ export function followEvents({ url, onEvent, poll, onConnection, ...options }: S
         onConnection('live')
         const { value, done } = await reader.read()
         if (done) return undefined
-        clearTimeout(silence)
-        silence = setTimeout(() => stop.abort(), silenceLimit)
+        heardAt = Date.now()
         parse(value)
       }
     } finally {
       document.removeEventListener('visibilitychange', onVisibility)
       clearTimeout(hiding)
-      clearTimeout(silence)
+      clearInterval(silence)
       stop.abort()
       if (Date.now() - startedAt > stableAfter) delay = firstDelay
     }
