@@ -17,8 +17,6 @@ export interface LiveOptions {
   readonly overviewHub?: EventHub
   /** Default: `/api/v1/events`. Another path is for the status page only: not documented, and not readable from other origins. */
   readonly path?: string
-  /** Of every stream, besides its own. */
-  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Seconds after which a refused client may try again. */
@@ -63,7 +61,7 @@ const schema = {
 }
 
 /** `/api/v1/events`. The streams are ended when the app closes. */
-export function registerLive(app: FastifyInstance, { fleet, hub, overviewHub = hub, path, headers = {} }: LiveOptions): void {
+export function registerLive(app: FastifyInstance, { fleet, hub, overviewHub = hub, path }: LiveOptions): void {
   const isOwn = path === undefined
   const options = { schema: { ...schema, hide: !isOwn }, config: { crossOrigin: isOwn } }
   // Before the app waits for open connections: a stream never ends by itself.
@@ -86,7 +84,6 @@ export function registerLive(app: FastifyInstance, { fleet, hub, overviewHub = h
     reply.hijack()
     reply.raw.writeHead(200, {
       ...reply.crossOrigin,
-      ...headers,
       'content-type': eventStreamType,
       'cache-control': 'no-store',
       // nginx would buffer the events.

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -43,20 +42,16 @@ interface Asset {
   readonly bodies: Readonly<Record<Coding, Buffer>>
 }
 
-/** Names of the files of one language with their hash: `page.js` to `page-4F2A.js`. `build` changes with any file of any language. */
+/** Names of the files of one language with their hash: `page.js` to `page-4F2A.js`. */
 export type AssetNames = Readonly<
-  Record<
-    'page.js' | 'theme.js' | 'page.css' | 'server.js' | 'server.css' | 'plain.css' | 'docs.js' | 'docs.css' | 'build',
-    string
-  >
+  Record<'page.js' | 'theme.js' | 'page.css' | 'server.js' | 'server.css' | 'plain.css' | 'docs.js' | 'docs.css', string>
 >
 
 export function readNames(language: Language): AssetNames {
   try {
-    const text = readFileSync(join(folder, 'assets.json'), 'utf8')
-    const { shared, ...own } = JSON.parse(text)
+    const { shared, ...own } = JSON.parse(readFileSync(join(folder, 'assets.json'), 'utf8'))
     if (own[language] === undefined) throw new RangeError(`They were built without "${language}".`)
-    return { ...shared, ...own[language], build: createHash('sha256').update(text).digest('hex').slice(0, 10) }
+    return { ...shared, ...own[language] }
   } catch (error) {
     throw new Error('The files of the status page are missing; run "npm run build".', { cause: error })
   }

@@ -82,7 +82,7 @@ export async function renderDocument(
   ]
   // Not a view: the text of a script is not escaped like other text.
   const script = `<script type="application/json" id="data">${data}</script>`
-  let html = `<!doctype html><html lang="${texts.language}" data-build="${assets.build}"${density === undefined ? '' : ` data-density="${density}"`}><head>${head.map(toHtml).join('')}</head><body>`
+  let html = `<!doctype html><html lang="${texts.language}"${density === undefined ? '' : ` data-density="${density}"`}><head>${head.map(toHtml).join('')}</head><body>`
   const pauses = createPauses()
   for (const element of body) {
     for (const part of htmlParts(element, rowDepth)) {

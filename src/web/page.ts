@@ -65,14 +65,6 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   registerManifest(app, title, options.brand)
   registerBrand(app, options.brand)
   const brand = shownBrand(options.brand)
-  /** Tells an open page that the service has other files for it, and so data of another form. */
-  const build = { 'x-page-build': readNames(languageNames[0]).build }
-  const dataHeaders = {
-    ...build,
-    'content-type': jsonType,
-    'cache-control': 'no-store',
-    vary: 'Accept-Encoding, Accept-Language',
-  }
   const requestedLanguage = (request: FastifyRequest) => languageOf(request.headers, options.language)
   /** What the pages of a language share. */
   const localeOf = cachedPerKey(
@@ -159,7 +151,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     return found
   })
 
-  registerLive(app, { fleet, hub: options.events, overviewHub: options.overviewEvents, path: '/page/events', headers: build })
+  registerLive(app, { fleet, hub: options.events, overviewHub: options.overviewEvents, path: '/page/events' })
 }
 
 /** Characters of a search for players. */
@@ -185,6 +177,8 @@ const entryPoints = ({ metricsListen }: PageOptions, basePath: string) => ({
   servers: `${basePath}/api/v1/servers`,
   events: `${basePath}/api/v1/events`,
 })
+
+const dataHeaders = { 'content-type': jsonType, 'cache-control': 'no-store', vary: 'Accept-Encoding, Accept-Language' }
 
 const pageHeaders = (language: Language) => ({
   ...securityHeaders,

@@ -339,7 +339,10 @@ describe('email', () => {
     const sent = send({ url: `smtp://localhost:${port}` })
     await until(() => commands.length > 0)
     tooLong.abort()
-    await expect(sent).rejects.toMatchObject({ message: 'the mail is not accepted within 60000 ms', isTemporary: true })
+    await expect(sent).rejects.toMatchObject({
+      message: 'the mail server did not accept the mail within 60 seconds',
+      isTemporary: true,
+    })
   })
 
   it('is encrypted from the beginning with smtps, and checks the certificate of the name', async () => {

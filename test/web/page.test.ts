@@ -323,17 +323,3 @@ describe('/page', () => {
     expect(servers.c?.players).toHaveLength(72)
   })
 })
-
-it('tells its build in the HTML of each language and with its data', async () => {
-  const { get, url } = await buildTestApp({ scripts: { a: { status: {} } } })
-  const builds = await Promise.all([
-    ...['en', 'de'].map(async (language) => {
-      const html = await (await get('/', { accept: 'text/html', 'accept-language': language })).text()
-      return /data-build="(\w+)"/.exec(html)?.[1]
-    }),
-    ...['/page/servers', '/page/servers/a', '/page/graph'].map(async (path) => (await get(path)).headers.get('x-page-build')),
-    (await fetch(`${url}/page/events`, { method: 'HEAD' })).headers.get('x-page-build'),
-  ])
-  expect(new Set(builds).size).toBe(1)
-  expect(builds[0]).toMatch(/^\w{10}$/)
-})

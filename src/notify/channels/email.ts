@@ -54,7 +54,8 @@ export const email: ChannelType = {
       const { responseCode, code, message } = error as { responseCode?: number; code?: string; message: string }
       // 5xx of SMTP is permanent, 4xx temporary.
       const isTemporary = responseCode === undefined ? code !== 'EAUTH' && code !== 'EENVELOPE' : responseCode < 500
-      const reason = code === 'EABORT' ? `the mail is not accepted within ${maxMs} ms` : (code ?? message)
+      const reason =
+        code === 'EABORT' ? `the mail server did not accept the mail within ${maxMs / 1000} seconds` : (code ?? message)
       throw new DeliveryError(responseCode === undefined ? reason : `the mail server answers ${responseCode}`, { isTemporary })
     } finally {
       transport.close()

@@ -103,7 +103,8 @@ function drawAge(): void {
   const isOld = isHeard && serviceTime() - lastMessage >= maxAge
   isCurrent = outdated === undefined && !isLost && !isOld
   const notice = required('stale')
-  const text = isCurrent ? '' : (outdated ?? texts.stale(format.near(lastMessage, serviceTime())))
+  const ageText = isLost ? texts.stale : texts.old
+  const text = isCurrent ? '' : (outdated ?? ageText(format.near(lastMessage, serviceTime())))
   // It is read out by screen readers each time it is set.
   if (notice.textContent !== text) notice.textContent = text
   notice.hidden = isCurrent

@@ -8,19 +8,9 @@ let ahead = 0
 /** Unix milliseconds, by the clock of the service. */
 export const serviceTime = (): number => Date.now() + ahead
 
-/**
- * Age from which on a page is loaded again if the service has been updated, ms: not at once, because a page that is reloaded may
- * be from a cache or another replica.
- */
-const minPageAge = 60_000
-const startedAt = Date.now()
-
-/** Compares clocks and versions. @param reply of the service, just received @param sentAt when it was requested, Unix milliseconds */
-export function compareWithService({ headers }: Response, sentAt: number): void {
+/** Compares the clocks. @param reply of the service, just received @param sentAt when it was requested, Unix milliseconds */
+export function compareClocks({ headers }: Response, sentAt: number): void {
   const now = Date.now()
-  const build = headers.get('x-page-build')
-  const isOutdated = build !== null && build !== document.documentElement.dataset.build
-  if (isOutdated && now - startedAt > minPageAge) location.reload()
   const difference = Date.parse(headers.get('date') ?? '') - now
   // One that was late is of an unknown time.
   if (Number.isNaN(difference) || now - sentAt > minDifference) return
@@ -34,7 +24,7 @@ export function compareWithService({ headers }: Response, sentAt: number): void 
 export async function request(url: string): Promise<Response> {
   const sentAt = Date.now()
   const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) })
-  compareWithService(response, sentAt)
+  compareClocks(response, sentAt)
   return response
 }
 

@@ -1,5 +1,5 @@
 import { createEventParser, type StreamEvent } from './event-parser.ts'
-import { compareWithService } from './request.ts'
+import { compareClocks } from './request.ts'
 
 /** Whether values arrive by the stream, by polling because the service accepts no further stream, or not at all. */
 export type Connection = 'live' | 'polling' | 'reconnecting'
@@ -50,7 +50,9 @@ export function followEvents({ url, onEvent, poll, onConnection, ...options }: S
   async function follow(): Promise<number | undefined> {
     const startedAt = Date.now()
     const stop = new AbortController()
-    let silence = setTimeout(() => stop.abort(), silenceLimit)
+    let heardAt = startedAt
+    // By the time of day: a timer may stand still while the machine is asleep. The clock may also be set back.
+    const silence = setInterval(() => Math.abs(Date.now() - heardAt) > silenceLimit && stop.abort(), 1_000)
     let hiding: ReturnType<typeof setTimeout> | undefined
     const onVisibility = () => {
       clearTimeout(hiding)
@@ -60,7 +62,7 @@ export function followEvents({ url, onEvent, poll, onConnection, ...options }: S
     try {
       const headers = { accept: 'text/event-stream', ...(lastId !== undefined && { 'last-event-id': lastId }) }
       const response = await fetch(url, { headers, cache: 'no-store', signal: stop.signal })
-      compareWithService(response, startedAt)
+      compareClocks(response, startedAt)
       const refusal = refusalOf(response)
       if (refusal !== undefined) return refusal
       // Another program may answer in place of the service, such as one with a page to log in.
@@ -74,20 +76,21 @@ export function followEvents({ url, onEvent, poll, onConnection, ...options }: S
         onConnection('live')
         const { value, done } = await reader.read()
         if (done) return undefined
-        clearTimeout(silence)
-        silence = setTimeout(() => stop.abort(), silenceLimit)
+        heardAt = Date.now()
         parse(value)
       }
     } finally {
       document.removeEventListener('visibilitychange', onVisibility)
       clearTimeout(hiding)
-      clearTimeout(silence)
+      clearInterval(silence)
       stop.abort()
       if (Date.now() - startedAt > stableAfter) delay = firstDelay
     }
   }
 
   async function run(): Promise<void> {
+    // Opened in the background: the service has not been asked anything yet.
+    if (document.hidden) await pollOnce()
     for (;;) {
       if (document.hidden) await waitUntilVisible()
       const refusal = await follow().catch(() => undefined)

@@ -30,6 +30,7 @@ export const texts: Texts = {
   demo: 'Demodaten: Es ist kein Server konfiguriert, daher siehst du einen simulierten. Setze MC_SERVER=host:port, um deinen eigenen zu überwachen.',
   channelsFail: (names) => `Benachrichtigungen können nicht gesendet werden: ${names}. Den Grund zeigt das Log des Dienstes.`,
   stale: (time) => `Der Dienst antwortet nicht. Stand der Werte: ${time}.`,
+  old: (time) => `Diese Werte sind von ${time}; neue werden geladen.`,
 
   summary: {
     label: 'Übersicht',

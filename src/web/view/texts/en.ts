@@ -32,6 +32,7 @@ export const texts = {
   demo: 'Demo data: no server is configured, so this is a simulated one. Set MC_SERVER=host:port to watch your own.',
   channelsFail: (names: string) => `Notifications cannot be sent: ${names}. The log of the service shows why.`,
   stale: (time: string) => `The service does not answer. Values are from ${time}.`,
+  old: (time: string) => `These values are from ${time}; loading new ones.`,
 
   summary: {
     label: 'Summary',
