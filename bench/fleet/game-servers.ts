@@ -80,6 +80,11 @@ function answerRcon(socket: Socket): void {
   socket.on('error', () => {})
   socket.on('data', (chunk) => {
     for (let at = 0; at + 14 <= chunk.length; at += chunk.readInt32LE(at) + 4) {
+      // Not RCON: a program that looks for servers on this machine, as `tickwarden init` does.
+      if (chunk.readInt32LE(at) < 10) {
+        socket.destroy()
+        return
+      }
       const type = chunk.readInt32LE(at + 8)
       const end = chunk.indexOf(0, at + 12)
       const text = Buffer.from(type === 2 ? commandLine(chunk.toString('utf8', at + 12, end)) : '')

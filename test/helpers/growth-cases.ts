@@ -744,6 +744,7 @@ export const exempt: Readonly<Record<string, string>> = {
   'src/util/files.ts readFileUpTo': 'copies bytes up to a limit',
   'src/util/files.ts readFileUpToSync': 'copies bytes up to a limit',
   'src/util/files.ts readTextIfExists': 'decodes UTF-8',
+  'src/util/files.ts decodeText': 'decodes UTF-8',
   'src/cluster/snapshot-checks.ts readPolls': calls,
   'src/cluster/stream-reader.ts StreamReader': calls,
   'src/game/protocol/status/frames.ts readVarInt': fixedLength,
