@@ -97,7 +97,7 @@ async function openSocksTunnel(
   try {
     // Loaded when needed, because few servers are behind a SOCKS proxy. The library notices only what happens from its call on.
     const { SocksClient } = await import('socks')
-    if (socket.destroyed) throw new Error('Socket closed')
+    if (socket.destroyed || signal.aborted) throw new Error('Socket closed')
     await SocksClient.createConnection({
       command: 'connect',
       existing_socket: socket,
