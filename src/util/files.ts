@@ -1,7 +1,6 @@
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { chmod, type FileHandle, open, readlink, realpath, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Options } from 'write-file-atomic'
 import { load } from './load.ts'
 import { readBody } from './read-body.ts'
@@ -37,19 +36,12 @@ export async function writeAtomic(path: string, data: string | Buffer, options: 
   })
 }
 
-/** Milliseconds to wait for the writer of a pipe, and between two attempts. */
-const [maxPipeWaitMs, pipeStepMs] = [5_000, 20]
-
 /** Not a stream, which would have to close the file. */
 async function* chunksOf(file: FileHandle, length: number): AsyncGenerator<Buffer> {
   for (let isEnd = false; !isEnd; ) {
-    const found = await file.read(Buffer.allocUnsafe(length), 0, length).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EAGAIN') throw error
-    })
-    // The writer of a pipe has written nothing yet.
-    if (found === undefined) await delay(pipeStepMs)
-    else yield found.buffer.subarray(0, found.bytesRead)
-    isEnd = found?.bytesRead === 0
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(length), 0, length)
+    isEnd = bytesRead === 0
+    yield buffer.subarray(0, bytesRead)
   }
 }
 
@@ -70,18 +62,20 @@ export async function readUpTo(file: FileHandle, path: string, maxBytes: number)
 export const decodeText = (bytes: Buffer): string => new TextDecoder().decode(bytes)
 
 /**
- * Reads a file of limited size. A pipe without a writer is empty; if it has one, waits until that has ended.
+ * Reads a file of limited size; waits for the writer of a pipe.
  * @throws FileSizeError, or Error of the system
  */
 export async function readFileUpTo(path: string, maxBytes: number): Promise<Buffer> {
-  // Opening a pipe without a writer would take one of the few threads for files and names, for ever.
-  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+  const file = await open(path)
   try {
     return await readUpTo(file, path, maxBytes)
   } finally {
     await file.close()
   }
 }
+
+/** Milliseconds to wait for the writer of a pipe, and between two attempts. */
+const [maxPipeWaitMs, pipeStepMs] = [5_000, 20]
 
 /** Reads what is there; undefined if a pipe has nothing now. */
 function readAvailable(file: number, bytes: Buffer, length: number): number | undefined {
