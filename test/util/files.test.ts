@@ -52,9 +52,6 @@ it.skipIf(process.platform === 'win32')('does not wait for ever for the writer o
   const writer = spawn('sh', ['-c', '{ sleep 0.2; echo one; sleep 0.2; echo two; } > "$0"', path])
   await vi.waitFor(() => expect(readFileUpToSync(path, 1_000, 100).toString()).toBe('one\ntwo\n'), 60_000)
   await new Promise((resolve) => writer.on('close', resolve))
-  const other = spawn('sh', ['-c', '{ echo one; sleep 0.2; echo two; } > "$0"', path])
-  await vi.waitFor(async () => expect(String(await readFileUpTo(path, 1_000))).toBe('one\ntwo\n'), 60_000)
-  await new Promise((resolve) => other.on('close', resolve))
 })
 
 it('the text of a file that does not exist is undefined, but not that of a larger one', async () => {
