@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { Agent, request } from 'undici'
 import { expect, it } from 'vitest'
 import { comeback, type DataService, type Page, snapshot, startDataService } from '../helpers/data-service.ts'
+import { fastClock } from '../helpers/fast-clock.ts'
 
 /** Every entry contains its version, and each version has a different number of entries. */
 const version = (number: number) =>
@@ -38,7 +39,8 @@ async function replaceForever(service: DataService, done: () => boolean): Promis
 }
 
 it('answers every request while the file is replaced, sometimes by a broken one, and never from two snapshots', async () => {
-  const service = await startDataService({ kcomebacks: version(0) })
+  // The file is looked at every 100 ms.
+  const service = await startDataService({ kcomebacks: version(0) }, { clock: fastClock(Date.now(), 20) })
   const agent = new Agent({ connections: 8 })
   const seen = new Set<string>()
   const wrong: string[] = []
