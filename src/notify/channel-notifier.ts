@@ -142,7 +142,7 @@ export class ChannelNotifier {
   ): Promise<boolean> {
     try {
       const isStored = await this.outbox.commit(key, before, told, notifications)
-      if (notifications.length > 0) this.sender.wake()
+      if (notifications.length > 0) void this.sender.wake()
       return isStored
     } catch {
       return false

@@ -56,7 +56,7 @@ export class Notifier {
   #wakeSenders(): void {
     const cancel = this.#options.clock.after(wakeMs, () => this.#wakeSenders())
     this.#stops[0] = cancel
-    for (const { sender } of this.#channels) sender.wake()
+    for (const { sender } of this.#channels) void sender.wake()
   }
 
   /** The channels, for the metrics and the page. */

@@ -5,6 +5,7 @@ import type { Clock } from '../util/clock.ts'
 import { HttpClient, type HttpError, type HttpReply, type HttpRequest, takeAuthorization } from '../util/http-client.ts'
 import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
+import { oneAtATime } from '../util/one-at-a-time.ts'
 import { type ChannelContext, type ChannelType, DeliveryError, maxShown } from './channels/channel.ts'
 import type { Outbox } from './outbox.ts'
 import type { ChannelSettings } from './settings.ts'
@@ -121,8 +122,6 @@ export class Sender {
   problem: string | undefined
   readonly context: ChannelContext
   readonly #options: SenderOptions
-  #running: Promise<void> | undefined
-  #isDue = false
   #isClosed = false
   #failures = 0
   /** Monotonic milliseconds before which nothing is sent. */
@@ -137,31 +136,22 @@ export class Sender {
     })
   }
 
-  /** Sends what waits. To be called after notifications have been added. */
-  wake(): void {
-    this.#isDue = true
-    this.#running ??= this.#run()
-  }
+  /** Sends what waits. To be called after notifications have been added. Never rejects. */
+  readonly wake = oneAtATime(async () => {
+    const { log, settings } = this.#options
+    try {
+      while (!this.#isClosed && (await this.#sendNext()));
+    } catch (error) {
+      // The outbox is not available: it wakes the sender when it is.
+      log.debug({ err: error, channel: settings.name }, 'the notifications cannot be read')
+    }
+  })
 
   /** Ends the pause; an attempt that has begun is finished or aborted by the caller's client. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#endWait()
-    await this.#running
-  }
-
-  async #run(): Promise<void> {
-    const { log, settings } = this.#options
-    while (this.#isDue && !this.#isClosed) {
-      this.#isDue = false
-      try {
-        while (!this.#isClosed && (await this.#sendNext()));
-      } catch (error) {
-        // The outbox is not available: it wakes the sender when it is.
-        log.debug({ err: error, channel: settings.name }, 'the notifications cannot be read')
-      }
-    }
-    this.#running = undefined
+    await this.wake()
   }
 
   /** Returns whether there may be more to send. */

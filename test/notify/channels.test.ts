@@ -117,7 +117,7 @@ for (const type of channelTypes.filter(({ type }) => type !== 'email')) {
       await outbox.commit('survival', undefined, {}, [
         { ...notification(text), queuedAt: systemClock.wall() - 100_000 + index * 1_000 },
       ])
-    sender.wake()
+    void sender.wake()
     await until(() => sender.counts.sent === texts.length)
     expect(sender.counts).toEqual({ sent: 14, failed: 0 })
     const numbers = receiver.accepted.map(({ body }) => Number(/message\\*? (\d+)/.exec(body)?.[1]))
@@ -235,7 +235,7 @@ test('email: each message arrives once and in order, although the mail server fa
     await outbox.commit('survival', undefined, {}, [
       { ...notification(`message ${index}`), queuedAt: systemClock.wall() - 100_000 + index * 1_000 },
     ])
-  sender.wake()
+  void sender.wake()
   await until(() => sender.counts.sent === 14)
   expect([sender.counts, left]).toEqual([{ sent: 14, failed: 0 }, []])
   expect(mails.map((mail) => Number(/^Subject: message (\d+)/m.exec(mail)?.[1]))).toEqual(mails.map((_, index) => index))

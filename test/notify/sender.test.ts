@@ -47,7 +47,7 @@ async function startSender(joins: boolean, { publicUrl }: { readonly publicUrl?:
   const tell = async (...times: readonly number[]) => {
     const notifications = times.map((time) => testNotification({ queuedAt: start + time }))
     await outbox.commit('survival', undefined, {}, notifications)
-    sender.wake()
+    void sender.wake()
     await clock.advance(0)
     return notifications
   }
@@ -182,7 +182,7 @@ describe('a sender', () => {
     await tell(0)
     expect(lines).toEqual([[{ err: error, channel: 'ops' }, 'the notifications cannot be read']])
     outbox.oldest = oldest
-    sender.wake()
+    void sender.wake()
     await clock.advance(0)
     expect(attempts).toHaveLength(1)
   })
@@ -194,10 +194,10 @@ describe('a sender', () => {
       outbox.oldest = oldest
       const found = await oldest.call(outbox, count)
       await outbox.commit('survival', undefined, {}, [testNotification()])
-      sender.wake()
+      void sender.wake()
       return found
     }
-    sender.wake()
+    void sender.wake()
     await clock.advance(0)
     expect(attempts).toHaveLength(1)
   })
@@ -208,7 +208,7 @@ describe('a sender', () => {
     await tell(0)
     await sender.close()
     expect(clock.pending).toBe(0)
-    sender.wake()
+    void sender.wake()
     await clock.advance(hour)
     expect([times(), outbox.length]).toEqual([[0], 1])
   })
@@ -341,7 +341,7 @@ it('keeps the pause that a success asks for before the next message', async () =
     server.close()
   })
   await outbox.commit('a', undefined, {}, [testNotification(), testNotification()] as Notification[])
-  sender.wake()
+  void sender.wake()
   await until(() => clock.pending === 1)
   await clock.advance(29_999)
   expect(received).toEqual([0])

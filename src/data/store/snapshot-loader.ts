@@ -1,6 +1,7 @@
 import type { Clock } from '../../util/clock.ts'
 import { unavailable } from '../../util/errors.ts'
 import type { Log } from '../../util/log.ts'
+import { oneAtATime } from '../../util/one-at-a-time.ts'
 import type { DatabaseDefinition } from '../databases/definition.ts'
 import type { DatabaseStatus, EntryNote } from '../routes/schemas.ts'
 import { Database } from './database.ts'
@@ -108,17 +109,9 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
     }
   }
 
-  let last: Promise<void> = Promise.resolve()
-  let waiting: Promise<void> | undefined
-  /** One read at a time; calls during a read share the next one. */
-  function refresh(): Promise<void> {
-    waiting ??= last.then(() => {
-      waiting = undefined
-      last = closed ? Promise.resolve() : read()
-      return last
-    })
-    return waiting
-  }
+  const refresh = oneAtATime(async () => {
+    if (!closed) await read()
+  })
 
   let cancelPoll = () => {}
   const poll = () => {
@@ -164,7 +157,7 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
       closed = true
       cancelPoll()
       await origin.close?.()
-      await last
+      await refresh()
     },
   }
 }
