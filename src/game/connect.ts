@@ -22,7 +22,7 @@ const sharedBuffer = Buffer.allocUnsafeSlow(65_536)
  * last one after 250 ms: a server that takes longer would not be reached if the last address is one to which this machine has no route.
  * The caller destroys the socket.
  * @param signal aborts the attempt with its reason
- * @throws the system error of the first address
+ * @throws the system error, of several addresses that of one which has refused, else of the first
  */
 export async function connect(
   addresses: readonly LookupAddress[],

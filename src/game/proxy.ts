@@ -40,35 +40,22 @@ const tunnels: Readonly<Record<ProxyAddress['protocol'], OpenTunnel>> = { socks5
 export function createProxyNetwork(proxy: ProxyAddress, credentials: ProxyCredentials | undefined, network: Network): Network {
   const proxyUrl = `${proxy.protocol}://${formatHostPort(proxy)}`
 
-  async function connectToProxy(signal: AbortSignalLike): Promise<net.Socket> {
-    try {
-      return await network.connect(await addressesOf(proxy.host, network, signal), proxy.port, signal)
-    } catch (error) {
-      const { code, message } = toSourceError(error, 'the proxy cannot be reached')
-      throw new SourceError(code, `through the proxy ${proxyUrl}: ${message}`, { cause: error, hint: unreachableHint })
-    }
-  }
-
-  async function open(destination: HostPort, signal: AbortSignalLike): Promise<net.Socket> {
-    const socket = await connectToProxy(signal)
-    try {
-      return await tunnels[proxy.protocol](socket, destination, credentials, signal)
-    } catch (error) {
-      socket.destroy()
-      const { code, message } = toSourceError(error, formatHostPort(destination))
-      const hint = hints[code]
-      throw new SourceError(code, `through the proxy ${proxyUrl}: ${message}`, { cause: error, ...(hint && { hint }) })
-    }
-  }
-
   return {
     lookup: async (host) => [{ address: host, family: 0 }],
     resolveSrv: (name) => network.resolveSrv(name),
     async connect(addresses, port, signal) {
+      const destination = { host: addresses[0]?.address ?? '', port }
+      let socket: net.Socket | undefined
       try {
-        return await open({ host: addresses[0]?.address ?? '', port }, signal)
+        socket = await network.connect(await addressesOf(proxy.host, network, signal), proxy.port, signal)
+        return await tunnels[proxy.protocol](socket, destination, credentials, signal)
       } catch (error) {
-        throw signal.aborted ? signal.reason : error
+        socket?.destroy()
+        if (signal.aborted) throw signal.reason
+        const isReached = socket !== undefined
+        const { code, message } = toSourceError(error, isReached ? formatHostPort(destination) : 'the proxy cannot be reached')
+        const hint = isReached ? hints[code] : unreachableHint
+        throw new SourceError(code, `through the proxy ${proxyUrl}: ${message}`, { cause: error, ...(hint && { hint }) })
       }
     },
     tcpOnly: true,
