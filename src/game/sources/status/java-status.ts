@@ -6,7 +6,7 @@ import { type Clock, toSeconds } from '../../../util/clock.ts'
 import { SourceError, type SourceErrorCode, toSourceError, withProgress } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { findServers } from '../../names/find-servers.ts'
-import { addressesOf, addressOfServer, type Network } from '../../network.ts'
+import { addressesOf, type Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import type { StatusReply } from '../../protocol/status/status-reply.ts'
 import type { SourceContext } from '../source.ts'
@@ -175,23 +175,12 @@ export class JavaReader implements StatusReader {
   }
 
   async #readLegacy(server: HostPort, addresses: Addresses, signal: AbortSignalLike): Promise<Partial<Fields>> {
-    const { port } = server
     const phases = this.#phases
     phases?.start()
-    let ip: string | undefined
-    const connect = async () => {
-      const socket = await this.#network.connect(addresses, port, signal)
-      ip = addressOfServer(socket, addresses, this.#network)
-      return socket
-    }
-    const fields = await readLegacyStatus(connect, {
-      target: formatHostPort(server),
-      signal,
-      now: () => this.#clock.now(),
-      phases,
-    })
+    const now = () => this.#clock.now()
+    const fields = await readLegacyStatus({ network: this.#network, addresses, server, signal, now, phases })
     phases?.end('read')
-    return { ...fields, ...(ip !== undefined && { ip }), port }
+    return fields
   }
 
   /** Called after a modern request failed with `error`: the server may be a legacy one, or one that speaks TLS. */

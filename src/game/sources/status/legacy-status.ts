@@ -1,7 +1,9 @@
-import type { Socket } from 'node:net'
+import type { LookupAddress } from 'node:dns'
+import { formatHostPort, type HostPort } from '../../../util/address.ts'
 import { toSeconds } from '../../../util/clock.ts'
 import { SourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
+import { addressOfServer, type Network } from '../../network.ts'
 import { parseVersionName } from '../../protocol/status/version-name.ts'
 import { stripFormatting } from '../../protocol/text.ts'
 import { type GuardOptions, guardTcp, libraryTimeout } from './loopback-relay.ts'
@@ -21,24 +23,37 @@ const isCount = (value: number | null | undefined): value is number => isInteger
 /** Loads the library on demand: few servers are this old, and it would slow down every command. */
 export const loadLegacyLibrary = () => import('minecraft-server-util')
 
+export interface LegacyStatusOptions extends Omit<GuardOptions, 'target'> {
+  readonly network: Network
+  /** Those of the server. */
+  readonly addresses: readonly LookupAddress[]
+  readonly server: HostPort
+}
+
 /**
  * Reads the status of a server from beta 1.8 to 1.6, which replies to FE 01 with one string
  * (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping#1.6).
- * @param connect opens the connection, which is always destroyed
- * @throws SourceError, or the error of `connect`
+ * @throws SourceError, or the error of the system if there is no connection
  */
-export async function readLegacyStatus(connect: () => Promise<Socket>, options: GuardOptions): Promise<Partial<Fields>> {
+export async function readLegacyStatus({
+  network,
+  addresses,
+  server,
+  ...options
+}: LegacyStatusOptions): Promise<Partial<Fields>> {
+  const target = formatHostPort(server)
   // Loaded before connecting, so that no event of the connection is missed.
   const { statusLegacy } = await loadLegacyLibrary()
-  const upstream = await connect()
+  const upstream = await network.connect(addresses, server.port, options.signal)
   options.phases?.end('connect')
-  const { value, latency } = await guardTcp(upstream, maxReplyBytes, options, (port) =>
+  const ip = addressOfServer(upstream, addresses, network)
+  const { value, latency } = await guardTcp(upstream, maxReplyBytes, { ...options, target }, (port) =>
     statusLegacy('127.0.0.1', port, { enableSRV: false, timeout: libraryTimeout }),
   )
   const { version, players, motd } = value
   // The library accepts any text after FF. Without the counts it is not a status.
   if (!isCount(players.online) || !isInteger(players.max)) {
-    throw new SourceError('malformed', `${options.target}: the reply is not a legacy status`)
+    throw new SourceError('malformed', `${target}: the reply is not a legacy status`)
   }
   return {
     edition: 'java',
@@ -50,6 +65,8 @@ export async function readLegacyStatus(connect: () => Promise<Socket>, options: 
     // Some servers send -1 for no maximum.
     ...(isCount(players.max) && { playersMax: players.max }),
     ...(players.online === 0 && { players: { players: [], complete: true } }),
+    ...(ip !== undefined && { ip }),
+    port: server.port,
     latency: toSeconds(latency),
   }
 }
