@@ -4,6 +4,7 @@ import { poll } from '../game/poll-settings.ts'
 import type { SourceContext } from '../game/sources/source.ts'
 import { type StatusSettings, status } from '../game/sources/status/index.ts'
 import { parseDuration, serverAddress } from '../settings/kinds/index.ts'
+import { maxTimerMs } from '../util/clock.ts'
 import { silentLog } from '../util/log.ts'
 import { libraryClock as clock } from './clock.ts'
 
@@ -16,9 +17,6 @@ export interface ReadStatusOptions {
 /** The public status of a server. A field that the server does not send is absent. */
 export type ServerStatus = Readonly<Partial<Fields>>
 
-/** The maximum delay of a timer in Node.js. */
-const maxTimeoutMs = 2 ** 31 - 1
-
 /**
  * Reads the status of a Minecraft server once, using Server List Ping for Java servers and RakNet or NetherNet for Bedrock servers.
  * @param address `host`, `host:port` or `bedrock://host:port`; without a port, the SRV record is used, then port 25565
@@ -30,8 +28,8 @@ export async function readStatus(address: string, { timeout, signal }: ReadStatu
   const parsed = typeof address === 'string' ? serverAddress.parse(address) : undefined
   if (parsed === undefined) throw new TypeError(`address is ${JSON.stringify(address)}; expected ${serverAddress.expected}`)
   const timeoutMs = timeout ?? parseDuration(poll.timeout.default) ?? 0
-  if (!(timeoutMs > 0 && timeoutMs <= maxTimeoutMs))
-    throw new TypeError(`timeout is ${timeoutMs}; expected milliseconds, more than 0 and at most ${maxTimeoutMs}`)
+  if (!(timeoutMs > 0 && timeoutMs <= maxTimerMs))
+    throw new TypeError(`timeout is ${timeoutMs}; expected milliseconds, more than 0 and at most ${maxTimerMs}`)
   return await readFields({ address: parsed }, timeoutMs, signal)
 }
 

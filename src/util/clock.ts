@@ -14,6 +14,9 @@ export interface Clock {
 /** Converts a measured duration from milliseconds to seconds, rounded to microseconds: the other digits are noise. */
 export const toSeconds = (milliseconds: number): number => Math.round(milliseconds * 1_000) / 1e6
 
+/** The longest delay of a timer of Node.js, milliseconds: after a longer one it fires at once. */
+export const maxTimerMs = 2 ** 31 - 1
+
 export const systemClock: Clock = {
   now: () => performance.now(),
   wall: () => Date.now(),

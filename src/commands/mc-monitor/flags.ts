@@ -1,3 +1,5 @@
+import { maxTimerMs } from '../../util/clock.ts'
+
 /** One flag in the notation of Go: `-name value` or `--name=value`. */
 export interface GoFlag {
   readonly name: string
@@ -16,8 +18,6 @@ export class FlagError extends Error {
 export class EnvironmentError extends Error {
   override readonly name = 'EnvironmentError'
 }
-
-const maxTimerMs = 2 ** 31 - 1
 
 const unitsMs: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
 
@@ -85,7 +85,7 @@ export function parseGoFlags(
   const values = {
     text,
     number: (name: string) => Number(text(name)),
-    /** Milliseconds, at most what a timer accepts: beyond it, Node.js would wait for one. */
+    /** Milliseconds, at most what a timer accepts. */
     duration: (name: string) => Math.min(goDuration(text(name)) ?? 0, maxTimerMs),
     isSet: (name: string) => isTrue(text(name)),
     list: (name: string) => words(name).flatMap((word) => word.trim() || []),

@@ -1,4 +1,4 @@
-import type { Clock } from '../../util/clock.ts'
+import { type Clock, maxTimerMs } from '../../util/clock.ts'
 import { createPauses, type Pauses } from '../../util/pauses.ts'
 
 /** Resolution in milliseconds: times are rounded up to a multiple of it. */
@@ -10,8 +10,6 @@ const tickMs = 5
 const batchSize = 4
 /** Ticks per turn of the wheel. A later timer stays in its slot for more than one turn. */
 const slotCount = 1_024
-/** The longest delay of setTimeout(), which fires at once after a longer one. */
-const maxDelayMs = 2 ** 31 - 1
 
 /** A doubly linked list, as Node.js has for its timers: a timer that is cancelled is removed, and released, at once. */
 class TimerList {
@@ -90,7 +88,7 @@ export function createWheel(clock: Clock, createSlice: () => Pick<Pauses, 'isDue
     if (tick >= armedFor) return
     disarm()
     armedFor = tick
-    disarm = clock.after(Math.min(maxDelayMs, Math.max(0, tick * tickMs - clock.now())), fire)
+    disarm = clock.after(Math.min(maxTimerMs, Math.max(0, tick * tickMs - clock.now())), fire)
   }
 
   function takeDue(now: number): void {
