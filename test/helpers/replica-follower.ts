@@ -1,6 +1,6 @@
 import type { CountedServers } from './counted-servers.ts'
 import { openEvents, type ReceivedEvent } from './event-client.ts'
-import type { ServiceProcess } from './replica-process.ts'
+import { rest, type ServiceProcess } from './replica-process.ts'
 
 /** What must not happen, and how much was observed. */
 export interface Observations {
@@ -18,16 +18,11 @@ export interface ReplicaFollower {
   end(): Promise<void>
 }
 
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-
 /**
  * Milliseconds by which a value may be older than the one before it: two replicas that poll a server at the same time may receive its
  * replies in another order than it sent them (docs/replicas.md).
  */
 const maxBackMs = 150
-
-/** Pause between two requests as a multiple of the duration of the one before. */
-const restFactor = 5
 
 /** Reports player counts that are older than those before them. Each server reports a higher one in each reply. */
 function createOrder(servers: CountedServers, report: (text: string) => void) {
@@ -101,8 +96,7 @@ export async function followReplica(
     for (let index = 0; !isOver; index = (index + 7) % steady) {
       const startedAt = performance.now()
       if (follower.isHealthy) await request(`s${index}`)
-      // Longer on a busy machine: the requests must not take the CPU that the polls need.
-      await sleep(Math.max(10, restFactor * (performance.now() - startedAt)))
+      await rest(startedAt, 10)
     }
   }
   const isRequesting = requestAll()

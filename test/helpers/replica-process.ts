@@ -70,8 +70,12 @@ export async function startService(
   }
 }
 
-/** Pause after reading the metrics of all replicas, as a multiple of its duration: it takes the CPU that the replicas need. */
-const restFactor = 5
+/**
+ * Pauses for five times as long as what began then has taken: on a busy machine it must not take the CPU that the replicas need.
+ * @param startedAt monotonic milliseconds @param minMs at least so many milliseconds
+ */
+export const rest = (startedAt: number, minMs: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, Math.max(minMs, 5 * (performance.now() - startedAt))))
 
 /** Whether these replicas and no others share so many servers, each polled by one. Pauses if they do not. */
 export async function shareServers(replicas: readonly ServiceProcess[], count: number): Promise<boolean> {
@@ -83,6 +87,6 @@ export async function shareServers(replicas: readonly ServiceProcess[], count: n
   const all = await Promise.all(replicas.map(read))
   const areMembers = all.every(([members]) => members === replicas.length)
   if (areMembers && all.reduce((sum, [, servers = 0]) => sum + servers, 0) === count) return true
-  await new Promise((resolve) => setTimeout(resolve, Math.max(50, restFactor * (performance.now() - startedAt))))
+  await rest(startedAt, 50)
   return false
 }
