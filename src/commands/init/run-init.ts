@@ -95,8 +95,8 @@ async function addRcon(
 /** More than all files together. */
 const probeBytes = 64 * 1024
 
-/** Tries to write to the working directory, before anything else is changed. @throws Error if that is not possible */
-async function checkWritable(names: readonly string[]): Promise<void> {
+/** Checks that these files can be written to the working directory, before anything is changed. @throws Error if they cannot */
+async function checkPlanned(names: readonly string[]): Promise<void> {
   for (const name of names) if (await isFolder(name)) throw new Error(`${name} cannot be written: it is a folder.`)
   let folder: string | undefined
   try {
@@ -166,7 +166,7 @@ export async function runInit(call: Call): Promise<number> {
   const planned = filesFor(plan, { listen, extras: new Set(given), existingEnv: readEnv() })
   // Without questions all is known, so that nothing is changed if a file exists.
   if (ask === undefined) await refuse(planned)
-  await checkWritable(planned.map(({ name }) => name))
+  await checkPlanned(planned.map(({ name }) => name))
 
   const usedPorts = new Set<number>()
   const servers: PlannedServer[] = []
