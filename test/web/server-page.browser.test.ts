@@ -61,6 +61,19 @@ describe.skipIf(!hasTool('chromium'))('the page of a server in a browser', () =>
     expect(problems).toEqual([])
   })
 
+  it('gives the first panel its width before the next one has loaded', async () => {
+    const service = await buildTestApp({ scripts: scripts() })
+    const { page } = await openPage(browser, { script: false })
+    await page.goto(`${service.url}/servers/big`)
+    const panel = page.locator('.online')
+    const width = (await panel.boundingBox())?.width
+    await page.locator('.online ~ *').evaluateAll((later) => {
+      for (const element of later) element.remove()
+    })
+    expect((await panel.boundingBox())?.width).toBe(width)
+    expect(width).toBeLessThan(700)
+  })
+
   it('has a table behind each chart, which the keyboard opens', async () => {
     const service = await buildTestApp({ scripts: scripts() })
     const { page, problems } = await openPage(browser, { width: 360 })

@@ -83,9 +83,15 @@ export interface ShownParts {
   readonly open?: ReadonlySet<string>
 }
 
+/** Panels side by side. How many there are is said before the first, so that it has its width while the next one loads. */
+function viewColumns(panels: readonly (ViewElement | false | undefined)[]): ViewElement {
+  const shown = panels.filter((panel) => panel !== undefined && panel !== false)
+  return h('div', { class: shown.length === 1 ? 'columns single' : 'columns' }, shown)
+}
+
 /** Players and uptime: the part between the head and the charts. */
 export const viewServerBody = (details: ServerDetails, context: ViewContext, { found, open }: ShownParts = {}): ViewElement =>
-  h('div', { class: 'columns' }, [
+  viewColumns([
     viewPlayers(details, context, found),
     details.history !== null && viewUptime(details, details.history, open ?? new Set(), context),
     viewIncidents(details, context),
@@ -93,14 +99,14 @@ export const viewServerBody = (details: ServerDetails, context: ViewContext, { f
 
 /** Who played: the part below the charts. */
 export const viewServerVisits = (details: ServerDetails, context: ViewContext): ViewElement =>
-  h('div', { class: 'columns' }, [viewRecent(details, context), viewRegulars(details, context)])
+  viewColumns([viewRecent(details, context), viewRegulars(details, context)])
 
 /** The sources, and how to see more: for administrators. Empty if the page hides them. */
 export function viewServerSources({ sources, hints }: ServerDetails, context: ViewContext): ViewElement {
   const { texts, format } = context
   const { sources: title, source: columns } = texts.server
   const rows = sources?.map((row) => viewSource(row, context))
-  return h('div', { class: 'columns' }, [
+  return viewColumns([
     rows &&
       h('section', { class: 'panel' }, [
         h('h3', {}, title),
