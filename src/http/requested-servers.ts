@@ -6,11 +6,14 @@ import { requireServer } from './server-place.ts'
 
 const expected = 'names of servers separated by commas, each percent-encoded'
 
-/** The parameter in the description of the API. It accepts any text: requestedServers() reads it from the URL and reports errors. */
+/** Any text: requestedServers() reads it and reports errors. */
 export const serversParameter: Parameter<string> = {
   ...textParameter({ description: `Only these servers: ${expected}`, example: 'survival,lobby', maxLength: 20_000 }),
   parse: (text: string) => text,
 }
+
+/** Of a query that has been decoded, which is not possible for one that is malformed. */
+const decode = (part: string): string => decodeURIComponent(part.replaceAll('+', ' '))
 
 /**
  * The servers of `?servers=`; undefined if it is absent. Read from the raw URL, because a decoded query does not distinguish a
@@ -19,22 +22,13 @@ export const serversParameter: Parameter<string> = {
  */
 export function requestedServers(request: FastifyRequest, fleet: Fleet): ReadonlySet<string> | undefined {
   const query = request.raw.url?.split('?').slice(1).join('?') ?? ''
-  const values = query.split('&').flatMap((part) => (part.startsWith('servers=') ? [part.slice('servers='.length)] : []))
-  const [value] = values
-  if (value === undefined) return undefined
-  if (values.length > 1) throw invalidParameter(`Parameter "servers" is given ${values.length} times; it must be given once.`)
-  const names = value.split(',').flatMap((part) => {
-    const name = decode(part)
+  const part = query.split('&').find((pair) => decode(pair.split('=', 1)[0] ?? '') === 'servers')
+  if (part === undefined) return undefined
+  const value = part.includes('=') ? part.slice(part.indexOf('=') + 1) : ''
+  const names = value.split(',').flatMap((each) => {
+    const name = decode(each)
     return fleet.get(name) === undefined && name.includes(',') ? name.split(',') : [name]
   })
   if (names.includes('')) throw invalidParameter(`Parameter "servers" has an empty name; expected ${expected}.`)
   return new Set(names.map((name) => requireServer(fleet, name, request).server))
-}
-
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part.replaceAll('+', ' '))
-  } catch {
-    throw invalidParameter(`Parameter "servers" is not percent-encoded UTF-8; expected ${expected}.`)
-  }
 }

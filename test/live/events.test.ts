@@ -223,9 +223,12 @@ describe('the servers of a stream', () => {
     ['?servers=c', 404, 'NOT_FOUND', '"c"'],
     ['?servers=b,c', 404, 'NOT_FOUND', '"c"'],
     ['?servers=', 400, 'INVALID_PARAMETER', '"servers"'],
+    ['?servers', 400, 'INVALID_PARAMETER', '"servers"'],
+    ['?other&%73erver%73=c', 404, 'NOT_FOUND', '"c"'],
     ['?servers=b,', 400, 'INVALID_PARAMETER', '"servers"'],
     ['?servers=%ff', 400, 'INVALID_PARAMETER', 'valid UTF-8'],
     ['?servers=b&servers=b', 400, 'INVALID_PARAMETER', '"servers"'],
+    ['?servers=b&server%73=b', 400, 'INVALID_PARAMETER', '"servers"'],
   ])('%s is %i', async (query, statusCode, code, detail) => {
     const { get } = await start({ scripts: scripts() })
     const reply = await get(`/api/v1/events${query}`)
