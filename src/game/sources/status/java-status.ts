@@ -177,8 +177,9 @@ export class JavaReader implements StatusReader {
   async #readLegacy(server: HostPort, addresses: Addresses, signal: AbortSignalLike): Promise<Partial<Fields>> {
     const phases = this.#phases
     phases?.start()
-    const now = () => this.#clock.now()
-    const fields = await readLegacyStatus({ network: this.#network, addresses, server, signal, now, phases })
+    const hostname = this.#hostname ?? server.host
+    const options = { network: this.#network, clock: this.#clock, addresses, server, hostname, signal, phases }
+    const fields = await readLegacyStatus(options)
     phases?.end('read')
     return fields
   }

@@ -20,18 +20,35 @@ export const isModern = ({ protocol = 0 }: Partial<Fields>): boolean => protocol
 const isInteger = (value: number | null | undefined): value is number => Number.isSafeInteger(value)
 const isCount = (value: number | null | undefined): value is number => isInteger(value) && value >= 0
 
+/**
+ * How long after the library's FE 01 the rest of the request of 1.6 is sent, milliseconds. Earlier servers have replied by then, and
+ * might not reply to all of it. A server of 1.6 waits 1.5 s for it, and replies even if it does not come.
+ */
+const restAfterMs = 300
+
+const encodeUint16 = (value: number): Buffer => Buffer.from([value >> 8, value & 0xff])
+const encodeText = (text: string): Buffer => Buffer.concat([encodeUint16(text.length), Buffer.from(text, 'utf16le').swap16()])
+
+/** FA with `MC|PingHost`, the protocol of 1.6.4, the host name and the port. */
+function encodePingHost(host: string, port: number): Buffer {
+  const values = Buffer.concat([Buffer.from([lastLegacyProtocol]), encodeText(host), encodeUint16(0), encodeUint16(port)])
+  return Buffer.concat([Buffer.from([0xfa]), encodeText('MC|PingHost'), encodeUint16(values.length), values])
+}
+
 /** Loads the library on demand: few servers are this old, and it would slow down every command. */
 export const loadLegacyLibrary = () => import('minecraft-server-util')
 
-export interface LegacyStatusOptions extends Omit<GuardOptions, 'target'> {
+export interface LegacyStatusOptions extends Omit<GuardOptions, 'target' | 'rest'> {
   readonly network: Network
   /** Those of the server. */
   readonly addresses: readonly LookupAddress[]
   readonly server: HostPort
+  /** Sent in the request; at most 255 characters. */
+  readonly hostname: string
 }
 
 /**
- * Reads the status of a server from beta 1.8 to 1.6, which replies to FE 01 with one string
+ * Reads the status of a server from beta 1.8 to 1.6, which replies to FE 01 (1.6: with FA and `MC|PingHost`) with one string
  * (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping#1.6).
  * @throws SourceError, or the error of the system if there is no connection
  */
@@ -39,6 +56,7 @@ export async function readLegacyStatus({
   network,
   addresses,
   server,
+  hostname,
   ...options
 }: LegacyStatusOptions): Promise<Partial<Fields>> {
   const target = formatHostPort(server)
@@ -47,7 +65,8 @@ export async function readLegacyStatus({
   const upstream = await network.connect(addresses, server.port, options.signal)
   options.phases?.end('connect')
   const ip = addressOfServer(upstream, addresses, network)
-  const { value, latency } = await guardTcp(upstream, maxReplyBytes, { ...options, target }, (port) =>
+  const rest = { bytes: encodePingHost(hostname, server.port), afterMs: restAfterMs }
+  const { value, latency } = await guardTcp(upstream, maxReplyBytes, { ...options, target, rest }, (port) =>
     statusLegacy('127.0.0.1', port, { enableSRV: false, timeout: libraryTimeout }),
   )
   const { version, players, motd } = value

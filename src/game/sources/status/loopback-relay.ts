@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import { type AbortSignalLike, abortable } from '../../../util/abortable.ts'
+import type { Clock } from '../../../util/clock.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { PhaseTimer } from '../../phases.ts'
 
@@ -13,7 +14,7 @@ export const libraryTimeout = 65_000
 
 export interface Guarded<T> {
   readonly value: T
-  /** Milliseconds from the request to the first byte of the reply. */
+  /** Milliseconds from the last part of the request to the first byte of the reply. */
   readonly latency: number
 }
 
@@ -21,8 +22,9 @@ export interface GuardOptions {
   /** For messages. */
   readonly target: string
   readonly signal: AbortSignalLike
-  /** Returns monotonic milliseconds. */
-  readonly now: () => number
+  readonly clock: Pick<Clock, 'now' | 'after'>
+  /** Sent if the server has not replied to the request for `afterMs`. */
+  readonly rest?: { readonly bytes: Buffer; readonly afterMs: number }
   readonly phases?: PhaseTimer | undefined
 }
 
@@ -35,19 +37,21 @@ export interface GuardOptions {
 export async function guardTcp<T>(
   upstream: net.Socket,
   maxBytes: number,
-  { target, signal, now, phases }: GuardOptions,
+  { target, signal, clock, rest, phases }: GuardOptions,
   request: (port: number) => Promise<T>,
 ): Promise<Guarded<T>> {
   let failure: SourceError | undefined
   let client: net.Socket | undefined
   let received = 0
-  let sent = now()
+  let sent = clock.now()
   let latency = 0
+  let cancelRest = () => {}
   const relay = net.createServer()
   // A relay that is closed before it listens never says so, and the library may not notice the end of its connection.
   const ended = new AbortController()
   const end = (reason?: SourceError) => {
     failure ??= reason
+    cancelRest()
     ended.abort()
     upstream.destroy()
     client?.destroy()
@@ -71,13 +75,19 @@ export async function guardTcp<T>(
     relay.close()
     client = socket
     socket.on('error', () => {})
-    socket.on('data', (chunk) => {
-      sent = now()
-      upstream.write(chunk)
+    const send = (bytes: Buffer) => {
+      sent = clock.now()
+      upstream.write(bytes)
+    }
+    socket.on('data', (chunk: Buffer) => {
+      send(chunk)
+      cancelRest()
+      if (rest !== undefined) cancelRest = clock.after(rest.afterMs, () => send(rest.bytes))
     })
     upstream.on('data', (chunk: Buffer) => {
       if (received === 0) {
-        latency = now() - sent
+        cancelRest()
+        latency = clock.now() - sent
         phases?.end('first_byte')
       }
       received += chunk.length

@@ -107,6 +107,21 @@ describe('a legacy server', () => {
     await expect.poll(server.open).toBe(0)
   })
 
+  it('of 1.6, which waits 1.5 s for the rest of the request, is read as soon as it has the rest', async () => {
+    const text = (value: string) => Buffer.from(value, 'utf16le').swap16().toString('hex')
+    await using server = await hostileServer((socket) => {
+      let request = ''
+      socket.on('data', (chunk: Buffer) => {
+        request += chunk.toString('hex')
+        const port = server.port.toString(16).padStart(8, '0')
+        const rest = `fa000b${text('MC|PingHost')}00194e0009${text('127.0.0.1')}${port}`
+        if (request === `fe01${rest}`) socket.end(answer)
+        else if (!`fe01${rest}`.startsWith(request)) socket.end(kick('Protocol error'))
+      })
+    })
+    expect((await poll(server.port)).fields).toMatchObject({ version: '1.6.4', protocol: 74, playersOnline: 3 })
+  })
+
   it('up to 1.3 sends no version', async () => {
     await using server = await legacyServer(kick('Old times§0§8'))
     const { fields } = await poll(server.port)
