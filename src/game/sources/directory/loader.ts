@@ -12,6 +12,8 @@ export interface Loader {
 
 const libraries: readonly (readonly [loader: string, path: string, version: (name: string) => string])[] = [
   ['NeoForge', 'libraries/net/neoforged/neoforge', (name) => name],
+  // For 1.20.1 only: `1.20.1-47.1.106`
+  ['NeoForge', 'libraries/net/neoforged/forge', (name) => name.split('-')[1] ?? name],
   // `1.20.1-47.2.0`, in older versions `1.7.10-10.13.4.1614-1.7.10`
   ['Forge', 'libraries/net/minecraftforge/forge', (name) => name.split('-')[1] ?? name],
   ['Quilt', 'libraries/org/quiltmc/quilt-loader', (name) => name],
@@ -60,6 +62,6 @@ function parseHistory(text: string): Loader | undefined {
   }
   if (typeof current !== 'string') return undefined
   const version = buildNumber(current.replace(/ .*$/s, ''))
-  if (!/^\d{1,9}$/.test(version)) return undefined
+  if (version === undefined) return undefined
   return { loader: /^git-([A-Za-z]{1,30})-/.exec(current)?.[1] ?? 'Paper', version }
 }

@@ -16,7 +16,7 @@ const maxLineLength = 4096
 export interface LogFacts {
   readonly version?: string
   readonly loader?: string
-  readonly loaderVersion?: string
+  readonly loaderVersion?: string | undefined
   /** Seconds. */
   readonly startupDuration?: number
   readonly managementPort?: number

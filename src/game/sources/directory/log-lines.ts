@@ -1,6 +1,7 @@
 export type LogEvent =
   | { readonly kind: 'version'; readonly version: string }
-  | { readonly kind: 'loader'; readonly loader: string; readonly version: string }
+  /** `version` is absent if the server states a commit or the version of the game instead. */
+  | { readonly kind: 'loader'; readonly loader: string; readonly version?: string }
   /** The server has started. */
   | { readonly kind: 'started'; readonly seconds: number }
   /** The server cannot keep up and is this many ticks behind. */
@@ -18,8 +19,12 @@ const prefix = /^\[[^[\]]{1,60}\](?: \[[^[\]]{1,120}\]){0,2}(?:: | \([^()]{1,60}
 
 /** Parses a number with a point or a comma, depending on the locale of the JVM. */
 const seconds = (text: string): number => Number(text.replace(',', '.'))
-/** Returns the build number of Paper and its forks: of `git-Paper-196`, `1.21.4-232-12d8fe0` or `1.21.4-232-main@12d8fe0`. */
-export const buildNumber = (text: string): string => /^(?:git-[A-Za-z]+-)?(?:[\d.]+-)?(\d+)(?:-|\b)/.exec(text)?.[1] ?? text
+/**
+ * Returns the build number of Paper and other servers with Bukkit: of `git-Paper-196`, `1.21.4-232-12d8fe0`, `1.21.4-232-main@12d8fe0`
+ * or `4110-Spigot-3f9263b`; the version in `arclight-1.20.1-1.0.6-4e94eb7`. Undefined for others, such as `git-Spigot-db6de12-18fbb24`.
+ */
+export const buildNumber = (text: string): string | undefined =>
+  /^(?:(?:git-[A-Za-z]+-)?(?:\d+\.[\d.]*-)?(?=\d{1,6}(?:-|$))|arclight-[\d.]+-)(\d[\d.]*)/.exec(text)?.[1]
 
 const patterns: readonly (readonly [RegExp, (found: readonly string[]) => LogEvent])[] = [
   [
@@ -38,15 +43,19 @@ const patterns: readonly (readonly [RegExp, (found: readonly string[]) => LogEve
     /^ModLauncher running: args \[.*--fml\.neoForgeVersion, ([\w.+-]{1,60})/,
     ([version = '']) => ({ kind: 'loader', loader: 'NeoForge', version }),
   ],
+  // NeoForge for 1.20.1 starts as Forge, in a group of its own.
   [
-    /^ModLauncher running: args \[.*--fml\.forgeVersion, ([\w.+-]{1,60})/,
-    ([version = '']) => ({ kind: 'loader', loader: 'Forge', version }),
+    /^ModLauncher running: args \[.*--fml\.forgeVersion, ([\w.+-]{1,60})(?:.*(--fml\.forgeGroup, net\.neoforged))?/,
+    ([version = '', isNeoForge]) => ({ kind: 'loader', loader: isNeoForge ? 'NeoForge' : 'Forge', version }),
   ],
   // Forge up to 1.12.2, whose version is not found in `libraries`.
   [/^MinecraftForge v(\d[\d.]{0,40})\S{0,20} Initialized$/, ([version = '']) => ({ kind: 'loader', loader: 'Forge', version })],
   [
     /^This server is running ([A-Za-z][\w-]{0,30}) version (\S{1,100}) /,
-    ([loader = '', version = '']) => ({ kind: 'loader', loader, version: buildNumber(version) }),
+    ([loader = '', text = '']) => {
+      const version = buildNumber(text)
+      return { kind: 'loader', loader, ...(version !== undefined && { version }) }
+    },
   ],
   [/^([^\s<>[\]*]{1,32})(?: \(formerly known as \S{1,32}\))? joined the game$/, ([name = '']) => ({ kind: 'joined', name })],
   [/^([^\s<>[\]*]{1,32}) left the game$/, ([name = '']) => ({ kind: 'left', name })],

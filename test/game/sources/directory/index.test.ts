@@ -125,6 +125,7 @@ describe('the files', () => {
     ],
     ['Quilt', '0.20.0', 'libraries/org/quiltmc/quilt-loader/0.20.0/x.jar', 'libraries/net/fabricmc/fabric-loader/0.14.0/x.jar'],
     ['NeoForge', '21.1.77', 'libraries/net/neoforged/neoforge/21.1.77/x.jar'],
+    ['NeoForge', '47.1.106', 'libraries/net/neoforged/forge/1.20.1-47.1.106/x.jar'],
     ['Forge', '47.2.0', 'libraries/net/minecraftforge/forge/1.20.1-47.2.0/x.jar'],
   ])('contain %s %s', async (loader, loaderVersion, ...paths) => {
     write('server.properties', 'motd=x')

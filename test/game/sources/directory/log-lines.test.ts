@@ -23,6 +23,10 @@ it.each([
     { kind: 'loader', loader: 'Forge', version: '47.2.0' },
   ],
   [
+    '[12Mar2025 12:34:56.789] [main/INFO] [cpw.mods.modlauncher.Launcher/MODLAUNCHER]: ModLauncher running: args [--launchTarget, forgeserver, --fml.forgeVersion, 47.1.106, --fml.mcVersion, 1.20.1, --fml.forgeGroup, net.neoforged]',
+    { kind: 'loader', loader: 'NeoForge', version: '47.1.106' },
+  ],
+  [
     '[12Mar2025 12:34:56.789] [main/INFO] [cpw.mods.modlauncher.Launcher/MODLAUNCHER]: ModLauncher running: args [--fml.neoForgeVersion, 21.1.77, --fml.fmlVersion, 4.0.34]',
     { kind: 'loader', loader: 'NeoForge', version: '21.1.77' },
   ],
@@ -34,6 +38,19 @@ it.each([
     '[12:34:56 INFO]: This server is running Purpur version git-Purpur-2062 (MC: 1.20.1) (Implementing API version 1.20.1)',
     { kind: 'loader', loader: 'Purpur', version: '2062' },
   ],
+  ...[
+    ['CraftBukkit', '4110-Spigot-3f9263b-5d34c0c', '4110'],
+    ['CraftBukkit', 'git-Spigot-db6de12-18fbb24'],
+    ['CraftBukkit', 'git-Bukkit-7019900'],
+    ['CraftBukkit', 'git-Bukkit-1.7.2-R0.3-2-g85f5776-b3023jnks'],
+    ['Mohist', '1.16.5-934', '934'],
+    ['Mohist', '1.20.1-46ca7304'],
+    ['Mohist', '1.18.2'],
+    ['Arclight', 'arclight-1.20.1-1.0.6-4e94eb76', '1.0.6'],
+  ].map(([loader, given, version]): [string, unknown] => [
+    `${vanilla}This server is running ${loader} version ${given} (MC: 1.20.1) (Implementing API version 1.20.1-R0.1-SNAPSHOT)`,
+    { kind: 'loader', loader, ...(version && { version }) },
+  ]),
   [`${vanilla}Done (12.345s)! For help, type "help"`, { kind: 'started', seconds: 12.345 }],
   [`${vanilla}Done (12,345s)! For help, type "help"`, { kind: 'started', seconds: 12.345 }],
   [
