@@ -24,7 +24,10 @@ export type ServerStatus = Readonly<Partial<Fields>>
  * @throws SourceError if the server could not be read; `timeout` at the deadline
  * @throws the reason of the signal if it is aborted
  */
-export async function readStatus(address: string, { timeout, signal }: ReadStatusOptions = {}): Promise<ServerStatus> {
+export async function readStatus(address: string, options: ReadStatusOptions = {}): Promise<ServerStatus> {
+  const { timeout, signal, ...others } = options
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) throw new TypeError(`${unknown} is not an option; expected timeout or signal`)
   const parsed = typeof address === 'string' ? serverAddress.parse(address) : undefined
   if (parsed === undefined) throw new TypeError(`address is ${JSON.stringify(address)}; expected ${serverAddress.expected}`)
   const timeoutMs = timeout ?? parseDuration(poll.timeout.default) ?? 0

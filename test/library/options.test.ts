@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 import { settingsOfServer } from '../../src/config/settings.ts'
 import { type SourceName, sourceNames } from '../../src/game/sources/names.ts'
 import { parseWatchOptions, type ServerOptions } from '../../src/library/options.ts'
+import { readStatus } from '../../src/library/read-status.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'options-'))
 const file = join(folder, 'secret')
@@ -61,6 +62,14 @@ it('accepts what the type allows', () => {
     sources: { status: { hostname: 'play.example.org', proxyProtocol: 'v2', asleepMotd: '/asleep/i' } },
   })
   expect(management.ca).toBe(file)
+})
+
+it('refuses an option that does not exist', async () => {
+  const options = { timeoutMs: 100 }
+  await expect(readStatus('127.0.0.1:1', options as object)).rejects.toThrow(
+    new TypeError('timeoutMs is not an option; expected timeout or signal'),
+  )
+  expect(() => parseWatchOptions({ address: 'x', ...options })).toThrow(/^timeoutMs is not an option; /)
 })
 
 it('refuses a JMX password without a user, and a user without a password', () => {
