@@ -23,8 +23,8 @@ export const ntfy: ChannelType = {
   type: 'ntfy',
   joins: true,
   keys: {
-    url: urlKey('URL of the topic, such as https://ntfy.sh/topic'),
-    token: { kind: text, isSecret: true, meaning: 'access token' },
+    url: urlKey,
+    token: { kind: text, isSecret: true },
   },
   send(delivery, { url = '', token }, context) {
     const [first] = delivery.notifications
