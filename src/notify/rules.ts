@@ -151,6 +151,8 @@ export function applyRule(
     const endsInUp = endInUp.includes(problem)
     if (holds === undefined) {
       delete memory.pending[problem]
+      // No player of it has been seen who could be the last to leave.
+      if (isFirst && problem === 'empty') set(problem, null)
       // Whoever is told that the server is down needs not be told of its other problems.
       if (problem !== 'down' && problem !== 'empty' && isTold && 'down' in next) set(problem, undefined)
       return

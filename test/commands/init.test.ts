@@ -147,14 +147,12 @@ describe('tickwarden init', () => {
     expect(servers.map(({ name }: { name: string }) => name)).toEqual(['minecraft-1', 'minecraft-1-2'])
   })
 
-  it.skipIf(!hasTool('python3'))('asks on a terminal', async () => {
-    const folder = temporary()
-    const script = `
-import os, pty, select, sys
+  const script = `
+import json, os, pty, select, sys
 child, terminal = pty.fork()
 if child == 0:
     os.execv(sys.argv[1], sys.argv[1:])
-answers = [(b'Its address', sys.stdin.readline().strip().encode() + b'\\r'), (b'Password of RCON', b"sword'fish\\r"), (b'What else', b'\\r')]
+answers = [(question.encode(), answer.encode()) for question, answer in json.loads(sys.stdin.read())]
 seen = b''
 while True:
     try:
@@ -169,15 +167,38 @@ while True:
         os.write(terminal, answers.pop(0)[1])
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 `
-    const args = ['-c', script, process.execPath, main, 'init', address, '--timeout', '20s']
+  /** Runs the command on a terminal. @param answers each with a part of its question */
+  async function answer(folder: string, target: string, answers: readonly (readonly [question: string, keys: string])[]) {
+    const args = ['-c', script, process.execPath, main, 'init', target, '--timeout', '20s']
     const child = spawn('python3', args, { cwd: folder, env: { PATH: process.env.PATH, TERM: 'xterm' } })
     let out = ''
     child.stdout.on('data', (chunk) => (out += chunk))
-    child.stdin.end(`${formatHostPort(demo.rcon.address)}\n`)
-    const code = await new Promise((resolve) => child.on('close', resolve))
+    child.stdin.end(JSON.stringify(answers))
+    return { code: await new Promise((resolve) => child.on('close', resolve)), out }
+  }
+
+  it.skipIf(!hasTool('python3'))('asks on a terminal', async () => {
+    const folder = temporary()
+    const { code, out } = await answer(folder, address, [
+      ['Its address', `${formatHostPort(demo.rcon.address)}\r`],
+      ['Password of RCON', "sword'fish\r"],
+      ['What else', '\r'],
+    ])
     expect([code, out]).toEqual([0, expect.stringContaining('Written: tickwarden.yaml, .env')])
     expect(out).not.toContain('fish')
     expect(readFileSync(join(folder, '.env'), 'utf8')).toBe('MC_RCON_PASSWORD="sword\'fish"\n')
+  })
+
+  it.skipIf(!hasTool('python3'))('is cancelled by Ctrl+D, and says what stays changed', async () => {
+    const folder = temporary()
+    writeFileSync(join(folder, 'server.properties'), 'server-port=45999\n')
+    const { code, out } = await answer(folder, folder, [
+      ['Switch it on', 'y'],
+      ['What else', '\x04'],
+    ])
+    const end = /Cancelled; no configuration was written\. RCON stays on in \S+\/server\.properties \(backup: \S+\.backup\)\./
+    expect([code, out]).toEqual([1, expect.stringMatching(end)])
+    expect(out).toMatch(/Directory .*port 45999\b/)
   })
 })
 

@@ -185,7 +185,7 @@ describe('ntfy', () => {
     ...{ 'content-type': 'text/plain; charset=utf-8', title, priority, tags },
   })
 
-  it('has a title, a priority and a symbol', async () => {
+  it('has a title, and the priority and symbol of what is worst', async () => {
     expect(await requestsOf('ntfy', { url, token: 'tk' }, {})).toEqual([
       {
         ...{ method: 'POST', url, body: 'survival is down' },
@@ -196,10 +196,12 @@ describe('ntfy', () => {
     expect(await requestsOf('ntfy', { url }, three)).toEqual([
       {
         ...{ method: 'POST', url, body: 'survival is down\nsurvival is down\nand 1 more' },
-        headers: headersOf('3 notifications', '3', 'warning'),
+        headers: headersOf('3 notifications', '4', 'rotating_light'),
       },
     ])
     expect(await requestsOf('ntfy', { url }, { more: 1 })).toMatchObject([{ headers: { title: '2 notifications' } }])
+    const mild = { notifications: (['join', 'up', 'join'] as const).map((event) => testNotification({ event })) }
+    expect(await requestsOf('ntfy', { url }, mild)).toMatchObject([{ headers: { priority: '3', tags: 'white_check_mark' } }])
     const two = { notifications: [testNotification(), testNotification()] }
     expect(await requestsOf('ntfy', { url }, two)).toMatchObject([{ headers: { title: '2 notifications' } }])
   })

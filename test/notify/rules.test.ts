@@ -84,6 +84,12 @@ describe('what a channel is told', () => {
     ],
     ['an empty server', { channel: { events: ['empty'] } }, [up, empty, empty, up, empty], ['', 'empty', '', '', 'empty']],
     [
+      'an empty server only after players were seen',
+      { channel: { events: ['empty', 'up'] } },
+      [down, empty, empty, up, empty],
+      ['', 'up', '', '', 'empty'],
+    ],
+    [
       'an empty server once, whatever happens to it',
       { channel: { events: ['empty'] } },
       [up, empty, down, empty],

@@ -22,7 +22,11 @@ function shown(name: FieldName, value: unknown): string {
   const { label, unit } = fieldDescriptions[name]
   const bare = label.replace(/^(the|whether) /, '')
   if (typeof value === 'boolean') return `${bare}: ${value ? 'yes' : 'no'}`
-  if (typeof value === 'number') return `${bare} ${Number(value.toPrecision(4))}${unit === 'seconds' ? ' s' : ''}`
+  if (typeof value === 'number') {
+    // Not of a port or a tick counter.
+    const rounded = Number.isInteger(value) ? value : Number(value.toPrecision(4))
+    return `${bare} ${rounded}${unit === 'seconds' ? ' s' : ''}`
+  }
   if (typeof value === 'string' && value.length <= maxValueLength && value !== '') return `${bare} ${value.replaceAll('\n', ' ')}`
   return bare
 }

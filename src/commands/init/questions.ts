@@ -3,6 +3,9 @@ import { escapeControls } from '../../util/escape-controls.ts'
 import type { Extra } from './files.ts'
 import type { PlannedServer } from './find-servers.ts'
 
+// Otherwise Ctrl+D, which readline treats as the end of the input, would leave a question open without anything to wait for.
+clack.updateSettings({ aliases: { '\x04': 'cancel' } })
+
 const answered = async <T>(answer: Promise<T | typeof clack.CANCEL_SYMBOL>): Promise<T> => {
   const value = await answer
   if (clack.isCancel(value)) throw new Error('Cancelled; no configuration was written.')
@@ -11,7 +14,7 @@ const answered = async <T>(answer: Promise<T | typeof clack.CANCEL_SYMBOL>): Pro
 
 const shown = ({ settings }: PlannedServer): string => escapeControls(settings.MC_DIRECTORY ?? settings.MC_SERVER ?? '')
 
-/** The questions of `tickwarden init` on a terminal. Each throws an error at Ctrl+C. */
+/** The questions of `tickwarden init` on a terminal. Each throws an error at Ctrl+C and Ctrl+D. */
 export const questions = {
   begin: (): void => clack.intro('Tickwarden'),
   end: (text: string): void => clack.outro(text),

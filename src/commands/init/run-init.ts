@@ -68,8 +68,16 @@ async function addRcon(
     call,
     ask,
     usedPorts,
+    changed,
     print,
-  }: { call: Call; ask: Questions | undefined; usedPorts: Set<number>; print: (text: string) => void },
+  }: {
+    call: Call
+    ask: Questions | undefined
+    usedPorts: Set<number>
+    /** Receives the files that were changed. */
+    changed: string[]
+    print: (text: string) => void
+  },
 ): Promise<PlannedServer> {
   const folder = server.settings.MC_DIRECTORY
   if (folder !== undefined) {
@@ -77,12 +85,13 @@ async function addRcon(
     if (hasRcon(await propertiesIn(folder))) return server
     if (!call.flags['enable-rcon'] && !(await ask?.mayEnableRcon(file))) return server
     const backup = await enableRcon(folder, usedPorts)
-    if (backup !== undefined)
-      print(
-        escapeControls(
-          `RCON is on in ${file} (backup: ${backup}). Restart this Minecraft server; keep its RCON port behind the firewall.`,
-        ),
-      )
+    if (backup === undefined) return server
+    changed.push(`${file} (backup: ${backup})`)
+    print(
+      escapeControls(
+        `RCON is on in ${file} (backup: ${backup}). Restart this Minecraft server; keep its RCON port behind the firewall.`,
+      ),
+    )
     return server
   }
   if (ask === undefined || server.settings.MC_RCON !== undefined || server.settings.MC_SERVER?.startsWith('bedrock://'))
@@ -136,9 +145,20 @@ async function write(files: readonly NewFile[]): Promise<void> {
 /**
  * `tickwarden init`: chooses servers, tests them and writes the configuration.
  * @returns 0 if every source of every server works; 1 if one fails, or no server was found
- * @throws UsageError, also for files that exist, before anything is changed
+ * @throws UsageError, also for files that exist, before anything is changed; any error names the server.properties that were changed
  */
 export async function runInit(call: Call): Promise<number> {
+  const changed: string[] = []
+  try {
+    return await setUp(call, changed)
+  } catch (error) {
+    if (error instanceof Error && changed.length > 0) error.message += ` RCON stays on in ${escapeControls(changed.join(', '))}.`
+    throw error
+  }
+}
+
+/** @param changed receives the server.properties that were changed, with their backups */
+async function setUp(call: Call, changed: string[]): Promise<number> {
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true && !call.flags.yes
   const listen = flagValue(call, 'listen', hostPort(8080))
   const timeoutMs = flagValue(call, 'timeout', duration('50ms', '10m'))
@@ -172,7 +192,7 @@ export async function runInit(call: Call): Promise<number> {
   const servers: PlannedServer[] = []
   let isOk = true
   for (const server of plan) {
-    const complete = await addRcon(server, { call, ask, usedPorts, print })
+    const complete = await addRcon(server, { call, ask, usedPorts, changed, print })
     servers.push(complete)
     const polled = { ...serverOf(complete.settings), name: server.name }
     isOk = (await pollAll([polled], { timeoutMs, stop: call.stop, print })) && isOk

@@ -3,22 +3,16 @@ import type { Kind } from '../../settings/kinds/kind.ts'
 import type { HttpReply, HttpRequest } from '../../util/http-client.ts'
 import { cut, type Notification } from '../notification.ts'
 
-/** A setting of a channel. */
+/** A setting of a channel. docs/notifications.md says what each means. */
 export interface ChannelKey {
   readonly kind: Kind<string>
   /** Never shown; can be read from a file: `<key>File`. */
   readonly isSecret?: true
   readonly isRequired?: true
-  readonly meaning: string
 }
 
 /** The key of a channel that is a URL, which may contain a secret. */
-export const urlKey = (meaning: string): ChannelKey => ({
-  kind: url('https:', 'http:'),
-  isSecret: true,
-  isRequired: true,
-  meaning,
-})
+export const urlKey: ChannelKey = { kind: url('https:', 'http:'), isSecret: true, isRequired: true }
 
 /** The values of the settings of a channel, by key. */
 export type ChannelValues = Readonly<Record<string, string | undefined>>

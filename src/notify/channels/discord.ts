@@ -40,7 +40,7 @@ export const discord: ChannelType = {
   type: 'discord',
   joins: true,
   keys: {
-    url: urlKey('URL of a webhook of the channel (Integrations)'),
+    url: urlKey,
   },
   send: (delivery, values, context) =>
     context.request({

@@ -16,12 +16,10 @@ export const email: ChannelType = {
     url: {
       kind: url('smtps:', 'smtp:'),
       ...{ isSecret: true, isRequired: true },
-      meaning:
-        'the mail server: smtps://user:password@mail.example.org (port 465), or smtp:// (port 587, with STARTTLS if offered)',
     },
-    password: { kind: text, isSecret: true, meaning: 'the password, if it is not in the URL' },
-    from: { kind: text, isRequired: true, meaning: 'address of the sender' },
-    to: { kind: text, isRequired: true, meaning: 'addresses of the recipients, separated by commas' },
+    password: { kind: text, isSecret: true },
+    from: { kind: text, isRequired: true },
+    to: { kind: text, isRequired: true },
   },
   async send(delivery, { url = '', password, from = '', to = '' }, context) {
     const { createTransport } = await import('nodemailer')

@@ -6,5 +6,5 @@ import { slack } from './slack.ts'
 import { telegram } from './telegram.ts'
 import { webhook } from './webhook.ts'
 
-/** Every type of channel; settings and docs are made from this list. */
+/** Every type of channel. */
 export const channelTypes: readonly ChannelType[] = [webhook, discord, slack, ntfy, telegram, email]

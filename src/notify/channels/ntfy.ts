@@ -12,6 +12,9 @@ const looks = {
   info: { priority: '2', tags: 'information_source' },
 } as const
 
+/** The worst first: a phone may not ring for the others. */
+const severities = ['bad', 'warning', 'good', 'info'] as const
+
 /** Headers are ASCII; ntfy decodes RFC 2047. */
 const header = (value: string): string =>
   /^[\x20-\x7e]*$/.test(value) ? value : `=?UTF-8?B?${Buffer.from(value).toString('base64')}?=`
@@ -20,14 +23,15 @@ export const ntfy: ChannelType = {
   type: 'ntfy',
   joins: true,
   keys: {
-    url: urlKey('URL of the topic, such as https://ntfy.sh/topic'),
-    token: { kind: text, isSecret: true, meaning: 'access token' },
+    url: urlKey,
+    token: { kind: text, isSecret: true },
   },
   send(delivery, { url = '', token }, context) {
     const [first] = delivery.notifications
     const isSingle = delivery.notifications.length === 1 && delivery.more === 0
     const title = isSingle ? (first?.server ?? 'Tickwarden') : `${delivery.notifications.length + delivery.more} notifications`
-    const { priority, tags } = looks[severityOf(first?.event ?? 'trouble')]
+    const found = delivery.notifications.map(({ event }) => severityOf(event))
+    const { priority, tags } = looks[severities.find((severity) => found.includes(severity)) ?? 'warning']
     return context.request({
       ...{ method: 'POST', url: new URL(url), body: linesOf(delivery, maxText) },
       headers: {

@@ -9,7 +9,7 @@ export const slack: ChannelType = {
   type: 'slack',
   joins: true,
   keys: {
-    url: urlKey('URL of an incoming webhook'),
+    url: urlKey,
   },
   send: (delivery, values, context) =>
     context.request({

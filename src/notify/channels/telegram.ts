@@ -13,10 +13,9 @@ export const telegram: ChannelType = {
         parse: (given) => (/^\d+:[\w-]+$/.test(given) ? given : undefined),
       },
       ...{ isSecret: true, isRequired: true },
-      meaning: 'token of the bot',
     },
-    chat: { kind: text, isRequired: true, meaning: 'id of the chat, or @name of a channel' },
-    url: { kind: baseUrl('https:', 'http:'), meaning: 'URL of a Bot API server of your own; default: https://api.telegram.org' },
+    chat: { kind: text, isRequired: true },
+    url: { kind: baseUrl('https:', 'http:') },
   },
   send: (delivery, { token, chat, url = 'https://api.telegram.org' }, context) =>
     context.request({

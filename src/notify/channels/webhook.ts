@@ -7,8 +7,8 @@ export const webhook: ChannelType = {
   type: 'webhook',
   joins: false,
   keys: {
-    url: urlKey('URL to which the notifications are posted'),
-    secret: { kind: text, isSecret: true, meaning: 'key of the signature' },
+    url: urlKey,
+    secret: { kind: text, isSecret: true },
   },
   async send({ notifications, at }, values, context) {
     for (const { id, at: changedAt, event, server, group, text, error, duration, state } of notifications) {

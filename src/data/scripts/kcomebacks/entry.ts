@@ -2,7 +2,7 @@ import { parseUrl } from '../../../util/parse-url.ts'
 import type { Comeback } from '../../databases/kcomebacks.ts'
 import { type Cell, emptyCell } from './cell.ts'
 import type { Named } from './compare.ts'
-import { type Above, clip, isVagueDay, type Month, monthKey, nothingAbove, readMoment } from './moment.ts'
+import { type Above, clip, isVagueDay, type Month, monthKey, nothingAbove, readMoment, readTime } from './moment.ts'
 
 /** Index of each column in a table; undefined if the table does not have it. */
 export interface Columns {
@@ -53,8 +53,10 @@ function noteOnLinks(linked: readonly Cell[], others: readonly Cell[]): string[]
   ]
 }
 
-/** Whether the artist is what another column has: the row has one cell too many or too few. */
-const isShifted = (artist: string): boolean => /^(?:\d{1,2}[:.]\d{2}|\?+|\d{1,2}(?:st|nd|rd|th))$/i.test(artist)
+/** Whether the artist is what another column has: the row has one cell too many. */
+const isOtherCell = (artist: string): boolean => /^(?:\d{1,2}[:.]\d{2}|\?+|\d{1,2}(?:st|nd|rd|th))$/i.test(artist)
+
+const shifted = (column: string, text: string): string => `its columns are shifted: its ${column} is "${clip(text)}"`
 
 const readLinks = (cell: Cell): string[] => cell.links.map(readLink).filter((link) => link !== undefined)
 
@@ -80,6 +82,8 @@ export function readRow(cells: readonly Cell[], columns: Columns, above: Above, 
   // A row may have a streaming cell although the table has no such column; any other extra cell means shifted columns.
   const streaming = columns.streaming === undefined && extra[0] === cells[columns.count] ? extra[0] : undefined
   const isStreaming = streaming !== undefined && readLinks(streaming).length > 0
+  // The row lacks its first cell.
+  if (readTime(day) !== undefined) return { problem: shifted('day', day), above: nothingAbove }
   const moment = readMoment(day, cell(columns.time).text, above, month)
   if (typeof moment === 'string') return { problem: moment, above: nothingAbove }
   if (extra.length > 1) {
@@ -94,7 +98,11 @@ export function readRow(cells: readonly Cell[], columns: Columns, above: Above, 
     const cancelled = { artist, title: title.text || track.text }
     return { problem: 'it is struck out', above: moment, cancelled }
   }
-  if (isShifted(artist)) return { problem: `its columns are shifted: its artist is "${clip(artist)}"`, above: moment }
+  if (isOtherCell(artist)) return { problem: shifted('artist', artist), above: moment }
+  const time = cell(columns.time).text
+  // The same, if there is no time: the artist is in its place, and the title track in that of the type.
+  if (time !== '' && moment.unparsed !== undefined && cell(columns.type).links.length > 0)
+    return { problem: shifted('time', time), above: moment }
   const links = isStreaming ? streaming : cell(columns.streaming)
   const notes = [
     // Reddit does not display it either.
@@ -105,7 +113,7 @@ export function readRow(cells: readonly Cell[], columns: Columns, above: Above, 
       ? [`"${clip(day)}" is not a single day; the date contains it as written`]
       : []),
     ...noteOnLinks([links, track], [cell(columns.day), cell(columns.time), cell(columns.type)]),
-    ...(moment.unparsed !== undefined ? [noteOnTime(moment.unparsed, cell(columns.time).text !== '')] : []),
+    ...(moment.unparsed !== undefined ? [noteOnTime(moment.unparsed, time !== '')] : []),
   ]
   return {
     above: moment,

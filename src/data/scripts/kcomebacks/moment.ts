@@ -43,7 +43,7 @@ const isCalendarDay = (day: string): boolean => /^\d+$/.test(day)
 export const isVagueDay = (day: string): boolean => /\p{N}/u.test(day) && !isCalendarDay(day)
 
 /** `HH:MM`; undefined if it is not a time of day. */
-function readTime(text: string): string | undefined {
+export function readTime(text: string): string | undefined {
   const match = /^(\d{1,2})(?:\s*[:.]\s*(\d{2}))?(?:\s*(am|pm))?\.?(?:\s*(?:kst|\(kst\)))?$/i.exec(text)
   if (match === null || (match[2] === undefined && match[3] === undefined)) return undefined
   const half = match[3]?.toLowerCase()

@@ -13,6 +13,8 @@ export interface MonthNow {
   readonly entries: readonly Comeback[]
   /** Number of rows without an entry. */
   readonly rejected: number
+  /** Number of those that could not be parsed. */
+  readonly unparsed: number
   /** Rows and values that could not be parsed, with page and line. */
   readonly reports: readonly string[]
   readonly state: MonthState
@@ -72,9 +74,9 @@ export async function readMonth(
     const rows = leftOut.length === 1 ? '1 row' : `${leftOut.length} rows`
     log.info({ month: key, rows: leftOut.length }, `kcomebacks: ${page}: ${rows} of soundtracks left out`)
   }
+  const cancelled = reports.flatMap((report) => report.cancelled ?? [])
   return {
-    entries,
-    cancelled: reports.flatMap(({ cancelled }) => cancelled ?? []),
+    ...{ entries, cancelled, unparsed: reports.length - cancelled.length },
     rejected: reports.length + leftOut.length,
     reports: [...reports, ...notes].map(({ line, reason }) => `${page}, line ${line}: ${reason}`),
     state: {

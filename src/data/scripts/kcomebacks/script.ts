@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Comeback, comebacksDatabase } from '../../databases/kcomebacks.ts'
 import type { RunContext, RunResult } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
-import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
+import { minShare, snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { type ArchivedMonth, archivePage, readArchive } from './archive.ts'
 import { compare, nameOf } from './compare.ts'
 import { type MonthNow, objectionTo, readMonth } from './month.ts'
@@ -133,7 +133,9 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
     const { digest } = now.state
     const before = states.get(key) ?? { read: 0, digest: '' }
     const times = before.refused?.digest === digest ? before.refused.times + 1 : 1
-    if (times < believedTimes && force !== key && !(force === true && isOnly)) {
+    // If as many rows as before are there, the entries are not gone: the page has another form, which is not known.
+    const isGone = now.entries.length + now.unparsed < minShare * entriesOf(key).length
+    if (!(times >= believedTimes && isGone) && force !== key && !(force === true && isOnly)) {
       unread++
       states.set(key, { ...before, refused: { digest, times } })
       fail(`${page}: ${objection}; ${isOnly ? '--force' : `--force=${key}`} accepts it; ${kept(key)}`)

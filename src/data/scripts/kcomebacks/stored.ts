@@ -10,7 +10,7 @@ import { readPublished } from '../write-snapshot.ts'
 const maxStateBytes = 1024 * 1024
 
 /** Version of the parsing rules. Increase it when rows are parsed differently, so that every month is read again. */
-const rules = 3
+const rules = 4
 
 /** State of the page that the stored entries of a month were read from. */
 const MonthState = Type.Object({

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path'
-import { readFileUpTo } from '../../../util/files.ts'
+import { decodeText, readFileUpTo } from '../../../util/files.ts'
 import { projectsDatabase } from '../../databases/projects.ts'
 import type { Outcome, RunContext, RunResult } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
@@ -19,7 +19,7 @@ async function readList({ values, dataDir, log }: RunContext): Promise<readonly 
   const file = projectListPath(values, dataDir)
   const name = basename(file)
   try {
-    return readProjectList(String(await readFileUpTo(file, maxListBytes)), name)
+    return readProjectList(decodeText(await readFileUpTo(file, maxListBytes)), name)
   } catch (error) {
     if (error instanceof ProjectListError) {
       for (const problem of error.problems) log.warn(`projects: ${problem}`)

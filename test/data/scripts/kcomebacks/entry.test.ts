@@ -80,6 +80,16 @@ describe('a row without an entry', () => {
       `its columns are shifted: its artist is "${artist}"`,
       moment,
     ]),
+    ...['18:00', '9.30', '6 pm'].map((day): [Cells, string, object] => [
+      [day, 'IU', 'Love', 'Single'],
+      `its columns are shifted: its day is "${day}"`,
+      nothingAbove,
+    ]),
+    [
+      ['?', 'IU', 'Love', 'Single', ['Track', '/d1'], ''],
+      'its columns are shifted: its time is "IU"',
+      { day: '?', time: '--:--', unparsed: 'IU' },
+    ],
     [
       ['1st', '18:00', 'IU', 'a', 'b', 'c', 'd', 'e', 'f'],
       'it has more cells than the table has columns (7); write a "|" in a text as "&#124;"',
@@ -114,6 +124,13 @@ describe('a row without an entry', () => {
     ['1st', '18:00', 'IU', '~Old~', 'Single'],
   ])('is not one with %j, %j, %j, %j', (...cells) => {
     expect(read(cells)).toMatchObject({ above: moment, entry: { artist: cells[2], title: String(cells[3]).replaceAll('~', '') } })
+  })
+
+  it.each<Cells>([
+    ['1st', 'noon', 'IU', 'Love', 'Single', ['Track', '/d1']],
+    ['1st', '', 'IU', 'Love', ['Single', '/d1']],
+  ])('is not one with a time that is not valid or a link in the column of types alone: %j, %j', (...cells) => {
+    expect(read(cells)).toMatchObject({ entry: { artist: 'IU', title: 'Love', types: ['single'] } })
   })
 
   it.each(['Days', 'Today', 'Dated'])('is no header with %j for a day', (day) => {

@@ -106,6 +106,7 @@ it('reads a page, and reports its rows without an entry', async () => {
     entries: found,
     cancelled: [{ artist: 'IU', title: 'd' }],
     rejected: 2,
+    unparsed: 1,
     reports: [
       `${page}, line 5: it has no artist`,
       `${page}, line 6: it is struck out`,
@@ -124,7 +125,14 @@ it('says how many rows of soundtracks are left out', async () => {
   const row = '|1st|18:00|IU|a'
   const page = 'kcomebacks: upcoming-releases/2024/february'
   const { now, logged } = await read({ markdown: `# OST\n${head}${row}\n${row}` })
-  expect(now).toEqual({ entries: [], cancelled: [], rejected: 2, reports: [], state: { read: 1234, digest: digestOf([]) } })
+  expect(now).toEqual({
+    entries: [],
+    cancelled: [],
+    rejected: 2,
+    unparsed: 0,
+    reports: [],
+    state: { read: 1234, digest: digestOf([]) },
+  })
   expect(logged).toEqual([['info', { month: '2024-02', rows: 2 }, `${page}: 2 rows of soundtracks left out`]])
   const single = await read({ markdown: `# OST\n${head}${row}` })
   expect(single.logged).toEqual([['info', { month: '2024-02', rows: 1 }, `${page}: 1 row of soundtracks left out`]])

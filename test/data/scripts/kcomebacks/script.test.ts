@@ -467,6 +467,14 @@ describe('the update of the comebacks', () => {
       expect(entries().filter(({ date }) => date.startsWith('2024-01'))).toHaveLength(5)
     })
 
+    it('is never believed while as many rows as before are there, but cannot be parsed', async () => {
+      reddit.pages.set(january, tableOf(...rows('ABCDEFGHIJ')).replace('|Day|', '|When|'))
+      expect([await update(), await update(), await update(), await update()]).toEqual([3, 3, 3, 3])
+      expect(entries().filter(({ date }) => date.startsWith('2024-01'))).toHaveLength(10)
+      expect(await update({ force: '2024-01' })).toBe(0)
+      expect(entries().filter(({ date }) => date.startsWith('2024-01'))).toEqual([])
+    })
+
     it('has lost nothing if they moved to another month, were struck out or only announced', async () => {
       reddit.pages.set(january, tableOf(...rows('ABCDE'), row('7th', '~~F~~', '~~f~~')))
       const february = [row('6th', 'G', 'g1'), row('TBA', 'H', 'h1'), ...rows('GHIJ')]

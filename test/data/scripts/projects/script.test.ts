@@ -102,6 +102,11 @@ describe('the projects script', () => {
     expect((await readdir(dataDir)).sort()).toEqual(['projects.cache.json', 'projects.config.json', 'projects.json'])
   })
 
+  it('accepts a byte order mark in the list', async () => {
+    await write(`\ufeff${JSON.stringify(listed)}`)
+    expect(await run()).toMatchObject({ outcome: 'done', errors: [] })
+  })
+
   it('sends the ETags of the previous run, except with --full', async () => {
     await run()
     github.log.length = 0
