@@ -1,5 +1,4 @@
-import { currentFields } from '../../src/game/current-fields.ts'
-import type { ServerSnapshot } from '../../src/game/snapshot.ts'
+import { currentFields, type ServerSnapshot } from '../../src/game/snapshot.ts'
 import { gauge, ofEach, type ServerFamily } from './family.ts'
 
 /** A modded server has a few dozen. The limit protects the scraper's database from a server that sends thousands. */

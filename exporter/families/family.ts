@@ -1,7 +1,6 @@
 import type { DiscoveryView } from '../../src/discovery/status.ts'
-import { currentFields } from '../../src/game/current-fields.ts'
 import type { PollSettings } from '../../src/game/server-settings.ts'
-import type { KnownField, KnownFields, ServerSnapshot } from '../../src/game/snapshot.ts'
+import { currentFields, type KnownField, type KnownFields, type ServerSnapshot } from '../../src/game/snapshot.ts'
 import type { ChannelMetrics, DataMetrics, LiveMetrics, ReplicaMetrics } from '../../src/util/part-metrics.ts'
 
 /**

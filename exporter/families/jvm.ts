@@ -1,5 +1,4 @@
-import { currentFields } from '../../src/game/current-fields.ts'
-import type { ServerSnapshot } from '../../src/game/snapshot.ts'
+import { currentFields, type ServerSnapshot } from '../../src/game/snapshot.ts'
 import { counter, gauge, ofEach, ofField, type ServerFamily } from './family.ts'
 
 const byPool = ofEach(

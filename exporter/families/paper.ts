@@ -1,4 +1,4 @@
-import { currentFields } from '../../src/game/current-fields.ts'
+import { currentFields } from '../../src/game/snapshot.ts'
 import { gauge, type ServerFamily } from './family.ts'
 
 export const paper: readonly ServerFamily[] = [

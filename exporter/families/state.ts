@@ -1,5 +1,4 @@
-import { currentFields } from '../../src/game/current-fields.ts'
-import { isAsleep, type KnownField } from '../../src/game/snapshot.ts'
+import { currentFields, isAsleep, type KnownField } from '../../src/game/snapshot.ts'
 import { gauge, type ServerFamily } from './family.ts'
 
 export const state: readonly ServerFamily[] = [

@@ -1,4 +1,4 @@
-import { currentFields } from '../../src/game/current-fields.ts'
+import { currentFields } from '../../src/game/snapshot.ts'
 import { counter, gauge, ofField, type ServerFamily } from './family.ts'
 
 const overWindow = 'over the last 100 ticks of the server, in seconds.'

@@ -1,8 +1,7 @@
 import type { SourceErrorCode } from './errors.ts'
-import { type FieldName, type Fields, fieldNames, type PlayerList } from './fields.ts'
-import { sources } from './sources/index.ts'
+import type { FieldName, Fields } from './fields.ts'
 import type { SourceName } from './sources/names.ts'
-import type { Reading, RestingCommand, SourceDescriptor } from './sources/source.ts'
+import type { RestingCommand } from './sources/source.ts'
 
 export interface KnownField<T> {
   readonly value: T
@@ -72,115 +71,22 @@ export interface ServerSnapshot {
   readonly leaves?: number
 }
 
+const noFields: KnownFields = Object.freeze({})
+
+/** The fields that are valid now: none unless the server is up. */
+export const currentFields = ({ up, fields }: Pick<ServerSnapshot, 'up' | 'fields'>): KnownFields =>
+  up === true ? fields : noFields
+
+/** The tick rate relative to its target; undefined if unknown, or if the server does not tick at its target on purpose. */
+export function tickRatioOf(snapshot: Pick<ServerSnapshot, 'up' | 'fields'>): number | undefined {
+  const { tickRate, tickRateTarget, tickPaused, tickFrozen, tickSprinting } = currentFields(snapshot)
+  if (tickRate === undefined || tickPaused?.value || tickFrozen?.value || tickSprinting?.value) return undefined
+  return tickRate.value / (tickRateTarget?.value || 20)
+}
+
 /** Why a server that is down could not be reached, as told by the first source that connects to it; undefined if none did. */
 export const downError = ({ sources }: Pick<ServerSnapshot, 'sources'>): SourceErrorCode | undefined =>
   sources.find(({ source, error }) => source !== 'directory' && error !== undefined)?.error?.code
-
-const descriptors: readonly SourceDescriptor[] = sources
-
-/** The sources that provide a field, by rank. */
-function ranked(field: FieldName): readonly SourceName[] {
-  const providers = descriptors.flatMap(({ name, fields: { [field]: rank } }) => (rank === undefined ? [] : [{ name, rank }]))
-  return providers.sort((a, b) => a.rank - b.rank).map(({ name }) => name as SourceName)
-}
-
-/**
- * The sources that can provide each field, best first. Determines which source wins if two disagree, and is listed by
- * `/api/v1/sources`. A field that is not listed in the descriptor of its source is ignored.
- */
-export const precedence = Object.freeze(Object.fromEntries(fieldNames.map((field) => [field, ranked(field)]))) as {
-  readonly [K in FieldName]: readonly SourceName[]
-}
-
-type Ranks = SourceDescriptor['fields']
-
-/** The fields that each source provides, with its rank among their sources. */
-const ranks: ReadonlyMap<string, Ranks> = new Map(descriptors.map(({ name, fields }) => [name, fields]))
-
-const none: ReadonlySet<SourceName> = new Set()
-
-/**
- * Number of keys that can be added to an empty object one by one before V8 turns it into a hash table of 1.6 kB. A copy of that takes
- * 300 bytes (`npm run bench -- fleet --rcon=2000`); a copy of any other object would have a separate hidden class of 400 bytes.
- */
-const maxAdded = 19
-
-/** What the watcher adds to the fields of the sources. */
-export interface Decision {
-  /** Values that it measures. */
-  readonly measured?: Pick<Reading, 'source' | 'fields'> | undefined
-  /** Fields that are not valid now. */
-  readonly invalid: readonly FieldName[]
-}
-
-/**
- * Takes each field from the best source that provided it: sources whose last poll succeeded come first, then the precedence
- * decides. If there are two readings of one source, the later one in the list wins.
- * @param readings must not be stale
- * @param failing sources whose last poll failed
- * @param decide called with the fields of the sources
- */
-export function merge(
-  readings: readonly Reading[],
-  failing: ReadonlySet<SourceName> = none,
-  decide?: (fields: KnownFields) => Decision,
-): KnownFields {
-  const known: { [K in FieldName]?: KnownField<unknown> } = {}
-  let count = 0
-  for (const { source, fields } of readings) {
-    const provided = ranks.get(source)
-    for (const key in fields) {
-      const name = key as FieldName
-      const value = fields[name]
-      const rank = provided?.[name]
-      if (value === undefined || rank === undefined) continue
-      const earlier = known[name]
-      if (earlier === undefined) count++
-      else if (!isBetter(source, rank, earlier.source, name, failing)) continue
-      known[name] = Object.freeze({ value, source })
-    }
-  }
-  if (decide !== undefined) {
-    const { measured, invalid } = decide(known as KnownFields)
-    for (const key in measured?.fields) {
-      const name = key as FieldName
-      if (known[name] === undefined) count++
-      known[name] = Object.freeze({ value: measured.fields[name], source: measured.source })
-    }
-    for (const name of invalid) delete known[name]
-  }
-  const { players } = known as KnownFields
-  if (players !== undefined) known.players = Object.freeze({ ...players, value: withIds(players.value, readings) })
-  return Object.freeze(count > maxAdded ? { ...known } : known) as KnownFields
-}
-
-/**
- * Adds ids from other sources to players without one, for example from the status to the players of the query. If the list has several
- * players of one name, it is unknown which of them has the id.
- */
-function withIds(list: PlayerList, readings: readonly Reading[]): PlayerList {
-  if (list.players.every(({ id }) => id !== undefined)) return list
-  const all = readings.flatMap(({ fields }) => fields.players?.players ?? [])
-  const known = new Map(all.flatMap((player) => (player.id === undefined ? [] : [[player.name, player]])))
-  const names = new Set<string>()
-  for (const { name } of list.players) {
-    if (names.has(name)) known.delete(name)
-    names.add(name)
-  }
-  return { ...list, players: list.players.map((player) => (player.id === undefined ? known.get(player.name) : player) ?? player) }
-}
-
-/** Whether a field of this source replaces that of the source of an earlier reading. */
-function isBetter(
-  source: SourceName,
-  rank: number,
-  before: SourceName,
-  field: FieldName,
-  failing: ReadonlySet<SourceName>,
-): boolean {
-  if (failing.has(source) !== failing.has(before)) return failing.has(before)
-  return rank <= (ranks.get(before)?.[field] ?? Number.POSITIVE_INFINITY)
-}
 
 /** The world upgrade because of which the server is not up yet; undefined if there is none. */
 export function ongoingWorldUpgrade({ up, fields }: Pick<ServerSnapshot, 'up' | 'fields'>): Fields['worldUpgrade'] | undefined {

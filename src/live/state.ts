@@ -1,6 +1,5 @@
-import { currentFields } from '../game/current-fields.ts'
 import type { SourceErrorCode } from '../game/errors.ts'
-import { downError, type ServerSnapshot } from '../game/snapshot.ts'
+import { currentFields, downError, type ServerSnapshot } from '../game/snapshot.ts'
 import { toPlayers } from '../http/players.ts'
 import type { Clock } from '../util/clock.ts'
 import type { MaintenanceState } from '../util/part-metrics.ts'

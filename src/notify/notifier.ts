@@ -1,6 +1,5 @@
 import type { DiscoveryView, ListStatus } from '../discovery/status.ts'
-import { tickRatioOf } from '../game/current-fields.ts'
-import { isAsleep, ongoingWorldUpgrade, type ServerSnapshot } from '../game/snapshot.ts'
+import { isAsleep, ongoingWorldUpgrade, type ServerSnapshot, tickRatioOf } from '../game/snapshot.ts'
 import { downReason, stateOf, unknownState, wallOf } from '../live/state.ts'
 import type { HttpClient } from '../util/http-client.ts'
 import type { ChannelMetrics } from '../util/part-metrics.ts'

@@ -1,6 +1,6 @@
 import { type FieldName, type Fields, fieldDescriptions } from '../game/fields.ts'
+import { precedence } from '../game/merge.ts'
 import { nameSettings, type SettingNames } from '../game/setting-names.ts'
-import { precedence } from '../game/snapshot.ts'
 import { descriptorOf } from '../game/sources/descriptor-of.ts'
 import type { SourceDescriptor } from '../game/sources/source.ts'
 

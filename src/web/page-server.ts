@@ -1,7 +1,6 @@
-import { currentFields } from '../game/current-fields.ts'
 import type { Fleet } from '../game/fleet.ts'
 import { addressOf, type ServerSettings } from '../game/server-settings.ts'
-import { isAsleep, ongoingWorldUpgrade, type ServerSnapshot } from '../game/snapshot.ts'
+import { currentFields, isAsleep, ongoingWorldUpgrade, type ServerSnapshot } from '../game/snapshot.ts'
 import { createEventHub, type EventHub } from '../live/hub.ts'
 import { downReason, stateOf } from '../live/state.ts'
 import { formatHostPort } from '../util/address.ts'

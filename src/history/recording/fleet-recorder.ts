@@ -1,6 +1,5 @@
-import { currentFields } from '../../game/current-fields.ts'
 import type { Fleet } from '../../game/fleet.ts'
-import type { ServerSnapshot } from '../../game/snapshot.ts'
+import { currentFields, type ServerSnapshot } from '../../game/snapshot.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Log } from '../../util/log.ts'
 import type { StoreClient } from '../store/store-client.ts'

@@ -1,5 +1,4 @@
-import { currentFields, tickRatioOf } from '../../game/current-fields.ts'
-import { downError, isAsleep, ongoingWorldUpgrade, type ServerSnapshot } from '../../game/snapshot.ts'
+import { currentFields, downError, isAsleep, ongoingWorldUpgrade, type ServerSnapshot, tickRatioOf } from '../../game/snapshot.ts'
 import type { IncidentRecord } from '../incidents.ts'
 
 /** A server below this part of its target tick rate lags, as for notifications and alerts. */

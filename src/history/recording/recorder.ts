@@ -1,5 +1,4 @@
-import { currentFields } from '../../game/current-fields.ts'
-import type { ServerSnapshot } from '../../game/snapshot.ts'
+import { currentFields, type ServerSnapshot } from '../../game/snapshot.ts'
 import type { Clock } from '../../util/clock.ts'
 import { series, seriesNames } from '../values/series.ts'
 import { Slices } from '../values/slices.ts'

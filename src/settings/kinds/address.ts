@@ -1,5 +1,4 @@
 import { isIP } from 'node:net'
-import ipaddr from 'ipaddr.js'
 import {
   formatHostPort,
   formatServerAddress,
@@ -10,6 +9,7 @@ import {
   type ServerAddress,
   toAsciiName,
 } from '../../util/address.ts'
+import { load } from '../../util/load.ts'
 import type { Kind } from './kind.ts'
 
 export const hostPort = (defaultPort?: number): Kind<HostPort> => ({
@@ -51,7 +51,7 @@ export const serverAddress: Kind<ServerAddress> = {
 
 /** An IP address or a CIDR range. The library also accepts `10/8`, which it reads as 0.0.0.10/8. */
 export const isAddressRange = (text: string): boolean =>
-  isIP(text) > 0 || (ipaddr.isValidCIDR(text) && isIP(text.split('/')[0] ?? '') > 0)
+  isIP(text) > 0 || (load<typeof import('ipaddr.js')>('ipaddr.js').isValidCIDR(text) && isIP(text.split('/')[0] ?? '') > 0)
 
 /** An entry of an allow list: a host name, a pattern with `*`, an IP address or a CIDR range. */
 export const hostPattern: Kind<string> = {

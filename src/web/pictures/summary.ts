@@ -1,6 +1,5 @@
-import { currentFields } from '../../game/current-fields.ts'
 import type { SourceErrorCode } from '../../game/errors.ts'
-import type { ServerSnapshot } from '../../game/snapshot.ts'
+import { currentFields, type ServerSnapshot } from '../../game/snapshot.ts'
 import { type StateName, stateNameOf } from '../../game/state-name.ts'
 import { downReason, stateOf } from '../../live/state.ts'
 

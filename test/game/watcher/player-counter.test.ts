@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Fields } from '../../../src/game/fields.ts'
-import { merge } from '../../../src/game/snapshot.ts'
+import { merge } from '../../../src/game/merge.ts'
 import type { SourceName } from '../../../src/game/sources/names.ts'
 import { PlayerCounter } from '../../../src/game/watcher/player-counter.ts'
 

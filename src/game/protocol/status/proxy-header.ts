@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net'
-import ipaddr from 'ipaddr.js'
+import { load } from '../../../util/load.ts'
 
 // The header with which a proxy passes on the client's address: https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt
 
@@ -44,7 +44,8 @@ export function encodeProxyHeader(version: ProxyProtocolVersion, ends: Connectio
 /** Removes the zone of a link-local IPv6 address, which names an interface of this machine. */
 const withoutZone = (address: string): string => address.split('%', 1)[0] ?? ''
 
-const toBytes = (address: string): Buffer => Buffer.from(ipaddr.parse(withoutZone(address)).toByteArray())
+const toBytes = (address: string): Buffer =>
+  Buffer.from(load<typeof import('ipaddr.js')>('ipaddr.js').parse(withoutZone(address)).toByteArray())
 
 function familyOf({ localAddress, remoteAddress }: ConnectionEnds): keyof typeof families | undefined {
   if (isIPv4(localAddress) && isIPv4(remoteAddress)) return 'ipv4'

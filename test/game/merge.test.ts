@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Fields } from '../../src/game/fields.ts'
-import { merge, precedence } from '../../src/game/snapshot.ts'
+import { merge, precedence } from '../../src/game/merge.ts'
 import type { SourceName } from '../../src/game/sources/names.ts'
 
 const names: readonly SourceName[] = ['status', 'rcon', 'management', 'query', 'directory']
