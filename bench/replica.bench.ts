@@ -170,8 +170,8 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
   }
   const { text, number } = readOptions('servers', 'replicas', 'interval', 'icons', 'seconds', 'history')
   const historyFolder = text('history')
-  const size = number('servers', quick ? 100 : 50_000)
-  const replicas = number('replicas', 4)
+  const size = number('servers', quick ? 20 : 50_000)
+  const replicas = number('replicas', quick ? 2 : 4)
   const interval = number('interval', quick ? 500 : 15_000)
   const scenario = {
     ...{ size, replicas, interval },

@@ -132,8 +132,7 @@ describe('tickwarden', () => {
   })
 
   it('runs an update with a config file that lists no server', async () => {
-    const running = run(['update', 'likedsongs', '--config', '/dev/null'])
-    expect(await running.exit).toBe(4)
+    expect((await callProgram(['update', 'likedsongs', '--config', '/dev/null'])).code).toBe(4)
   })
 
   it('warns once of an unknown MC_ variable, and logs what the data service has loaded if it is configured', async () => {
@@ -146,8 +145,9 @@ describe('tickwarden', () => {
   })
 
   it('lists every wrong setting and exits with 2', async () => {
-    const running = run(['--poll-interval', 'soon'], { PORT: 'x', MC_SERVER: 'a b', RUN_TOKEN_FILE: '/nowhere/token' })
-    expect(await running.exit).toBe(2)
+    const env = { PORT: 'x', MC_SERVER: 'a b', RUN_TOKEN_FILE: '/nowhere/token' }
+    const { code, err } = await callProgram(['--poll-interval', 'soon'], env)
+    expect(code).toBe(2)
     for (const part of [
       '4 settings are wrong',
       'PORT is "x"',
@@ -155,7 +155,7 @@ describe('tickwarden', () => {
       '--poll-interval is "soon"',
       'RUN_TOKEN_FILE',
     ]) {
-      expect(running.output()).toContain(part)
+      expect(err).toContain(part)
     }
   })
 
@@ -351,9 +351,9 @@ describe('tickwarden', () => {
     [['update', 'likedsongs'], 4, /not configured: set .*SPOTIFY_CLIENT_ID/],
     [['authorise', 'spotify'], 4, /not configured: set SPOTIFY_CLIENT_ID, SPOTIFY_CLIENT_SECRET/],
   ])('%j exits with %i', async (args, code, message) => {
-    const running = run(args)
-    expect(await running.exit).toBe(code)
-    expect(running.output()).toMatch(message)
+    const { out, err, ...ended } = await callProgram(args)
+    expect(ended.code).toBe(code)
+    expect(out + err).toMatch(message)
   })
 
   it('serves the metrics on a separate address if METRICS_LISTEN is set', async () => {

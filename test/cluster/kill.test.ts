@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type CountedServers, startCountedServers } from '../helpers/counted-servers.ts'
 import { type RedisServer, startRedis } from '../helpers/redis-server.ts'
-import { type ServiceProcess, shareServers, startService } from '../helpers/replica-process.ts'
+import { rest, type ServiceProcess, shareServers, startService } from '../helpers/replica-process.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { until } from '../helpers/until.ts'
 
@@ -57,11 +57,12 @@ function follow(replicas: readonly ServiceProcess[]): () => Promise<readonly str
   let isOver = false
   const isRequesting = replicas.map(async (replica) => {
     for (let index = 0; !isOver; index = (index + 7) % count) {
+      const startedAt = performance.now()
       const response = await replica.get(`/api/v1/servers/s${index}/getall`).catch((error: Error) => error)
       if (response instanceof Error) errors.push(response.message)
       else if (!response.ok) errors.push(`${replica.name} s${index}: ${response.status} ${await response.text()}`)
       else await response.arrayBuffer()
-      await sleep(5)
+      await rest(startedAt, 20)
     }
   })
   return async () => {
@@ -143,11 +144,11 @@ describe.skipIf(!hasTool('redis-server'))('replicas', () => {
     }
 
     // One is suspended.
-    const rest = [a, b]
+    const others = [a, b]
     c.child.kill('SIGSTOP')
-    await until(() => isStable(rest))
+    await until(() => isStable(others))
     await sleep(awayMs)
-    const endAwake = follow(rest)
+    const endAwake = follow(others)
     c.child.kill('SIGCONT')
     await until(() => isStable(replicas))
     expect(await pollers(servers)).toEqual(before)
@@ -158,7 +159,7 @@ describe.skipIf(!hasTool('redis-server'))('replicas', () => {
     c.child.kill('SIGTERM')
     expect(await c.exit).toBe(0)
     // The others do not have to wait until it expires.
-    expect(redis.cli('zcard', '{tickwarden}:3:members')).toBe(String(rest.length))
-    await until(() => isStable(rest))
+    expect(redis.cli('zcard', '{tickwarden}:3:members')).toBe(String(others.length))
+    await until(() => isStable(others))
   })
 })

@@ -1,18 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPreviewServer } from '../../grafana/src/preview/server.ts'
 import { rulesLoaded } from '../../grafana/src/recording-rules.ts'
+import { sharedBrowser } from '../helpers/browser.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { ensure } from '../tools/ensure.mjs'
 import { type PrometheusServer, startPrometheus, writeQuickRules } from './prometheus-server.ts'
-
-type Playwright = typeof import('../tools/node_modules/playwright-core/index.js')
 
 const root = join(import.meta.dirname, '..', '..')
 const main = join(root, 'dist', 'src', 'main.js')
@@ -91,13 +89,12 @@ describe.skipIf(!hasTool('prometheus'))('Tickwarden that is killed, under a real
     await Promise.all([ensure('test/tools'), ensure('grafana')])
     const server = createPreviewServer(prometheus.url).listen(0, '127.0.0.1')
     await once(server, 'listening')
-    const { chromium } = createRequire(new URL('../tools/package.json', import.meta.url))('playwright-core') as Playwright
-    const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] })
+    const context = await (await sharedBrowser()).newContext({ viewport: { width: 1600, height: 1000 } })
     try {
       const shots = join(root, 'test', 'screenshots')
       mkdirSync(shots, { recursive: true })
       for (const dashboard of ['fleet', 'server', 'internals']) {
-        const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } })
+        const page = await context.newPage()
         const errors: string[] = []
         page.on('pageerror', (error) => errors.push(String(error)))
         const { port } = server.address() as AddressInfo
@@ -111,7 +108,7 @@ describe.skipIf(!hasTool('prometheus'))('Tickwarden that is killed, under a real
         await page.screenshot({ path: join(shots, `dashboard-${dashboard}.png`), fullPage: true })
       }
     } finally {
-      await browser.close()
+      await context.close()
       server.close()
     }
   })

@@ -83,8 +83,8 @@ export async function startCountedServers(count: number): Promise<CountedServers
     newestPoll: (server) => newest.get(server),
     pollersSince(since, atLeast = 1) {
       const counts = new Map<number, Map<string, number>>()
-      for (const { server, by, at } of polls) {
-        if (at < since) continue
+      const first = polls.findLastIndex(({ at }) => at < since) + 1
+      for (const { server, by } of polls.slice(first)) {
         const of = counts.get(server) ?? new Map<string, number>()
         counts.set(server, of.set(by, (of.get(by) ?? 0) + 1))
       }

@@ -98,16 +98,20 @@ async function startRunServices(): Promise<readonly TestApp[]> {
   return services
 }
 
+const documentOf = async ({ get }: TestApp) => (await (await get('/openapi.json')).json()) as OpenApi
+
+export const readDocument = async (): Promise<OpenApi> => documentOf(await buildTestApp({ scripts: scripts() }))
+
 /** Services in every documented state, with the document of the first one. */
 export async function startServices(): Promise<Services> {
   const empty = await temporaryFolder()
+  const first = await buildTestApp({ scripts: scripts() })
   const services = [
-    await buildTestApp({ scripts: scripts() }),
+    first,
     await buildTestApp({ scripts: scripts(), polled: false, env: { DATA_DIR: empty, METRICS_TOKEN: 'x', RUN_TOKEN: 'x' } }),
     await buildTestApp({ scripts: scripts(), env: { HOST: '0.0.0.0' } }),
   ]
-  const document = (await (await services[0]!.get('/openapi.json')).json()) as OpenApi
-  return { services, runServices: await startRunServices(), document }
+  return { services, runServices: await startRunServices(), document: await documentOf(first) }
 }
 
 /** Calls of every route: valid, for another server, with an invalid value; the favicon also in its other forms. */

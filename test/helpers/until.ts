@@ -1,4 +1,12 @@
-/** Waits until the condition is true, checking every few milliseconds; the test timeout limits the wait. */
+/**
+ * Waits until the condition is true; the test timeout limits the wait. The pause between two checks is a few milliseconds, or longer if
+ * a check takes long, as a request does: it must not take the CPU from what it waits for.
+ */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5))
+  for (;;) {
+    const startedAt = performance.now()
+    if (await condition()) return
+    const pauseMs = Math.min(100, Math.max(5, 4 * (performance.now() - startedAt)))
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+  }
 }
