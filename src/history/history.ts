@@ -130,11 +130,8 @@ export class History {
   /** The players of the last 24 hours, of all servers together and of those with the most. */
   async playerCounts(maxServers: number): Promise<PlayerCounts> {
     await this.#refreshOverview()
-    const numbered = Array.from(this.#recorder.servers, ([server, { id }]) => [server, id] as const)
-    return this.#store.overview.playerCounts(
-      numbered.filter(([, id]) => id >= 0),
-      maxServers,
-    )
+    const ids = Array.from(this.#recorder.servers.values(), ({ id }) => id).filter((id) => id >= 0)
+    return this.#store.overview.playerCounts(ids, maxServers)
   }
 
   /** The maximum number of players on all servers between two times, Unix milliseconds, by minutes; null if unknown. */

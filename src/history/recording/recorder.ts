@@ -19,15 +19,15 @@ export class Recorder {
   /** The values of the newest snapshot, in one array that is reused. Not valid while the state of the server is unknown. */
   readonly #held: { up: boolean; readonly values: number[] } = { up: false, values: seriesNames.map(() => Number.NaN) }
   #isKnown = false
-  /** Monotonic milliseconds at which the state of the server becomes unknown. */
+  /** Monotonic milliseconds at which the state of the server becomes unknown. These are whole numbers, which take less room in the file. */
   #knownUntil = Number.POSITIVE_INFINITY
   #lastWall: number
   #lastNow: number
 
   constructor(clock: Clock) {
     this.#clock = clock
-    this.#lastWall = clock.wall()
-    this.#lastNow = clock.now()
+    this.#lastWall = Math.round(clock.wall())
+    this.#lastNow = Math.round(clock.now())
   }
 
   observe(snapshot: ServerSnapshot): void {
@@ -50,7 +50,7 @@ export class Recorder {
 
   /** Records the newest snapshot up to now. */
   #flush(): void {
-    const [wall, now] = [this.#clock.wall(), this.#clock.now()]
+    const [wall, now] = [Math.round(this.#clock.wall()), Math.round(this.#clock.now())]
     const passed = now - this.#lastNow
     const drift = Math.abs(wall - this.#lastWall - passed)
     // The snapshot that makes the values unknown is late, or missing, if the process was stopped for a while.
@@ -69,7 +69,7 @@ export class Recorder {
     if (up === undefined) return false
     const fields = currentFields(snapshot)
     this.#held.up = up
-    this.#knownUntil = knownUntil
+    this.#knownUntil = Math.round(knownUntil)
     for (let index = 0; index < readers.length; index++) {
       const value = readers[index]?.(fields)
       this.#held.values[index] = value !== undefined && Number.isFinite(value) ? Math.max(0, value) : Number.NaN

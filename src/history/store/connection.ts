@@ -10,6 +10,8 @@ export class Connection {
 
   constructor(db: Database.Database) {
     this.#db = db
+    // No server is ever deleted, and SQLite would look it up for each row, and list all rows in memory before it deletes some.
+    db.exec('PRAGMA foreign_keys = OFF')
   }
 
   all(sql: string, ...values: Row): readonly Row[] {

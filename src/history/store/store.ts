@@ -121,8 +121,8 @@ export class HistoryStore {
   /** Deletes all but the newest of each server, which may change its state at every poll. */
   #pruneFlapping(table: 'events' | 'incidents', time: string): void {
     const oldest = `(SELECT ${time} FROM ${table} WHERE server = id ORDER BY ${time} DESC LIMIT 1 OFFSET ${maxChanges})`
-    for (const [id, at] of this.#connection.all(`SELECT id, ${oldest} FROM servers`))
-      if (at != null) this.#connection.run(`DELETE FROM ${table} WHERE server = ? AND ${time} <= ?`, id ?? null, at)
+    for (const found of this.#connection.all(`SELECT * FROM (SELECT id, ${oldest} AS at FROM servers) WHERE at IS NOT NULL`))
+      this.#connection.run(`DELETE FROM ${table} WHERE server = ? AND ${time} <= ?`, ...found)
   }
 
   /**

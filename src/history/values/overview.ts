@@ -94,26 +94,35 @@ export class Overview {
 
   /**
    * As of the last call of `refresh`.
-   * @param wanted the servers that are counted
+   * @param ids of the servers that are counted
    * @param maxServers how many of them have values of their own: those with the most players, in their order
    */
-  playerCounts(wanted: readonly Numbered[], maxServers: number): PlayerCounts {
+  playerCounts(ids: readonly number[], maxServers: number): PlayerCounts {
     const buckets = [...this.#recent.values()]
-    const counted = wanted.map(([server, id], order) => {
-      const players = buckets.map((bucket) => playersIn(bucket, id))
-      return { server, order, players, sum: players.reduce((sum, count) => sum + (count || 0), 0) }
+    const sums = new Float64Array(ids.length)
+    const total = buckets.map((bucket) => {
+      let [sum, isKnown] = [0, false]
+      for (const [index, id] of ids.entries()) {
+        const count = playersIn(bucket, id)
+        if (Number.isNaN(count)) continue
+        isKnown = true
+        sum += count
+        sums[index] = (sums[index] ?? 0) + count
+      }
+      return isKnown ? round(sum) : null
     })
-    const total = buckets.map((_, index) => {
-      const known = counted.filter(({ players }) => !Number.isNaN(players[index]))
-      return known.length === 0 ? null : round(known.reduce((sum, { players }) => sum + (players[index] ?? 0), 0))
-    })
-    const largest = counted.toSorted((a, b) => b.sum - a.sum).slice(0, maxServers)
-    return {
-      ...{ from: this.#to - dayMs, step: tenMinutes.step, total },
-      servers: largest
-        .sort((a, b) => a.order - b.order)
-        .map(({ server, players }) => ({ server, players: players.map((count) => (Number.isNaN(count) ? null : round(count))) })),
-    }
+    const largest = [...ids.keys()].sort((a, b) => (sums[b] ?? 0) - (sums[a] ?? 0)).slice(0, maxServers)
+    const servers = largest
+      .sort((a, b) => a - b)
+      .map((index) => {
+        const id = ids[index] ?? -1
+        const counts = buckets.map((bucket) => playersIn(bucket, id))
+        return {
+          server: String(this.#connection.first('SELECT name FROM servers WHERE id = ?', id)?.[0]),
+          players: counts.map((count) => (Number.isNaN(count) ? null : round(count))),
+        }
+      })
+    return { from: this.#to - dayMs, step: tenMinutes.step, total, servers }
   }
 
   /** The end of the ten minutes that are not over yet. */

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import type { ServerSnapshot } from '../../../src/game/snapshot.ts'
 import { Recorder } from '../../../src/history/recording/recorder.ts'
 import { HistoryStore } from '../../../src/history/store/store.ts'
+import { layout, sliceSize } from '../../../src/history/values/slices.ts'
 import { testPoll } from '../../helpers/fake-fleet.ts'
 
 const hour = 3_600_000
@@ -124,4 +125,19 @@ it('does not record a server as down for the time in which the process was stopp
   fail()
   pause(1_800_000)
   expect(today()?.known).toBeCloseTo(downMs / 86_400_000, 6)
+})
+
+it('records whole milliseconds, also by a clock with fractions, and none twice', () => {
+  let now = 0.4
+  const recorder = new Recorder({ wall: () => Math.floor(start + now), now: () => now, after: () => () => {} })
+  const players = { value: 3, source: 'status' as const, at: 0 }
+  for (let poll = 0; poll <= 12; poll++) {
+    const snapshot = { ...{ server: 'Server', at: now, up: true, sources: [], polls: {} }, fields: { playersOnline: players } }
+    recorder.observe({ ...snapshot, knownUntil: now + testPoll.staleAfter })
+    now += 5_000.3
+  }
+  const places: readonly number[] = [layout.knownMs, layout.upMs]
+  const times = Array.from(recorder.take(1)).filter((_, index) => places.includes(index % sliceSize))
+  expect(times.filter((time) => !Number.isInteger(time))).toEqual([])
+  expect(times.reduce((sum, time) => sum + time, 0)).toBe(2 * Math.round(13 * 5_000.3))
 })

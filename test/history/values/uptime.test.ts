@@ -63,13 +63,7 @@ it('counts no players of a server whose state is not known', () => {
   slices.add({ up: true, values: [9] }, start, 0)
   store.write({ slices: slices.take(other), sessions: [], events: [], incidents: [] })
   expect(read(start).players.at(-1)).toBe(3)
-  const { total, servers } = store.overview.playerCounts(
-    [
-      ['Server', id],
-      ['other', other],
-    ],
-    2,
-  )
+  const { total, servers } = store.overview.playerCounts([id, other], 2)
   expect(total.at(-1)).toBe(3)
   expect(servers.map(({ players }) => players.at(-1))).toEqual([3, null])
 })
