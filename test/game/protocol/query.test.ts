@@ -79,7 +79,7 @@ describe('a full stat', () => {
       'game_id',
       'MINECRAFT',
     ]
-    expect(full(values, ['A\u0085lic\u0007e', '§cBob'])).toEqual({
+    expect(full(values, ['Alice', 'Bob'])).toEqual({
       ...{
         edition: 'java',
         motd: 'Hi',

@@ -190,10 +190,6 @@ describe('list', () => {
         ],
       },
     ],
-    [
-      `There are 1 of a max of 20 players online: A\u202elic\u0007e ${odd}`,
-      { online: 1, max: 20, players: [{ name: 'Alice', id: oddId }] },
-    ],
     // Without UUIDs a name with a comma is ambiguous: only the count is returned.
     ['There are 2 of a max of 20 players online: A, B, C', { online: 2, max: 20 }],
     ['There are 1 of a max of 20 players online: Some One', { online: 1, max: 20, players: [{ name: 'Some One' }] }],
