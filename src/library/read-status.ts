@@ -26,7 +26,7 @@ export type ServerStatus = Readonly<Partial<Fields>>
  */
 export async function readStatus(address: string, options: ReadStatusOptions = {}): Promise<ServerStatus> {
   const { timeout, signal, ...others } = options
-  const [unknown] = Object.keys(others)
+  const [unknown] = Object.entries(others).find(([, value]) => value !== undefined) ?? []
   if (unknown !== undefined) throw new TypeError(`${unknown} is not an option; expected timeout or signal`)
   const parsed = typeof address === 'string' ? serverAddress.parse(address) : undefined
   if (parsed === undefined) throw new TypeError(`address is ${JSON.stringify(address)}; expected ${serverAddress.expected}`)

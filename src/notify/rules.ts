@@ -151,7 +151,7 @@ export function applyRule(
     const endsInUp = endInUp.includes(problem)
     if (holds === undefined) {
       delete memory.pending[problem]
-      // No player of it has been seen who could be the last to leave.
+      // No player has been seen yet, so none can have been the last to leave.
       if (isFirst && problem === 'empty') set(problem, null)
       // Whoever is told that the server is down needs not be told of its other problems.
       if (problem !== 'down' && problem !== 'empty' && isTold && 'down' in next) set(problem, undefined)
@@ -171,7 +171,9 @@ export function applyRule(
         next = { ...next, since: seen.at }
       }
       const isDue = channel.repeat > 0 && hasPassed(channel.repeat, next.toldAt ?? 0)
-      if (holds && isDue && wants(problem) && canTell(problem))
+      // An empty server is told again only if the last player was seen to leave.
+      const isRepeated = problem !== 'empty' || began !== null
+      if (holds && isDue && isRepeated && wants(problem) && canTell(problem))
         tell(problem, began ?? seen.at, began == null ? null : toSeconds(seen.at - began), problemError(problem))
       return
     }

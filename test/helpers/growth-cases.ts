@@ -731,6 +731,7 @@ export const exempt: Readonly<Record<string, string>> = {
   'src/data/runs/history.ts readHistory': ownFile,
   'src/data/runs/script-states.ts readStates': ownFile,
   'src/data/scripts/kcomebacks/entry.ts readRow': calls,
+  'src/data/scripts/kcomebacks/moment.ts readTime': calls,
   'src/data/scripts/kcomebacks/month.ts readMonth': calls,
   'src/data/scripts/kcomebacks/stored.ts readStored': calls,
   'src/data/scripts/kcomebacks/stored.ts readStates': ownFile,

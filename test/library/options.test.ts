@@ -69,6 +69,7 @@ it('refuses an option that does not exist', async () => {
   await expect(readStatus('127.0.0.1:1', options as object)).rejects.toThrow(
     new TypeError('timeoutMs is not an option; expected timeout or signal'),
   )
+  await expect(readStatus('127.0.0.1:1', { port: undefined } as object)).rejects.toThrow('127.0.0.1:1')
   expect(() => parseWatchOptions({ address: 'x', ...options })).toThrow(/^timeoutMs is not an option; /)
 })
 

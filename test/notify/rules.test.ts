@@ -90,6 +90,12 @@ describe('what a channel is told', () => {
       ['', 'up', '', '', 'empty'],
     ],
     [
+      'of an empty server again only if the last player was seen to leave',
+      { channel: { events: ['empty'], repeat: 1_000 } },
+      [down, empty, empty, up, empty, empty],
+      ['', '', '', '', 'empty', 'empty'],
+    ],
+    [
       'an empty server once, whatever happens to it',
       { channel: { events: ['empty'] } },
       [up, empty, down, empty],

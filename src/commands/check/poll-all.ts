@@ -23,7 +23,7 @@ function shown(name: FieldName, value: unknown): string {
   const bare = label.replace(/^(the|whether) /, '')
   if (typeof value === 'boolean') return `${bare}: ${value ? 'yes' : 'no'}`
   if (typeof value === 'number') {
-    // Not of a port or a tick counter.
+    // An integer, such as a port or a tick counter, is not rounded.
     const rounded = Number.isInteger(value) ? value : Number(value.toPrecision(4))
     return `${bare} ${rounded}${unit === 'seconds' ? ' s' : ''}`
   }

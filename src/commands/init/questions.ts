@@ -3,7 +3,7 @@ import { escapeControls } from '../../util/escape-controls.ts'
 import type { Extra } from './files.ts'
 import type { PlannedServer } from './find-servers.ts'
 
-// Otherwise Ctrl+D, which readline treats as the end of the input, would leave a question open without anything to wait for.
+// Without this, Ctrl+D closes the input, and the process ends with code 13 at an open question.
 clack.updateSettings({ aliases: { '\x04': 'cancel' } })
 
 const answered = async <T>(answer: Promise<T | typeof clack.CANCEL_SYMBOL>): Promise<T> => {

@@ -152,7 +152,8 @@ export async function runInit(call: Call): Promise<number> {
   try {
     return await setUp(call, changed)
   } catch (error) {
-    if (error instanceof Error && changed.length > 0) error.message += ` RCON stays on in ${escapeControls(changed.join(', '))}.`
+    if (error instanceof Error && changed.length > 0)
+      error.message += `${error.message.endsWith('.') ? '' : '.'} RCON stays on in ${escapeControls(changed.join(', '))}.`
     throw error
   }
 }

@@ -28,7 +28,7 @@ export interface SourceSuite {
 }
 
 const deadline = 300
-/** So many that what is only compiled meanwhile, about 250 kB, is little beside a leak of 4 kB each. */
+/** Enough that what is only compiled meanwhile, about 250 kB, is small compared with a leak of 4 kB per cycle. */
 const cycles = 300
 
 setFlagsFromString('--expose-gc')

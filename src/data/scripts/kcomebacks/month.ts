@@ -13,8 +13,6 @@ export interface MonthNow {
   readonly entries: readonly Comeback[]
   /** Number of rows without an entry. */
   readonly rejected: number
-  /** Number of those that could not be parsed. */
-  readonly unparsed: number
   /** Rows and values that could not be parsed, with page and line. */
   readonly reports: readonly string[]
   readonly state: MonthState
@@ -76,12 +74,14 @@ export async function readMonth(
   }
   const cancelled = reports.flatMap((report) => report.cancelled ?? [])
   return {
-    ...{ entries, cancelled, unparsed: reports.length - cancelled.length },
+    entries,
+    cancelled,
     rejected: reports.length + leftOut.length,
     reports: [...reports, ...notes].map(({ line, reason }) => `${page}, line ${line}: ${reason}`),
     state: {
       read: clock.wall(),
       digest: digestOf(entries),
+      unparsed: reports.length - cancelled.length,
       ...(found.revision !== undefined && { revision: found.revision }),
     },
   }

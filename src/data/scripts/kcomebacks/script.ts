@@ -6,7 +6,7 @@ import { minShare, snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { type ArchivedMonth, archivePage, readArchive } from './archive.ts'
 import { compare, nameOf } from './compare.ts'
 import { type MonthNow, objectionTo, readMonth } from './month.ts'
-import { digestOf, readStates, readStored, writeStates } from './stored.ts'
+import { digestOf, type MonthState, readStates, readStored, writeStates } from './stored.ts'
 import { openWiki } from './wiki.ts'
 
 /** After this many consecutive transient failures, older months are not read and keep their stored entries. */
@@ -131,10 +131,11 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
   for (const { month, now, objection } of lossy) {
     const { key, page } = month
     const { digest } = now.state
-    const before = states.get(key) ?? { read: 0, digest: '' }
+    const before: MonthState = states.get(key) ?? { read: 0, digest: '' }
     const times = before.refused?.digest === digest ? before.refused.times + 1 : 1
-    // If as many rows as before are there, the entries are not gone: the page has another form, which is not known.
-    const isGone = now.entries.length + now.unparsed < minShare * entriesOf(key).length
+    // If as many other rows cannot be parsed, the entries are not gone: the page has another form.
+    const newlyUnparsed = (now.state.unparsed ?? 0) - (before.unparsed ?? 0)
+    const isGone = now.entries.length + newlyUnparsed < minShare * entriesOf(key).length
     if (!(times >= believedTimes && isGone) && force !== key && !(force === true && isOnly)) {
       unread++
       states.set(key, { ...before, refused: { digest, times } })

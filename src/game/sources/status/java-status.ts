@@ -11,7 +11,7 @@ import type { PhaseTimer } from '../../phases.ts'
 import type { StatusReply } from '../../protocol/status/status-reply.ts'
 import type { SourceContext } from '../source.ts'
 import { anyProtocol, encodeHello, type JavaPing, LegacyPeerError, pingJava } from './java-ping.ts'
-import { isModern, loadLegacyLibrary, readLegacyStatus } from './legacy-status.ts'
+import { isModern, loadLegacyLibrary, readLegacyStatus, wantsWhole } from './legacy-status.ts'
 import { Peculiarities, rememberMs } from './peculiarities.ts'
 import { ReplyReader } from './reply-reader.ts'
 
@@ -109,7 +109,9 @@ export class JavaReader implements StatusReader {
       addresses = await addressesOf(server.host, this.#network, signal)
       this.#phases?.end('resolve')
       if (this.#isLegacy()) {
-        const fields = await this.#readLegacy(server, addresses, signal).catch((error: unknown) => {
+        this.#phases?.start()
+        const isWhole = this.#addPeculiarities().isSentWhole
+        const fields = await this.#readLegacy(server, addresses, signal, isWhole).catch((error: unknown) => {
           if (!replied.includes(toSourceError(error, '').code)) throw error
         })
         if (fields !== undefined && !isModern(fields)) return fields
@@ -174,13 +176,13 @@ export class JavaReader implements StatusReader {
     return protocol === knownProtocol && reply.protocol === protocol ? withoutVersion(fields) : fields
   }
 
-  async #readLegacy(server: HostPort, addresses: Addresses, signal: AbortSignalLike): Promise<Partial<Fields>> {
+  async #readLegacy(server: HostPort, addresses: Addresses, signal: AbortSignalLike, isWhole: boolean): Promise<Partial<Fields>> {
     const phases = this.#phases
-    phases?.start()
-    const hostname = this.#hostname ?? server.host
-    const options = { network: this.#network, clock: this.#clock, addresses, server, hostname, signal, phases }
-    const fields = await readLegacyStatus(options)
+    const now = () => this.#clock.now()
+    const hostname = isWhole ? (this.#hostname ?? server.host) : undefined
+    const fields = await readLegacyStatus({ network: this.#network, addresses, server, hostname, signal, now, phases })
     phases?.end('read')
+    if (!isModern(fields)) this.#addPeculiarities().isSentWhole = wantsWhole(fields)
     return fields
   }
 
@@ -201,8 +203,8 @@ export class JavaReader implements StatusReader {
   }
 
   /**
-   * Sends both requests, since a server that has just started may answer either, and some proxies close the modern connection and
-   * never answer the legacy one. The modern request has the other protocol number.
+   * Sends all requests, since a server that has just started may answer each of them, and some proxies close the modern connection and
+   * never answer the legacy one. The modern request has the other protocol number. Of the legacy ones, each server answers one at once.
    */
   async #readBoth(
     server: HostPort,
@@ -212,8 +214,8 @@ export class JavaReader implements StatusReader {
   ): Promise<Partial<Fields>> {
     const other = this.#protocol() === anyProtocol ? knownProtocol : anyProtocol
     let cancel = () => {}
-    const legacy = async (own: AbortSignal) => {
-      const fields = await this.#readLegacy(server, addresses, own)
+    const legacy = async (own: AbortSignal, isWhole: boolean) => {
+      const fields = await this.#readLegacy(server, addresses, own, isWhole)
       // A modern server may close a connection, for example because it has just started.
       if (!isModern(fields)) this.#addPeculiarities().legacyUntil = this.#clock.now() + rememberMs
       const { protocol, ...others } = fields
@@ -232,8 +234,9 @@ export class JavaReader implements StatusReader {
         throw error
       }
     }
+    this.#phases?.start()
     try {
-      return await withOwnSignal(signal, (own) => Promise.any([legacy(own.signal), modern(own)]))
+      return await withOwnSignal(signal, (own) => Promise.any([legacy(own.signal, false), legacy(own.signal, true), modern(own)]))
     } catch {
       // If both fail, the first error is reported.
       throw signal.aborted ? withProgress(toSourceError(signal.reason, formatHostPort(server)), 'connected') : refused

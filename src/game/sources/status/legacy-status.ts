@@ -11,20 +11,19 @@ import { type GuardOptions, guardTcp, libraryTimeout } from './loopback-relay.ts
 /** Replies of the game have at most 256 characters. */
 const maxReplyBytes = 8_192
 
+/** The protocol of 1.6, whose servers wait 1.5 s for the rest of the request before they reply to FE 01. */
+const firstWholeProtocol = 73
 /** The protocol of 1.6.4. Servers since 1.7 send a higher one in a legacy reply. */
 const lastLegacyProtocol = 78
 
 /** Returns whether a legacy reply is that of a server since 1.7. */
 export const isModern = ({ protocol = 0 }: Partial<Fields>): boolean => protocol > lastLegacyProtocol
 
+/** Returns whether a legacy reply is that of a server that is to be sent the whole request of 1.6. */
+export const wantsWhole = ({ protocol = 0 }: Partial<Fields>): boolean => protocol >= firstWholeProtocol
+
 const isInteger = (value: number | null | undefined): value is number => Number.isSafeInteger(value)
 const isCount = (value: number | null | undefined): value is number => isInteger(value) && value >= 0
-
-/**
- * How long after the library's FE 01 the rest of the request of 1.6 is sent, milliseconds. Earlier servers have replied by then, and
- * might not reply to all of it. A server of 1.6 waits 1.5 s for it, and replies even if it does not come.
- */
-const restAfterMs = 300
 
 const encodeUint16 = (value: number): Buffer => Buffer.from([value >> 8, value & 0xff])
 const encodeText = (text: string): Buffer => Buffer.concat([encodeUint16(text.length), Buffer.from(text, 'utf16le').swap16()])
@@ -38,13 +37,13 @@ function encodePingHost(host: string, port: number): Buffer {
 /** Loads the library on demand: few servers are this old, and it would slow down every command. */
 export const loadLegacyLibrary = () => import('minecraft-server-util')
 
-export interface LegacyStatusOptions extends Omit<GuardOptions, 'target' | 'rest'> {
+export interface LegacyStatusOptions extends Omit<GuardOptions, 'target' | 'suffix'> {
   readonly network: Network
   /** Those of the server. */
   readonly addresses: readonly LookupAddress[]
   readonly server: HostPort
-  /** Sent in the request; at most 255 characters. */
-  readonly hostname: string
+  /** The host name in the request of 1.6, at most 255 characters; default: only FE 01 is sent. Servers up to 1.3 do not reply to more. */
+  readonly hostname?: string | undefined
 }
 
 /**
@@ -65,8 +64,8 @@ export async function readLegacyStatus({
   const upstream = await network.connect(addresses, server.port, options.signal)
   options.phases?.end('connect')
   const ip = addressOfServer(upstream, addresses, network)
-  const rest = { bytes: encodePingHost(hostname, server.port), afterMs: restAfterMs }
-  const { value, latency } = await guardTcp(upstream, maxReplyBytes, { ...options, target, rest }, (port) =>
+  const suffix = hostname === undefined ? undefined : encodePingHost(hostname, server.port)
+  const { value, latency } = await guardTcp(upstream, maxReplyBytes, { ...options, target, suffix }, (port) =>
     statusLegacy('127.0.0.1', port, { enableSRV: false, timeout: libraryTimeout }),
   )
   const { version, players, motd } = value

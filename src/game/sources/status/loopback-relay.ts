@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import { type AbortSignalLike, abortable } from '../../../util/abortable.ts'
-import type { Clock } from '../../../util/clock.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { PhaseTimer } from '../../phases.ts'
 
@@ -14,7 +13,7 @@ export const libraryTimeout = 65_000
 
 export interface Guarded<T> {
   readonly value: T
-  /** Milliseconds from the last part of the request to the first byte of the reply. */
+  /** Milliseconds from the request to the first byte of the reply. */
   readonly latency: number
 }
 
@@ -22,9 +21,10 @@ export interface GuardOptions {
   /** For messages. */
   readonly target: string
   readonly signal: AbortSignalLike
-  readonly clock: Pick<Clock, 'now' | 'after'>
-  /** Sent if the server has not replied to the request for `afterMs`. */
-  readonly rest?: { readonly bytes: Buffer; readonly afterMs: number }
+  /** Returns monotonic milliseconds. */
+  readonly now: () => number
+  /** Sent right after the request. */
+  readonly suffix?: Buffer | undefined
   readonly phases?: PhaseTimer | undefined
 }
 
@@ -37,21 +37,19 @@ export interface GuardOptions {
 export async function guardTcp<T>(
   upstream: net.Socket,
   maxBytes: number,
-  { target, signal, clock, rest, phases }: GuardOptions,
+  { target, signal, now, suffix, phases }: GuardOptions,
   request: (port: number) => Promise<T>,
 ): Promise<Guarded<T>> {
   let failure: SourceError | undefined
   let client: net.Socket | undefined
   let received = 0
-  let sent = clock.now()
+  let sent = now()
   let latency = 0
-  let cancelRest = () => {}
   const relay = net.createServer()
   // A relay that is closed before it listens never says so, and the library may not notice the end of its connection.
   const ended = new AbortController()
   const end = (reason?: SourceError) => {
     failure ??= reason
-    cancelRest()
     ended.abort()
     upstream.destroy()
     client?.destroy()
@@ -75,19 +73,13 @@ export async function guardTcp<T>(
     relay.close()
     client = socket
     socket.on('error', () => {})
-    const send = (bytes: Buffer) => {
-      sent = clock.now()
-      upstream.write(bytes)
-    }
-    socket.on('data', (chunk: Buffer) => {
-      send(chunk)
-      cancelRest()
-      if (rest !== undefined) cancelRest = clock.after(rest.afterMs, () => send(rest.bytes))
+    socket.on('data', (chunk) => {
+      sent = now()
+      upstream.write(suffix === undefined ? chunk : Buffer.concat([chunk, suffix]))
     })
     upstream.on('data', (chunk: Buffer) => {
       if (received === 0) {
-        cancelRest()
-        latency = clock.now() - sent
+        latency = now() - sent
         phases?.end('first_byte')
       }
       received += chunk.length

@@ -7,6 +7,8 @@ const maxMissedPongs = 3
 export class Peculiarities {
   pingAgainAt = Number.NEGATIVE_INFINITY
   legacyUntil = Number.NEGATIVE_INFINITY
+  /** Whether it is sent the whole legacy request of 1.6. */
+  isSentWhole = false
   /** Until then, the server is sent a protocol number that it knows. */
   knownProtocolUntil = Number.NEGATIVE_INFINITY
   isTls = false

@@ -129,6 +129,7 @@ describe('a row without an entry', () => {
   it.each<Cells>([
     ['1st', 'noon', 'IU', 'Love', 'Single', ['Track', '/d1']],
     ['1st', '', 'IU', 'Love', ['Single', '/d1']],
+    ['1st', 'noon', 'IU', 'Love', ['Single', '/d1'], ['Track', '/d2'], ''],
   ])('is not one with a time that is not valid or a link in the column of types alone: %j, %j', (...cells) => {
     expect(read(cells)).toMatchObject({ entry: { artist: 'IU', title: 'Love', types: ['single'] } })
   })

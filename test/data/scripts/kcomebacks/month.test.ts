@@ -106,13 +106,12 @@ it('reads a page, and reports its rows without an entry', async () => {
     entries: found,
     cancelled: [{ artist: 'IU', title: 'd' }],
     rejected: 2,
-    unparsed: 1,
     reports: [
       `${page}, line 5: it has no artist`,
       `${page}, line 6: it is struck out`,
       `${page}, line 4: "~5" is not a time of day; the entry has no time`,
     ],
-    state: { read: 1234, digest: digestOf(found), revision: '2' },
+    state: { read: 1234, digest: digestOf(found), unparsed: 1, revision: '2' },
   })
   expect(logged).toEqual([
     ['warn', { month: '2024-02', line: 5 }, `kcomebacks: ${page}, line 5: it has no artist; the row is left out`],
@@ -129,9 +128,8 @@ it('says how many rows of soundtracks are left out', async () => {
     entries: [],
     cancelled: [],
     rejected: 2,
-    unparsed: 0,
     reports: [],
-    state: { read: 1234, digest: digestOf([]) },
+    state: { read: 1234, digest: digestOf([]), unparsed: 0 },
   })
   expect(logged).toEqual([['info', { month: '2024-02', rows: 2 }, `${page}: 2 rows of soundtracks left out`]])
   const single = await read({ markdown: `# OST\n${head}${row}` })

@@ -467,12 +467,21 @@ describe('the update of the comebacks', () => {
       expect(entries().filter(({ date }) => date.startsWith('2024-01'))).toHaveLength(5)
     })
 
-    it('is never believed while as many rows as before are there, but cannot be parsed', async () => {
+    it('is never believed if as many other rows can no longer be parsed', async () => {
       reddit.pages.set(january, tableOf(...rows('ABCDEFGHIJ')).replace('|Day|', '|When|'))
       expect([await update(), await update(), await update(), await update()]).toEqual([3, 3, 3, 3])
       expect(entries().filter(({ date }) => date.startsWith('2024-01'))).toHaveLength(10)
       expect(await update({ force: '2024-01' })).toBe(0)
       expect(entries().filter(({ date }) => date.startsWith('2024-01'))).toEqual([])
+    })
+
+    it('is believed although it always had rows that cannot be parsed', async () => {
+      const others = Array.from({ length: 6 }, () => '|1st|18:00||*x*')
+      reddit.pages.set(january, tableOf(...rows('ABCDEFGHIJ'), ...others))
+      expect(await update()).toBe(0)
+      reddit.pages.set(january, tableOf(...rows('ABCDE'), ...others))
+      expect([await update(), await update(), await update()]).toEqual([3, 3, 0])
+      expect(entries().filter(({ date }) => date.startsWith('2024-01'))).toHaveLength(5)
     })
 
     it('has lost nothing if they moved to another month, were struck out or only announced', async () => {

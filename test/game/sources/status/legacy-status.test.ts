@@ -8,6 +8,7 @@ import { silentLog } from '../../../../src/util/log.ts'
 import { hostileServer } from '../../../helpers/hostile-servers.ts'
 import { never } from '../../../helpers/never.ts'
 import { encodeStatus } from '../../../helpers/status-packets.ts'
+import { until } from '../../../helpers/until.ts'
 
 const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
 const poll = (port: number) => new StatusSource({ edition: 'java', host: '127.0.0.1', port }, context).poll(never())
@@ -66,8 +67,8 @@ describe('the relay', () => {
     const deadline = new AbortController()
     const reading = source.poll(deadline.signal)
     reading.catch(() => {})
-    await expect.poll(() => created().length).toBe(1)
-    await expect.poll(() => server.accepted()).toBeGreaterThanOrEqual(2)
+    await expect.poll(() => created().length).toBe(2)
+    await expect.poll(() => server.accepted()).toBeGreaterThanOrEqual(3)
     deadline.abort(new SourceError('timeout', 'late'))
     await expect(reading).rejects.toBeInstanceOf(SourceError)
     for (const relay of created()) {
@@ -107,7 +108,7 @@ describe('a legacy server', () => {
     await expect.poll(server.open).toBe(0)
   })
 
-  it('of 1.6, which waits 1.5 s for the rest of the request, is read as soon as it has the rest', async () => {
+  it('of 1.6, which waits 1.5 s for the rest of the request, is sent the whole of it, from the second poll on alone', async () => {
     const text = (value: string) => Buffer.from(value, 'utf16le').swap16().toString('hex')
     await using server = await hostileServer((socket) => {
       let request = ''
@@ -119,7 +120,27 @@ describe('a legacy server', () => {
         else if (!`fe01${rest}`.startsWith(request)) socket.end(kick('Protocol error'))
       })
     })
-    expect((await poll(server.port)).fields).toMatchObject({ version: '1.6.4', protocol: 74, playersOnline: 3 })
+    const source = new StatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
+    const status = { version: '1.6.4', protocol: 74, playersOnline: 3 }
+    expect((await source.poll(never())).fields).toMatchObject(status)
+    const before = server.accepted()
+    expect((await source.poll(never())).fields).toMatchObject(status)
+    expect(server.accepted()).toBe(before + 1)
+  })
+
+  it('up to 1.3, which takes the rest for a login, is read, from the second poll on without it', async () => {
+    const requests: string[] = []
+    await using server = await hostileServer((socket) => {
+      socket.once('data', (request: Buffer) => {
+        requests.push(request.toString('hex'))
+        socket.end(requests.at(-1) === 'fe01' ? kick('Old times§0§8') : '')
+      })
+    })
+    const source = new StatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
+    await source.poll(never())
+    await until(() => requests.length === 4)
+    expect((await source.poll(never())).fields).toMatchObject({ motd: 'Old times' })
+    expect(requests.slice(4)).toEqual(['fe01'])
   })
 
   it('up to 1.3 sends no version', async () => {
@@ -133,10 +154,10 @@ describe('a legacy server', () => {
     await using server = await legacyServer(answer)
     const source = new StatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
     await source.poll(never())
-    // The modern request, then both.
-    expect(server.accepted()).toBe(3)
+    // The modern request, then all three.
+    await expect.poll(server.accepted).toBe(4)
     await source.poll(never())
-    expect(server.accepted()).toBe(4)
+    expect(server.accepted()).toBe(5)
   })
 
   it.each([

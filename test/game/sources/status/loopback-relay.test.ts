@@ -3,10 +3,7 @@ import net from 'node:net'
 import { expect, it, vi } from 'vitest'
 import { SourceError } from '../../../../src/game/errors.ts'
 import { guardTcp } from '../../../../src/game/sources/status/loopback-relay.ts'
-import { systemClock } from '../../../../src/util/clock.ts'
 import { hostileServer } from '../../../helpers/hostile-servers.ts'
-import { manualClock } from '../../../helpers/manual-clock.ts'
-import { until } from '../../../helpers/until.ts'
 
 /** Of a library that does not notice the end of its connection. */
 const never = new Promise<never>(() => {})
@@ -20,8 +17,7 @@ function guard<T>(
 ) {
   const ended: string[] = []
   let time = 0
-  const clock = { now: () => time++, after: systemClock.after }
-  const options = { target, signal, clock, phases: { start() {}, end: (phase: string) => void ended.push(phase) } }
+  const options = { target, signal, now: () => time++, phases: { start() {}, end: (phase: string) => void ended.push(phase) } }
   return { upstream, signal, ended, result: guardTcp(upstream, maxBytes, options, request) }
 }
 
@@ -66,23 +62,6 @@ it('passes the request and the reply on, and measures them', async () => {
   expect(upstream.destroyed).toBe(true)
   expect(getEventListeners(signal, 'abort')).toEqual([])
   await expect.poll(server.open).toBe(0)
-})
-
-it('sends the rest to a server that does not reply without it, and measures from then', async () => {
-  await using server = await hostileServer((socket) => {
-    let request = ''
-    socket.on('data', (chunk: Buffer) => {
-      request += String(chunk)
-      if (request === '?rest') socket.end(request)
-    })
-  })
-  const clock = manualClock()
-  const options = { target, signal: new AbortController().signal, clock, rest: { bytes: Buffer.from('rest'), afterMs: 300 } }
-  const result = guardTcp(net.connect(server.port, '127.0.0.1'), 100, options, send)
-  await until(() => clock.pending === 1)
-  await clock.advance(300)
-  expect(await result).toEqual({ value: '?rest', latency: 0 })
-  expect(clock.pending).toBe(0)
 })
 
 it.each([
@@ -189,7 +168,7 @@ it('accepts one connection, on the loopback address only', async () => {
     return reply
   }
   const upstream = net.connect(server.port, '127.0.0.1')
-  const options = { target, signal: new AbortController().signal, clock: systemClock }
+  const options = { target, signal: new AbortController().signal, now: () => 0 }
   expect((await guardTcp(upstream, 100, options, request)).value).toMatch(/^reply/)
   expect(server.accepted()).toBe(1)
 })

@@ -71,7 +71,7 @@ describe('the header', () => {
       })
     })
     await expect(source(server.port, { proxyProtocol: 'v1' }).poll(never())).rejects.toMatchObject({ code: 'closed' })
-    await expect.poll(() => requests.length).toBe(4)
+    await expect.poll(() => requests.length).toBe(5)
     expect(requests.every((request) => request.startsWith('PROXY TCP4 127.0.0.1 127.0.0.1 '))).toBe(true)
   })
 })
