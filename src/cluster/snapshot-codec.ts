@@ -20,6 +20,9 @@ const isIconHash = (value: unknown): value is string => typeof value === 'string
 /** Milliseconds to three decimals. */
 const round = (milliseconds: number): number => Math.round(milliseconds * 1_000) / 1_000
 
+/** Never in the future: no later value would replace such a value, nor would it become stale. */
+const before = (now: number, age: number): number => now - Math.max(0, age)
+
 const isWireField = (value: unknown): value is WireField => Array.isArray(value) && isSourceName(value[1])
 
 /**
@@ -41,7 +44,7 @@ export function createSnapshotCodec(
   function decodeValue(name: string, value: unknown, now: number): unknown {
     if (name === 'favicon') return isIconHash(value) ? icons.get(value) : null
     if (name !== 'tickCount' || !isRecord(value)) return value
-    return { ticks: value.ticks, at: isNumber(value.age) ? now - value.age : undefined }
+    return { ticks: value.ticks, at: isNumber(value.age) ? before(now, value.age) : undefined }
   }
 
   return {
@@ -94,11 +97,11 @@ export function createSnapshotCodec(
       const times: Readonly<Record<string, unknown>> = {
         knownUntil: isNumber(knownForMs) ? now + knownForMs : knownForMs,
         lastContact:
-          contact && (Array.isArray(contact) && isNumber(contact[0]) ? { at: now - contact[0], wall: contact[1] } : null),
+          contact && (Array.isArray(contact) && isNumber(contact[0]) ? { at: before(now, contact[0]), wall: contact[1] } : null),
       }
       const snapshot: Record<string, unknown> = {
         server,
-        at: now - age,
+        at: before(now, age),
         fields: Object.freeze(fields),
         sources: unique,
         polls: readPolls(polls, dropped),

@@ -71,14 +71,14 @@ async function replicaWith(text: string) {
   const dropped: string[] = []
   const codec = createSnapshotCodec(new IconStore(), (_, part) => dropped.push(part))
   let numbers = 0
-  const receive = (json: string) => {
+  const receive = (json: string, member = 'a') => {
     dropped.length = 0
     const snapshot = codec.decode(json, clock.now(), 'survival')
-    watchers.get('survival')?.apply(snapshot, { from: 'stream', member: 'a', epoch: 1, number: ++numbers })
+    watchers.get('survival')?.apply(snapshot, { from: 'stream', member, epoch: 1, number: ++numbers })
     return snapshot
   }
   receive(text)
-  return { app, receive, dropped }
+  return { app, clock, receive, dropped }
 }
 
 const contact = '"up":true,"lastContact":[0,1700000000000],"lastPollAt":1700000000000'
@@ -136,4 +136,19 @@ it('drops wrong values of everything else in a snapshot', { timeout: 120_000 }, 
       expect(`${value.slice(0, 60)} ${path} ${statusCode}`).toMatch(/ (200|404|503)$/)
     }
   }
+})
+
+it('takes no value for one of the future, which none of a poll could replace', async () => {
+  const { app, clock, receive } = await replicaWith(snapshotText('"playersOnline":[1,"status"]'))
+  await clock.advance(1_000)
+  const future = snapshotText('"playersOnline":[2,"status"]', contact.replace('[0,', '[-1e15,')).replace('"age":0', '"age":-1e15')
+  receive(future, 'foreign')
+  const online = async () => (await app.inject('/api/v1/currentplayercount')).body
+  expect(await online()).toBe('["2"]')
+  await clock.advance(1_000)
+  receive(snapshotText('"playersOnline":[3,"status"]'), 'b')
+  expect(await online()).toBe('["3"]')
+  receive(future, 'foreign')
+  await clock.advance(testPoll.staleAfter)
+  expect((await app.inject('/api/v1/getall')).statusCode).toBe(503)
 })
