@@ -145,9 +145,8 @@ describe('tickwarden', () => {
   })
 
   it('lists every wrong setting and exits with 2', async () => {
-    const env = { PORT: 'x', MC_SERVER: 'a b', RUN_TOKEN_FILE: '/nowhere/token' }
-    const { code, err } = await callProgram(['--poll-interval', 'soon'], env)
-    expect(code).toBe(2)
+    const running = run(['--poll-interval', 'soon'], { PORT: 'x', MC_SERVER: 'a b', RUN_TOKEN_FILE: '/nowhere/token' })
+    expect(await running.exit).toBe(2)
     for (const part of [
       '4 settings are wrong',
       'PORT is "x"',
@@ -155,7 +154,7 @@ describe('tickwarden', () => {
       '--poll-interval is "soon"',
       'RUN_TOKEN_FILE',
     ]) {
-      expect(err).toContain(part)
+      expect(running.output()).toContain(part)
     }
   })
 
