@@ -153,7 +153,7 @@ async function loop(url: string, seconds: number): Promise<number> {
   return count / seconds
 }
 
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+export const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
 /**
  * Prints the cost of GET of a path in the whole service, relative to a bare node:http server that sends the same bytes.
