@@ -19,7 +19,8 @@ export class Recorder {
   /** The values of the newest snapshot, in one array that is reused. Not valid while the state of the server is unknown. */
   readonly #held: { up: boolean; readonly values: number[] } = { up: false, values: seriesNames.map(() => Number.NaN) }
   #isKnown = false
-  /** Monotonic milliseconds at which the state of the server becomes unknown. These are whole numbers, which take less room in the file. */
+  // The times are rounded to whole milliseconds, because fractions take more room in the file.
+  /** Monotonic milliseconds at which the state of the server becomes unknown. */
   #knownUntil = Number.POSITIVE_INFINITY
   #lastWall: number
   #lastNow: number

@@ -27,6 +27,15 @@ export class Connection {
     this.#prepared(sql).run(values)
   }
 
+  /**
+   * Deletes the rows of a table before a time, Unix milliseconds, but at most so many milliseconds from its oldest row on. With a subquery
+   * in place of that row's time, SQLite would list the rows in memory first: 50 MB, and seconds, for 10,000 servers.
+   */
+  deleteOldest(table: string, before: number, maxMs: number): void {
+    const [oldest] = this.first(`SELECT min(time) FROM ${table}`) ?? []
+    this.run(`DELETE FROM ${table} WHERE time < ?`, Math.min(before, Number(oldest) + maxMs))
+  }
+
   /** Runs an action of which all is stored, or nothing if it throws. One within another is part of it. */
   transaction<T>(action: () => T): T {
     // libsql aborts the process if it is asked for a transaction of a closed database.

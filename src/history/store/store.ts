@@ -110,9 +110,7 @@ export class HistoryStore {
     const keptMs = this.#options.days * dayMs
     this.#connection.transaction(() => {
       this.buckets.prune(now, keptMs)
-      // Not in one statement, as for the buckets.
-      const [oldest] = this.#connection.first('SELECT min(time) FROM events') ?? []
-      this.#connection.run('DELETE FROM events WHERE time < ?', Math.min(now - keptMs, Number(oldest) + dayMs))
+      this.#connection.deleteOldest('events', now - keptMs, dayMs)
       this.incidents.prune(now - keptMs)
       this.sessions.prune(now - keptMs)
       this.#pruneFlapping('events', 'time')
