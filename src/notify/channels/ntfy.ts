@@ -5,15 +5,13 @@ import { type ChannelType, linesOf, urlKey } from './channel.ts'
 /** ntfy turns a message of more than 4,096 bytes into an attachment; a character has at most three bytes. */
 const maxText = 4_096 / 3
 
+/** By severity, the worst first: a joined message looks like its worst event, because a phone may not ring for the others. */
 const looks = {
   bad: { priority: '4', tags: 'rotating_light' },
   warning: { priority: '3', tags: 'warning' },
   good: { priority: '3', tags: 'white_check_mark' },
   info: { priority: '2', tags: 'information_source' },
 } as const
-
-/** The worst first: a phone may not ring for the others. */
-const severities = ['bad', 'warning', 'good', 'info'] as const
 
 /** Headers are ASCII; ntfy decodes RFC 2047. */
 const header = (value: string): string =>
@@ -30,8 +28,8 @@ export const ntfy: ChannelType = {
     const [first] = delivery.notifications
     const isSingle = delivery.notifications.length === 1 && delivery.more === 0
     const title = isSingle ? (first?.server ?? 'Tickwarden') : `${delivery.notifications.length + delivery.more} notifications`
-    const found = delivery.notifications.map(({ event }) => severityOf(event))
-    const { priority, tags } = looks[severities.find((severity) => found.includes(severity)) ?? 'warning']
+    const found = new Set<string>(delivery.notifications.map(({ event }) => severityOf(event)))
+    const { priority, tags } = Object.entries(looks).find(([severity]) => found.has(severity))?.[1] ?? looks.warning
     return context.request({
       ...{ method: 'POST', url: new URL(url), body: linesOf(delivery, maxText) },
       headers: {
