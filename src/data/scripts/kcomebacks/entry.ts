@@ -100,8 +100,8 @@ export function readRow(cells: readonly Cell[], columns: Columns, above: Above, 
   }
   if (isOtherCell(artist)) return { problem: shifted('artist', artist), above: moment }
   const time = cell(columns.time).text
-  // The same, if there is no time: the artist is in its place, and the title track in that of the type.
   const isShort = cells.length < columns.count
+  // It lacks its first cell and has no time: the artist is in its place, and the title track in that of the type.
   if (isShort && time !== '' && moment.unparsed !== undefined && cell(columns.type).links.length > 0)
     return { problem: shifted('time', time), above: moment }
   const links = isStreaming ? streaming : cell(columns.streaming)

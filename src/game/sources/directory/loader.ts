@@ -10,12 +10,14 @@ export interface Loader {
   readonly version: string
 }
 
+/** Of `1.20.1-47.2.0`, in older versions `1.7.10-10.13.4.1614-1.7.10`. */
+const afterGame = (name: string): string => name.split('-')[1] ?? name
+
 const libraries: readonly (readonly [loader: string, path: string, version: (name: string) => string])[] = [
   ['NeoForge', 'libraries/net/neoforged/neoforge', (name) => name],
-  // For 1.20.1 only: `1.20.1-47.1.106`
-  ['NeoForge', 'libraries/net/neoforged/forge', (name) => name.split('-')[1] ?? name],
-  // `1.20.1-47.2.0`, in older versions `1.7.10-10.13.4.1614-1.7.10`
-  ['Forge', 'libraries/net/minecraftforge/forge', (name) => name.split('-')[1] ?? name],
+  // For 1.20.1 only.
+  ['NeoForge', 'libraries/net/neoforged/forge', afterGame],
+  ['Forge', 'libraries/net/minecraftforge/forge', afterGame],
   ['Quilt', 'libraries/org/quiltmc/quilt-loader', (name) => name],
   ['Fabric', 'libraries/net/fabricmc/fabric-loader', (name) => name],
   ['Fabric', '.fabric/remappedJars', (name) => /-(\d[\w.]*)$/.exec(name)?.[1] ?? ''],

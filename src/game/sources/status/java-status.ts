@@ -110,7 +110,7 @@ export class JavaReader implements StatusReader {
       this.#phases?.end('resolve')
       if (this.#isLegacy()) {
         this.#phases?.start()
-        const isWhole = this.#addPeculiarities().isSentWhole
+        const isWhole = this.#peculiarities?.isSentWhole === true
         const fields = await this.#readLegacy(server, addresses, signal, isWhole).catch((error: unknown) => {
           if (!replied.includes(toSourceError(error, '').code)) throw error
         })
@@ -194,7 +194,7 @@ export class JavaReader implements StatusReader {
     error: LegacyPeerError,
   ): Promise<Partial<Fields>> {
     try {
-      return await this.#readBoth(server, addresses, signal, error)
+      return await this.#readAny(server, addresses, signal, error)
     } catch (failure) {
       const isTls = failure === error && error.code === 'closed' && (await this.#isTlsServer(server, addresses, signal))
       const what = `${formatHostPort(server)}: this looks like a TLS server; set the port that players use`
@@ -206,7 +206,7 @@ export class JavaReader implements StatusReader {
    * Sends all requests, since a server that has just started may answer each of them, and some proxies close the modern connection and
    * never answer the legacy one. The modern request has the other protocol number. Of the legacy ones, each server answers one at once.
    */
-  async #readBoth(
+  async #readAny(
     server: HostPort,
     addresses: Addresses,
     signal: AbortSignalLike,
@@ -238,7 +238,7 @@ export class JavaReader implements StatusReader {
     try {
       return await withOwnSignal(signal, (own) => Promise.any([legacy(own.signal, false), legacy(own.signal, true), modern(own)]))
     } catch {
-      // If both fail, the first error is reported.
+      // If all fail, the first error is reported.
       throw signal.aborted ? withProgress(toSourceError(signal.reason, formatHostPort(server)), 'connected') : refused
     } finally {
       cancel()
