@@ -1,6 +1,6 @@
 import { isRecord } from '../../util/is-record.ts'
 import { type GameMode, parseGameMode } from './game-mode.ts'
-import type { Player } from './player.ts'
+import { type Player, toPlayerName } from './player.ts'
 import { plainText, truncate } from './text.ts'
 import { normaliseUuid } from './uuid.ts'
 
@@ -73,7 +73,7 @@ const numberAs = (name: keyof ManagementSettings, value: number | undefined): Ma
 export function parsePlayer(value: unknown): Player | undefined {
   if (!isRecord(value) || typeof value.name !== 'string' || value.name === '' || value.name.length > 64) return undefined
   const id = normaliseUuid(value.id)
-  return { name: value.name, ...(id !== undefined && { id }) }
+  return { name: toPlayerName(value.name), ...(id !== undefined && { id }) }
 }
 
 /** Parses a list of players, bare or under `players`; undefined for anything else. */
