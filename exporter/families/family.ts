@@ -1,6 +1,7 @@
 import type { DiscoveryView } from '../../src/discovery/status.ts'
+import type { FieldName, Fields } from '../../src/game/fields.ts'
 import type { PollSettings } from '../../src/game/server-settings.ts'
-import { currentFields, type KnownField, type KnownFields, type ServerSnapshot } from '../../src/game/snapshot.ts'
+import { currentFields, type ServerSnapshot } from '../../src/game/snapshot.ts'
 import type { ChannelMetrics, DataMetrics, LiveMetrics, ReplicaMetrics } from '../../src/util/part-metrics.ts'
 
 /**
@@ -66,11 +67,13 @@ const make =
 export const gauge = make('gauge')
 export const counter = make('counter')
 
+type PlainField = { [K in FieldName]: Fields[K] extends number | boolean ? K : never }[FieldName]
+
 /** Reads one field, which is unknown while the server is down. */
 export const ofField =
-  (choose: (fields: KnownFields) => KnownField<number | boolean> | undefined): ServerFamily['read'] =>
+  (name: PlainField): ServerFamily['read'] =>
   (snapshot, add) =>
-    add(choose(currentFields(snapshot))?.value)
+    add(currentFields(snapshot)[name]?.value)
 
 /** Reads a list: a sample for each item, with its label. An unknown list has none. */
 export const ofEach =

@@ -35,9 +35,5 @@ export const jvm: readonly ServerFamily[] = [
     byCollector(({ seconds }) => seconds),
     { labels: ['gc'] },
   ),
-  gauge(
-    'minecraft_jvm_threads',
-    "Live threads of the server's JVM.",
-    ofField(({ jvmThreads }) => jvmThreads),
-  ),
+  gauge('minecraft_jvm_threads', "Live threads of the server's JVM.", ofField('jvmThreads')),
 ]

@@ -4,7 +4,7 @@ export const polls: readonly ServerFamily[] = [
   gauge(
     'minecraft_status_latency_seconds',
     'Round-trip time of the status ping in the last poll, in seconds.',
-    ofField(({ latency }) => latency),
+    ofField('latency'),
   ),
   gauge(
     'minecraft_source_up',

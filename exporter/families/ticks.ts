@@ -10,53 +10,25 @@ export const ticks: readonly ServerFamily[] = [
   gauge(
     'minecraft_tick_rate',
     'Measured ticks per second over about 10 s (at least the last two polls), from the tick counter and monotonic time; not capped at 20.',
-    ofField(({ tickRate }) => tickRate),
+    ofField('tickRate'),
     { perPoll: false },
   ),
-  gauge(
-    'minecraft_tick_rate_target',
-    'Target tick rate of the server, ticks per second.',
-    ofField(({ tickRateTarget }) => tickRateTarget),
-  ),
-  gauge(
-    'minecraft_tick_duration_mean_seconds',
-    `Mean tick duration ${overWindow}`,
-    ofField(({ tickDurationMean }) => tickDurationMean),
-  ),
-  gauge(
-    'minecraft_tick_duration_p50_seconds',
-    `Median tick duration ${overWindow}`,
-    ofField(({ tickDurationP50 }) => tickDurationP50),
-  ),
-  gauge(
-    'minecraft_tick_duration_p95_seconds',
-    `95th percentile of the tick duration ${overWindow}`,
-    ofField(({ tickDurationP95 }) => tickDurationP95),
-  ),
-  gauge(
-    'minecraft_tick_duration_p99_seconds',
-    `99th percentile of the tick duration ${overWindow}`,
-    ofField(({ tickDurationP99 }) => tickDurationP99),
-  ),
-  gauge(
-    'minecraft_tick_duration_max_seconds',
-    `Maximum tick duration ${overWindow}`,
-    ofField(({ tickDurationMax }) => tickDurationMax),
-  ),
-  gauge(
-    'minecraft_tick_frozen',
-    '1 while ticking is frozen by /tick freeze, else 0.',
-    ofField(({ tickFrozen }) => tickFrozen),
-  ),
+  gauge('minecraft_tick_rate_target', 'Target tick rate of the server, ticks per second.', ofField('tickRateTarget')),
+  gauge('minecraft_tick_duration_mean_seconds', `Mean tick duration ${overWindow}`, ofField('tickDurationMean')),
+  gauge('minecraft_tick_duration_p50_seconds', `Median tick duration ${overWindow}`, ofField('tickDurationP50')),
+  gauge('minecraft_tick_duration_p95_seconds', `95th percentile of the tick duration ${overWindow}`, ofField('tickDurationP95')),
+  gauge('minecraft_tick_duration_p99_seconds', `99th percentile of the tick duration ${overWindow}`, ofField('tickDurationP99')),
+  gauge('minecraft_tick_duration_max_seconds', `Maximum tick duration ${overWindow}`, ofField('tickDurationMax')),
+  gauge('minecraft_tick_frozen', '1 while ticking is frozen by /tick freeze, else 0.', ofField('tickFrozen')),
   gauge(
     'minecraft_tick_sprinting',
     '1 while the server ticks as fast as it can because of /tick sprint, else 0.',
-    ofField(({ tickSprinting }) => tickSprinting),
+    ofField('tickSprinting'),
   ),
   gauge(
     'minecraft_tick_paused',
     '1 while the tick counter is paused because no player is online, else 0.',
-    ofField(({ tickPaused }) => tickPaused),
+    ofField('tickPaused'),
     { perPoll: false },
   ),
 ]
