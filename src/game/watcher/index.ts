@@ -1,18 +1,15 @@
-import { type Clock, toSeconds } from '../../util/clock.ts'
-import type { Limiter } from '../../util/limiter.ts'
-import type { Log } from '../../util/log.ts'
+import { toSeconds } from '../../util/clock.ts'
 import { waitUpTo } from '../../util/wait-up-to.ts'
 import { toSourceError } from '../errors.ts'
 import type { PollSettings } from '../server-settings.ts'
-import type { SettingNames } from '../setting-names.ts'
 import type { ServerSnapshot } from '../snapshot.ts'
 import type { SourceName } from '../sources/names.ts'
 import type { Reading, Source, SourceContext, SourceSet } from '../sources/source.ts'
 import { PollRequests } from './poll-requests.ts'
-import { Publisher } from './publisher.ts'
+import { Publisher, type PublisherOptions } from './publisher.ts'
 import { RunningPolls } from './running-polls.ts'
-import { Schedule } from './schedule.ts'
-import { SourceStates } from './source-states.ts'
+import { Schedule, type ScheduleOptions } from './schedule.ts'
+import { SourceStates, type SourceStatesOptions } from './source-states.ts'
 
 export interface Watcher {
   readonly server: string
@@ -31,21 +28,10 @@ export interface Watcher {
   close(): void
 }
 
-export interface WatcherOptions {
-  readonly server: string
-  /** Set for the built-in demo server; its snapshots are marked. */
-  readonly demo?: true
-  /** The names of the settings for messages. */
-  readonly settingNames?: SettingNames | undefined
-  readonly settings: PollSettings
-  readonly clock: Clock
-  readonly log: Log
-  /** 0 <= n < 1, for jitter. */
-  readonly random: () => number
-  /** Limits the number of concurrent polls of all servers; default: no limit. */
-  readonly limit?: Limiter
-  /** Moves the time of a scheduled poll, as in `schedule.ts`. */
-  readonly align?: (at: number) => number
+export interface WatcherOptions
+  extends Omit<PublisherOptions, 'states' | 'listSources'>,
+    Pick<SourceStatesOptions, 'settingNames'>,
+    Pick<ScheduleOptions, 'random' | 'limit' | 'align'> {
   /** Called when a scheduled poll starts, with its delay in milliseconds. */
   readonly onPollStart?: (delayMs: number) => void
   /** Called when a server that was down is reached again: its persistent connections need not wait any longer. */

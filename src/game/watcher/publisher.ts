@@ -32,7 +32,7 @@ const tickFields = [
 
 export interface PublisherOptions {
   readonly server: string
-  /** Set for the built-in demo server. */
+  /** Set for the built-in demo server; its snapshots are marked. */
   readonly demo?: true | undefined
   readonly settings: PollSettings
   readonly clock: Clock

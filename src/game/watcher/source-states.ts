@@ -11,6 +11,7 @@ export interface SourceStatesOptions {
   readonly server: string
   readonly clock: Clock
   readonly log: Log
+  /** The names of the settings for messages. */
   readonly settingNames?: SettingNames | undefined
 }
 
