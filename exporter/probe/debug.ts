@@ -12,20 +12,17 @@ function show(name: string, value: unknown): string {
   return text.length > 200 ? `${text.slice(0, 200)}...` : text
 }
 
-export interface DebugLog {
-  /** Records a step with the current time. */
-  readonly note: (step: string) => void
-  text(snapshot: ServerSnapshot, metrics: string): string
-}
+export type DebugLog = ReturnType<typeof createDebugLog>
 
 /** The steps of a poll as readable text. Settings are never included, so that no password can leak. */
-export function createDebugLog(now: () => number, title: string): DebugLog {
+export function createDebugLog(now: () => number, title: string) {
   const started = now()
   const steps: string[] = []
-  const note = (step: string) => steps.push(`${seconds(now() - started).padStart(9)}  ${step}`)
+  /** Records a step with the current time. */
+  const note = (step: string): void => void steps.push(`${seconds(now() - started).padStart(9)}  ${step}`)
   return {
     note,
-    text({ up, sources, fields }, metrics) {
+    text({ up, sources, fields }: ServerSnapshot, metrics: string): string {
       const bySource = sources.map(({ source, target, state, duration, error }) => {
         const took = duration === undefined ? '' : ` in ${seconds(duration * 1000)}`
         return `  ${source} (${target}): ${state}${took}${error ? `: ${error.code}: ${error.message}` : ''}`

@@ -30,14 +30,8 @@ export interface LogCounts {
   readonly logLeaves: number
 }
 
-export interface LogFollower {
-  /** Reads new lines; undefined if there has never been a log. */
-  read(): Promise<{ readonly facts: LogFacts; readonly counts: LogCounts } | undefined>
-  close(): Promise<void>
-}
-
 /** Follows `logs/latest.log` across rotation (the file is replaced) and truncation. `read` must not be called concurrently. */
-export function createLogFollower(folder: string, measure = unmeasured): LogFollower {
+export function createLogFollower(folder: string, measure = unmeasured) {
   let handle: FileHandle | undefined
   let offset = 0
   let rest = ''
@@ -46,23 +40,22 @@ export function createLogFollower(folder: string, measure = unmeasured): LogFoll
   let hasTried = false
   let followed = false
 
-  function take(event: LogEvent): void {
+  /** @param isCounted false for what happened before the log was followed */
+  function take(event: LogEvent, isCounted: boolean): void {
+    const { overloadWarnings, overloadSkippedTicks, logJoins, logLeaves } = counts
     if (event.kind === 'version') facts = { ...facts, version: event.version }
     else if (event.kind === 'loader') facts = { ...facts, loader: event.loader, loaderVersion: event.version }
     else if (event.kind === 'started') facts = { ...facts, startupDuration: event.seconds }
     else if (event.kind === 'management') facts = { ...facts, managementPort: event.port }
-  }
-
-  function count(event: LogEvent): void {
-    const { overloadWarnings, overloadSkippedTicks, logJoins, logLeaves } = counts
-    if (event.kind === 'overload')
+    else if (!isCounted) return
+    else if (event.kind === 'overload')
       counts = { ...counts, overloadWarnings: overloadWarnings + 1, overloadSkippedTicks: overloadSkippedTicks + event.ticks }
     else if (event.kind === 'joined') counts = { ...counts, logJoins: logJoins + 1 }
-    else if (event.kind === 'left') counts = { ...counts, logLeaves: logLeaves + 1 }
+    else counts = { ...counts, logLeaves: logLeaves + 1 }
   }
 
-  /** Reads from `start` to `end`, calls the listener with every event, and returns the new offset. */
-  async function scan(from: FileHandle, start: number, end: number, listen: (event: LogEvent) => void): Promise<number> {
+  /** Reads from `start` to `end`, takes every event, and returns the new offset. */
+  async function scan(from: FileHandle, start: number, end: number, isCounted: boolean): Promise<number> {
     const chunk = Buffer.alloc(chunkBytes)
     let at = start
     while (at < end) {
@@ -71,29 +64,24 @@ export function createLogFollower(folder: string, measure = unmeasured): LogFoll
       at += bytesRead
       // The parsed names and numbers are ASCII, so it does not matter if another character is split.
       const text = chunk.toString('latin1', 0, bytesRead)
-      measure(() => parse(text, listen))
+      measure(() => parse(text, isCounted))
     }
     return at
   }
 
-  function parse(text: string, listen: (event: LogEvent) => void): void {
+  function parse(text: string, isCounted: boolean): void {
     const lines = (rest + text).split('\n')
     rest = (lines.pop() ?? '').slice(0, maxLineLength)
     for (const line of lines) {
       const event = line.length > maxLineLength ? undefined : parseLogLine(line)
-      if (event) listen(event)
+      if (event) take(event, isCounted)
     }
-  }
-
-  const both = (event: LogEvent) => {
-    take(event)
-    count(event)
   }
 
   async function readOn(from: FileHandle): Promise<void> {
     const { size } = await from.stat()
     if (size < offset) restart()
-    offset = await scan(from, offset, Math.min(size, offset + maxBytes), both)
+    offset = await scan(from, offset, Math.min(size, offset + maxBytes), true)
   }
 
   function restart(): void {
@@ -105,7 +93,7 @@ export function createLogFollower(folder: string, measure = unmeasured): LogFoll
   /** Reads the head of a log that existed before the service started: the start is used, later events are not counted. */
   async function begin(from: FileHandle): Promise<void> {
     const { size } = await from.stat()
-    const end = await scan(from, 0, Math.min(size, headBytes), take)
+    const end = await scan(from, 0, Math.min(size, headBytes), false)
     if (end < size) rest = ''
     offset = size
   }
@@ -141,11 +129,12 @@ export function createLogFollower(folder: string, measure = unmeasured): LogFoll
   }
 
   return {
-    async read() {
+    /** Reads new lines; undefined if there has never been a log. */
+    async read(): Promise<{ readonly facts: LogFacts; readonly counts: LogCounts } | undefined> {
       await follow()
       return followed ? { facts, counts } : undefined
     },
-    async close() {
+    async close(): Promise<void> {
       const open = handle
       handle = undefined
       await open?.close()

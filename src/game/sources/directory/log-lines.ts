@@ -1,3 +1,5 @@
+import { toNumber } from '../../protocol/decimal.ts'
+
 export type LogEvent =
   | { readonly kind: 'version'; readonly version: string }
   /** `version` is absent if the server states a commit or the version of the game instead. */
@@ -17,8 +19,6 @@ export type LogEvent =
  */
 const prefix = /^\[[^[\]]{1,60}\](?: \[[^[\]]{1,120}\]){0,2}(?:: | \([^()]{1,60}\):? )/
 
-/** Parses a number with a point or a comma, depending on the locale of the JVM. */
-const seconds = (text: string): number => Number(text.replace(',', '.'))
 /**
  * Returns the build number of Paper and other servers with Bukkit: of `git-Paper-196`, `1.21.4-232-12d8fe0`, `1.21.4-232-main@12d8fe0`
  * or `4110-Spigot-3f9263b`; the version in `arclight-1.20.1-1.0.6-4e94eb7`. Undefined for others, such as `git-Spigot-db6de12-18fbb24`.
@@ -32,7 +32,7 @@ const patterns: readonly (readonly [RegExp, (found: readonly string[]) => LogEve
     ([modern, old]) => ({ kind: 'overload', ticks: Number(modern || old) }),
   ],
   [/^Json-RPC Management connection listening on \S{1,253}:(\d{1,5})$/, ([port]) => ({ kind: 'management', port: Number(port) })],
-  [/^Done \((\d+(?:[.,]\d+)?)s\)!/, ([took = '']) => ({ kind: 'started', seconds: seconds(took) })],
+  [/^Done \((\d+(?:[.,]\d+)?)s\)!/, ([took = '']) => ({ kind: 'started', seconds: toNumber(took) })],
   // `1.21.11`, but also `1.21.11 Pre-Release 3`
   [/^Starting minecraft server version (\S[^\n]{0,59})$/i, ([version = '']) => ({ kind: 'version', version })],
   [

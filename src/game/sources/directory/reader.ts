@@ -29,22 +29,14 @@ export interface ServerProperties {
   readonly fields: Partial<Fields>
 }
 
-/** Reads a server's folder. Only changed files are read, one at a time, since the disk may hang. */
-export interface DirectoryReader {
-  /** Reads all parts, independently of errors in the others. @throws SourceError if the folder is not accessible */
-  read(): Promise<DirectoryContents>
-  /** Returns the files for discovering settings; undefined if server.properties does not exist or is empty. */
-  files(): Promise<ServerFiles | undefined>
-  close(): void
-}
-
 /** Undefined for an empty file: the server may be writing it. */
 function parseFile(bytes: Buffer): ServerProperties | undefined {
   const properties = parseProperties(decodeProperties(bytes))
   return properties.size === 0 ? undefined : { properties, fields: propertyFields(properties) }
 }
 
-export function createDirectoryReader(folder: string, measure = unmeasured): DirectoryReader {
+/** Reads a server's folder. Only changed files are read, one at a time, since the disk may hang. */
+export function createDirectoryReader(folder: string, measure = unmeasured) {
   const readProperties = parseOnChange(folder, 'server.properties', maxBytes, (bytes) => measure(() => parseFile(bytes)))
   const readIcon = parseOnChange(folder, 'server-icon.png', maxBytes, (bytes) => bytes)
   const readLoader = createLoaderReader(folder, measure)
@@ -92,8 +84,10 @@ export function createDirectoryReader(folder: string, measure = unmeasured): Dir
     )
 
   return {
-    read: () => enqueue(readAll),
-    files: () =>
+    /** Reads all parts, independently of errors in the others. @throws SourceError if the folder is not accessible */
+    read: (): Promise<DirectoryContents> => enqueue(readAll),
+    /** Returns the files for discovering settings; undefined if server.properties does not exist or is empty. */
+    files: (): Promise<ServerFiles | undefined> =>
       enqueue(async () => {
         const found = await readProperties()
         if (found === undefined) return undefined
@@ -103,7 +97,7 @@ export function createDirectoryReader(folder: string, measure = unmeasured): Dir
           managementPort: () => enqueue(readManagementPort),
         }
       }),
-    close() {
+    close(): void {
       if (closed) return
       void enqueue(() => log.close()).catch(() => {})
       closed = true

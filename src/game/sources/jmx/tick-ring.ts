@@ -7,30 +7,24 @@ const minPauseMs = 1_100
 const maxTickFactor = 2
 
 /** The ring of the durations of the last 100 ticks. Each tick changes it: a ring that does not change shows that no tick was run. */
-export interface TickRing {
-  /**
-   * @param at monotonic milliseconds
-   * @returns whether the durations are current: the ring is new, or a tick may still be running
-   */
-  read(ticks: TickTimes | undefined, at: number): boolean
-  /** The next ring is not compared with earlier ones. */
-  forget(): void
-  activity(): MainThreadActivity
-}
-
-export function createTickRing(): TickRing {
+export function createTickRing() {
   let ring: string | undefined
   let [changedAt, readAt, lateAfterMs] = [0, 0, 0]
   /** A change was seen: before that, the ring may be as old as the server. */
   let hasTicked = false
 
+  /** The next ring is not compared with earlier ones. */
   function forget(): void {
     ring = undefined
     hasTicked = false
   }
 
   return {
-    read(ticks, at) {
+    /**
+     * @param at monotonic milliseconds
+     * @returns whether the durations are current: the ring is new, or a tick may still be running
+     */
+    read(ticks: TickTimes | undefined, at: number): boolean {
       if (ticks === undefined) {
         forget()
         return false
@@ -45,7 +39,7 @@ export function createTickRing(): TickRing {
       return at - changedAt <= lateAfterMs
     },
     forget,
-    activity() {
+    activity(): MainThreadActivity {
       if (ring === undefined) return {}
       const waiting = { waitingSince: changedAt, lastSentAt: readAt, lateAfterMs, showsTicks: true } as const
       return { ...(hasTicked && { answeredAt: changedAt }), ...(readAt > changedAt && waiting) }

@@ -12,7 +12,7 @@ import { networkHints } from '../hints.ts'
 import type { Reading, Source, SourceContext, SourceDescriptor } from '../source.ts'
 import { createBedrockReader } from './bedrock-status.ts'
 import { BedrockSuggestion } from './bedrock-suggestion.ts'
-import { JavaReader, type StatusReader } from './java-status.ts'
+import { JavaReader } from './java-status.ts'
 import { createNetherNetReader } from './nethernet.ts'
 import { withProxyHeader } from './proxy-header.ts'
 import { createRakNetReader } from './raknet.ts'
@@ -34,7 +34,7 @@ export class StatusSource implements Source {
   readonly name = 'status'
   readonly target: string
   readonly #clock: Clock
-  readonly #reader: StatusReader
+  readonly #reader: Pick<JavaReader, 'read'>
   readonly #asleepMotd: string | undefined
   /** Until the server has replied once. */
   #suggestion: BedrockSuggestion | undefined

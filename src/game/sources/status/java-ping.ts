@@ -27,21 +27,17 @@ export interface JavaPing<T> {
   readonly hasPong: boolean | undefined
 }
 
-export interface ReplyDecoder<T> {
-  /**
-   * Decodes the reply. The body of the frame is a view that is not valid after the call.
-   * @throws ProtocolError if it is not a status reply
-   */
-  read(reply: Frame): T
-}
-
 export interface JavaPingOptions<T> {
   readonly network: Network
   /** Those of the server. */
   readonly addresses: readonly LookupAddress[]
   /** Created by encodeHello(). */
   readonly hello: string
-  readonly decoder: ReplyDecoder<T>
+  /**
+   * Decodes the reply. The body of the frame is a view that is not valid after the call.
+   * @throws ProtocolError if it is not a status reply
+   */
+  readonly decoder: { read(reply: Frame): T }
   /** For messages. */
   readonly server: HostPort
   readonly clock: Clock

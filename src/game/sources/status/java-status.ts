@@ -30,12 +30,6 @@ const knownProtocol = 47
  */
 const legacyGraceMs = 1_000
 
-/** Reads the status of one server. */
-export interface StatusReader {
-  /** @throws SourceError */
-  read(signal: AbortSignalLike): Promise<Partial<Fields>>
-}
-
 /** Only after these errors the next target is tried. */
 const unreachable: readonly SourceErrorCode[] = ['refused', 'unreachable', 'dns']
 
@@ -46,7 +40,7 @@ const replied: readonly SourceErrorCode[] = ['closed', 'malformed', 'too_large']
  * Reads the status of a Java server, which is located by SRV records. Falls back to the legacy ping for old servers.
  * @param hostname the host name in the handshake; default: the host of the address
  */
-export class JavaReader implements StatusReader {
+export class JavaReader {
   readonly #address: HostPort
   readonly #clock: Clock
   readonly #random: () => number
@@ -80,6 +74,7 @@ export class JavaReader implements StatusReader {
     this.#hello = encodeHello(hostname ?? address.host, address.port)
   }
 
+  /** @throws SourceError */
   read(signal: AbortSignalLike): Promise<Partial<Fields>> {
     this.#phases?.start()
     return this.#srvName === undefined ? this.#readFrom(this.#address, signal) : this.#readLocated(this.#srvName, signal)
