@@ -12,33 +12,25 @@ export function histogramLines(name: string, labels: string, histogram: Histogra
   return `${buckets.join('')}${name}_sum${own} ${histogram.sum}\n${name}_count${own} ${histogram.count}\n${created}`
 }
 
-interface HistogramFamily {
-  readonly name: string
-  readonly type: 'histogram'
-  readonly help: string
-  readonly labels: readonly string[]
-}
+const histogram = (name: string, help: string, labels: readonly string[] = []) =>
+  ({ name, type: 'histogram', help, labels }) as const
+type HistogramFamily = ReturnType<typeof histogram>
 
-export const requestFamily: HistogramFamily = {
-  name: 'http_request_duration_seconds',
-  type: 'histogram',
-  help: 'Duration of HTTP requests until the end of the reply, by route pattern, in seconds.',
-  labels: ['method', 'route', 'status_class'],
-}
+export const requestFamily = histogram(
+  'http_request_duration_seconds',
+  'Duration of HTTP requests until the end of the reply, by route pattern, in seconds.',
+  ['method', 'route', 'status_class'],
+)
 
-export const nameLookupFamily: HistogramFamily = {
-  name: 'tickwarden_name_lookup_duration_seconds',
-  type: 'histogram',
-  help: 'Duration of name lookups that the cache could not serve, including failed ones and time spent waiting for other lookups, in seconds.',
-  labels: [],
-}
+export const nameLookupFamily = histogram(
+  'tickwarden_name_lookup_duration_seconds',
+  'Duration of name lookups that the cache could not serve, including failed ones and time spent waiting for other lookups, in seconds.',
+)
 
-export const pollDelayFamily: HistogramFamily = {
-  name: 'tickwarden_poll_delay_seconds',
-  type: 'histogram',
-  help: 'Delay between the time at which a poll was due and its start, in seconds.',
-  labels: [],
-}
+export const pollDelayFamily = histogram(
+  'tickwarden_poll_delay_seconds',
+  'Delay between the time at which a poll was due and its start, in seconds.',
+)
 
 export const histogramFamilies: readonly HistogramFamily[] = [requestFamily, nameLookupFamily, pollDelayFamily]
 

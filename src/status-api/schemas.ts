@@ -71,39 +71,28 @@ export const Sources = Type.Object(
       Type.Boolean(),
       'Whether a proxy answers for the stopped server; null without MC_ASLEEP_MOTD and while unknown',
     ),
-    mainThread: Type.Union(
-      [
-        Type.Object({
-          responsive: Type.Boolean({ description: 'false: the server accepts connections, but its main thread does not answer' }),
-          delay: numberOrNull(
-            'Response time of the last request in seconds; the time so far while there is no response; null if no source makes requests of it',
-          ),
-        }),
-        Type.Null(),
-      ],
-      { description: 'The thread that computes the ticks; null while the server is down and if no source can check it' },
+    mainThread: orNull(
+      Type.Object({
+        responsive: Type.Boolean({ description: 'false: the server accepts connections, but its main thread does not answer' }),
+        delay: numberOrNull(
+          'Response time of the last request in seconds; the time so far while there is no response; null if no source makes requests of it',
+        ),
+      }),
+      'The thread that computes the ticks; null while the server is down and if no source can check it',
     ),
-    worldUpgrade: Type.Union(
-      [
-        Type.Object({
-          state: Type.String({ enum: ['running', 'finished', 'failed'] }),
-          progress: numberOrNull('0 to 1; null unless it is running'),
-        }),
-        Type.Null(),
-      ],
-      {
-        description: 'The world upgrade that the server performs while it starts (26.2 and later); null if there is none',
-      },
+    worldUpgrade: orNull(
+      Type.Object({
+        state: Type.String({ enum: ['running', 'finished', 'failed'] }),
+        progress: numberOrNull('0 to 1; null unless it is running'),
+      }),
+      'The world upgrade that the server performs while it starts (26.2 and later); null if there is none',
     ),
-    proxy: Type.Union(
-      [
-        Type.Object({
-          software: Type.String(),
-          acceptedVersions: Type.String({ description: 'Client versions that it accepts; empty if it does not report them' }),
-        }),
-        Type.Null(),
-      ],
-      { description: 'The proxy that answers at the address; null if none was detected' },
+    proxy: orNull(
+      Type.Object({
+        software: Type.String(),
+        acceptedVersions: Type.String({ description: 'Client versions that it accepts; empty if it does not report them' }),
+      }),
+      'The proxy that answers at the address; null if none was detected',
     ),
     sources: Type.Array(
       Type.Object({
@@ -117,7 +106,7 @@ export const Sources = Type.Object(
         }),
         lastError: orNull(Failure, 'The last failure, kept after the source has recovered'),
         lastSuccess: orNull(Moment),
-        duration: orNull(Type.Number(), 'Duration of the last poll in seconds'),
+        duration: numberOrNull('Duration of the last poll in seconds'),
         resting: Type.Array(Type.Object({ command: Type.String(), until: Moment }), {
           description: 'Commands that the server did not answer, and the time until which they are not sent again',
         }),

@@ -10,7 +10,6 @@ import { type Source, type SourceContext, type SourceDescriptor, unmeasured } fr
 import { createTickRing } from './tick-ring.ts'
 
 const maxBytes = 64 * 1024
-const statusCodes = { 401: 'auth', 403: 'auth' } as const
 
 export interface JmxSettings {
   /** URL of the Jolokia agent in the server's JVM: `http://host:8778/jolokia`. */
@@ -40,7 +39,7 @@ export function createJmxSource({ url, user, password }: JmxSettings, context: S
       signal,
     )
     if (status !== 200) {
-      const code = statusCodes[status as keyof typeof statusCodes] ?? 'unsupported'
+      const code = status === 401 || status === 403 ? 'auth' : 'unsupported'
       throw new SourceError(code, `${target}: HTTP ${status}`)
     }
     const reading = measure(() => decodeBulkReply(body.toString('utf8')))

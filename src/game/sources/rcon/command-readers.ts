@@ -52,6 +52,22 @@ const minutes = 60 * seconds
 const field = <K extends keyof Fields>(name: K, value: Fields[K] | undefined): Partial<Fields> | undefined =>
   value === undefined ? undefined : ({ [name]: value } as Partial<Fields>)
 
+const timeOfDay = (form: TimeForm, command: RconCommand): CommandReader => ({
+  name: 'timeOfDay',
+  intervalMs: 15 * seconds,
+  commands: [command],
+  when: ({ timeForm }) => timeForm === form,
+  read: (reply) => field('worldTimeOfDay', parseTimeOfDay(reply)),
+})
+
+const day = (form: TimeForm, command: RconCommand): CommandReader => ({
+  name: 'day',
+  intervalMs: minutes,
+  commands: [command],
+  when: ({ timeForm }) => timeForm === form,
+  read: (reply) => field('worldDay', parseDay(reply)),
+})
+
 /** In the order in which they are sent. If two provide the same field, the first one wins. */
 export const commandReaders: readonly CommandReader[] = [
   {
@@ -119,34 +135,10 @@ export const commandReaders: readonly CommandReader[] = [
     when: ({ withoutTickQuery }) => withoutTickQuery,
     read: (reply) => field('tickDurationMean', parsePaperMspt(reply)?.['5s']),
   },
-  {
-    name: 'timeOfDay',
-    intervalMs: 15 * seconds,
-    commands: ['time query daytime'],
-    when: ({ timeForm }) => timeForm === 'classic',
-    read: (reply) => field('worldTimeOfDay', parseTimeOfDay(reply)),
-  },
-  {
-    name: 'timeOfDay',
-    intervalMs: 15 * seconds,
-    commands: ['time query time'],
-    when: ({ timeForm }) => timeForm === 'clocks',
-    read: (reply) => field('worldTimeOfDay', parseTimeOfDay(reply)),
-  },
-  {
-    name: 'day',
-    intervalMs: minutes,
-    commands: ['time query day'],
-    when: ({ timeForm }) => timeForm === 'classic',
-    read: (reply) => field('worldDay', parseDay(reply)),
-  },
-  {
-    name: 'day',
-    intervalMs: minutes,
-    commands: ['time query day repetition'],
-    when: ({ timeForm }) => timeForm === 'clocks',
-    read: (reply) => field('worldDay', parseDay(reply)),
-  },
+  timeOfDay('classic', 'time query daytime'),
+  timeOfDay('clocks', 'time query time'),
+  day('classic', 'time query day'),
+  day('clocks', 'time query day repetition'),
   { name: 'forge', intervalMs: 0, commands: ['forge tps'], read: parseForgeTps },
   { name: 'neoforge', intervalMs: 0, commands: ['neoforge tps'], read: parseNeoForgeTps },
   {

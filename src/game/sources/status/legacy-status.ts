@@ -1,6 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import { formatHostPort, type HostPort } from '../../../util/address.ts'
 import { toSeconds } from '../../../util/clock.ts'
+import { isCount, isInteger } from '../../check.ts'
 import { SourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { addressOfServer, type Network } from '../../network.ts'
@@ -21,9 +22,6 @@ export const isModern = ({ protocol = 0 }: Partial<Fields>): boolean => protocol
 
 /** Returns whether a legacy reply is that of a server that is to be sent the whole request of 1.6. */
 export const wantsWhole = ({ protocol = 0 }: Partial<Fields>): boolean => protocol >= firstWholeProtocol
-
-const isInteger = (value: number | null | undefined): value is number => Number.isSafeInteger(value)
-const isCount = (value: number | null | undefined): value is number => isInteger(value) && value >= 0
 
 const encodeUint16 = (value: number): Buffer => Buffer.from([value >> 8, value & 0xff])
 const encodeText = (text: string): Buffer => Buffer.concat([encodeUint16(text.length), Buffer.from(text, 'utf16le').swap16()])
