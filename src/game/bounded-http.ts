@@ -10,6 +10,8 @@ export interface HttpRequest {
   readonly method: 'GET' | 'POST'
   /** `http:` or `https:`. */
   readonly url: URL
+  /** The host to connect to, if a URL cannot have it: a link-local address with its interface. Default: that of the URL. */
+  readonly host?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
   /** A longer body is rejected before it is buffered. */
@@ -34,14 +36,14 @@ const isParseError = (error: unknown): boolean =>
  * @throws SourceError `too_large`, `malformed`, `closed`, `dns` or `tls`; otherwise the system error
  */
 export async function requestBounded(
-  { method, url, headers = {}, body, maxBytes }: HttpRequest,
+  { method, url, host: connectTo, headers = {}, body, maxBytes }: HttpRequest,
   network: Network,
   signal: AbortSignalLike,
 ): Promise<HttpReply> {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const isSecure = url.protocol === 'https:'
   const port = Number(url.port) || (isSecure ? 443 : 80)
-  const addresses = await addressesOf(host, network, signal)
+  const addresses = await addressesOf(connectTo ?? host, network, signal)
   if (addresses.length === 0) throw new SourceError('dns', `${url.host}: the host name has no addresses`)
   const socket = await network.connect(addresses, port, signal)
   const address = addressOfServer(socket, addresses, network)

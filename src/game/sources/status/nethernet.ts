@@ -37,10 +37,10 @@ export function createNetherNetReader(
   let schemes: readonly ('http' | 'https')[] = port === defaultPorts.bedrock ? ['http', 'https'] : ['https', 'http']
 
   async function join(scheme: 'http' | 'https', signal: AbortSignalLike): Promise<Partial<Fields>> {
-    const url = new URL(`${scheme}://${target}${joinPath}`)
+    const url = new URL(`${scheme}://${formatHostPort({ host: host.replace(/%.*/, ''), port })}${joinPath}`)
     // Loads HTTP and TLS, which Java servers do not need.
     const { requestBounded } = await import('../../bounded-http.ts')
-    const { status, body, address, seconds } = await requestBounded({ method: 'GET', url, maxBytes }, network, signal)
+    const { status, body, address, seconds } = await requestBounded({ method: 'GET', url, host, maxBytes }, network, signal)
     if (status < 200 || status > 299) {
       const code = status === badRequest ? 'malformed' : 'unsupported'
       throw new SourceError(code, `${target}: not a NetherNet server (HTTP ${status})`)

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { SourceError } from '../../../../src/game/errors.ts'
 import type { Fields } from '../../../../src/game/fields.ts'
-import { systemNetwork } from '../../../../src/game/network.ts'
+import { type Network, systemNetwork } from '../../../../src/game/network.ts'
 import { createBedrockReader } from '../../../../src/game/sources/status/bedrock-status.ts'
 import { StatusSource } from '../../../../src/game/sources/status/index.ts'
 import { createNetherNetReader } from '../../../../src/game/sources/status/nethernet.ts'
@@ -58,6 +58,22 @@ describe('a Bedrock server with NetherNet', () => {
       latency: expect.any(Number),
     })
     expect(requests).toEqual(['GET /v1/join'])
+  })
+
+  it('is reached at a link-local address by its interface, which is not sent', async () => {
+    const hosts: (string | undefined)[] = []
+    await using server = await answering((request, response) => {
+      hosts.push(request.headers.host)
+      response.end(JSON.stringify(reply))
+    })
+    const local = 'fe80::1%eth0'
+    const connect: Network['connect'] = (addresses, port, signal) => {
+      expect(addresses).toEqual([{ address: local, family: 6 }])
+      return systemNetwork.connect([{ address: '127.0.0.1', family: 4 }], port, signal)
+    }
+    const fields = await createNetherNetReader({ host: local, port: server.port }, { ...systemNetwork, connect })(never())
+    expect(fields).toMatchObject({ transport: 'nethernet', playersOnline: 3 })
+    expect(hosts).toEqual([`[fe80::1]:${server.port}`])
   })
 
   it.each([
