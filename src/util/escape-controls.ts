@@ -1,5 +1,5 @@
-/** Control characters, and those that reorder text or break lines. */
-const controls = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu
+/** Control characters, those that reorder text or break lines, and halves of surrogate pairs, which not every JSON parser accepts. */
+const controls = /[\p{Cc}\p{Surrogate}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu
 
 /** Line breaks and tabs, which are allowed in texts of Tickwarden itself. */
 const isLayout = (character: string): boolean => character === '\n' || character === '\t'

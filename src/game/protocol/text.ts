@@ -15,7 +15,8 @@ const invisible = /[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069]/gu
 
 /**
  * Removes formatting codes (`§` and the next character), control characters and bidirectional formatting characters, which could
- * reorder the surrounding text. Line breaks become `\n`, tabs become spaces. Text after the first 8,192 UTF-16 units is removed.
+ * reorder the surrounding text. Line breaks become `\n`, tabs become spaces. Half of a surrogate pair, which not every JSON parser
+ * accepts, becomes U+FFFD. Text after the first 8,192 UTF-16 units is removed.
  */
 export function stripFormatting(text: string): string {
   return truncate(text, maxLength)
@@ -23,6 +24,7 @@ export function stripFormatting(text: string): string {
     .replace(/§[^\n]?/gu, '')
     .replaceAll('\t', ' ')
     .replace(invisible, '')
+    .replace(/\p{Surrogate}/gu, '\ufffd')
 }
 
 /** A copy, because a slice would keep the whole text in memory. */

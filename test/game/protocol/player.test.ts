@@ -6,6 +6,7 @@ it.each([
   ['Some One, Zoë ☃ محمد', 'Some One, Zoë ☃ محمد'],
   ['§cBob\\', '§cBob\\'],
   ['A\u202elic\u0007e\n', 'A\\u202elic\\u0007e\\u000a'],
+  ['\ud83dA\u{1f600}', '\\ud83dA\u{1f600}'],
   ['\u0085\u200f\u2028', '\\u0085\\u200f\\u2028'],
 ])('shows %j as %s', (name, shown) => expect(toPlayerName(name)).toBe(shown))
 

@@ -28,6 +28,7 @@ describe('plain text of a component', () => {
     ['the compact form', { '': 'compact' }, 'compact'],
     ['control characters', { text: 'a\u0000b\u001b[31mc\td\u0085e\u007f' }, 'ab[31mc de'],
     ['changes of the writing direction', '\u202eevil\u202c \u2066x\u2069 \u202ay\u202b\u202d\u2067\u2068', 'evil x y'],
+    ['halves of surrogate pairs', '\ud83dx\ude00 \u{1f600}', '\ufffdx\ufffd \u{1f600}'],
     ['letters of other scripts', '\u05e9\u05dc\u05d5\u05dd \u{1f600}', '\u05e9\u05dc\u05d5\u05dd \u{1f600}'],
     ['null', null, ''],
     ['what is no component', { text: { no: 1 }, extra: 'neither' }, ''],
