@@ -1,6 +1,6 @@
 import { createMask, type Mask } from '../../secrets/mask.ts'
 import { secretsOf } from '../../secrets/secrets-of.ts'
-import type { HostPort, ServerAddress } from '../../util/address.ts'
+import type { ServerAddress } from '../../util/address.ts'
 import { systemNetwork } from '../network.ts'
 import { createProxyNetwork } from '../proxy.ts'
 import { addressOf, type GivenSources, type ServerSettings, serverSettings } from '../server-settings.ts'
@@ -24,30 +24,16 @@ const maxSecrets = 100
 const givenTo = ({ name }: SourceDescriptor, sources: GivenSources): Values =>
   (sources as Readonly<Record<string, Values | undefined>>)[name] ?? nothing
 
-/** What createSources() needs of the settings of a source. Computed once, since each probe creates sources. */
-interface Requirements {
-  readonly required: readonly string[]
-  /** The settings that can be derived from the address of the server. */
-  readonly derived: readonly (readonly [key: string, fallback: (server: HostPort) => unknown])[]
-}
-
-const requirements: ReadonlyMap<SourceDescriptor, Requirements> = new Map(
-  descriptors.map((descriptor) => {
-    const settings = Object.entries(settingsOf(descriptor))
-    const required = settings.flatMap(([key, { required }]) => (required ? [key] : []))
-    const derived = settings.flatMap(([key, { fallback }]) => (fallback ? [[key, fallback] as const] : []))
-    return [descriptor, { required, derived }]
-  }),
-)
-
 const hasAll = (descriptor: SourceDescriptor, values: Values): boolean =>
-  requirements.get(descriptor)?.required.every((key) => values[key] !== undefined) === true
+  Object.entries(settingsOf(descriptor)).every(([key, { required }]) => !required || values[key] !== undefined)
 
 /** Adds the missing settings of a partly configured source that can be derived from the address of the server. */
 function withFallbacks(descriptor: SourceDescriptor, given: Values, server: ServerAddress | undefined): Values {
-  const missing = requirements.get(descriptor)?.derived.filter(([key]) => given[key] === undefined) ?? []
-  if (missing.length === 0 || server === undefined || Object.keys(given).length === 0) return given
-  return { ...given, ...Object.fromEntries(missing.map(([key, fallback]) => [key, fallback(server)])) }
+  if (server === undefined || Object.keys(given).length === 0) return given
+  const derived = Object.entries(settingsOf(descriptor)).flatMap(([key, { fallback }]) =>
+    fallback && given[key] === undefined ? [[key, fallback(server)] as const] : [],
+  )
+  return derived.length === 0 ? given : { ...given, ...Object.fromEntries(derived) }
 }
 
 /** Removes discovered values that would not be valid settings: the files are not trusted. */
