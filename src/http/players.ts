@@ -4,7 +4,7 @@ import { type Static, Type } from '../util/schema.ts'
 export const Player = Type.Object(
   {
     ID: Type.String({ description: 'Dashed lower-case UUID; empty if only the name is known' }),
-    NAME: Type.String(),
+    NAME: Type.String({ description: 'Control characters and those that reorder text are written as `\\u202e` and the like' }),
   },
   { title: 'Player' },
 )
