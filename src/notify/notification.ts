@@ -46,8 +46,11 @@ export interface Notification {
   readonly queuedAt: number
 }
 
-/** How bad an event is, for colours and priorities. */
-export function severityOf(event: NotifiedEvent): 'bad' | 'warning' | 'good' | 'info' {
+/** How bad events are, the worst first. */
+export const severities = ['bad', 'warning', 'good', 'info'] as const
+
+/** How bad an event is, for colours, priorities and what a message shows. */
+export function severityOf(event: NotifiedEvent): (typeof severities)[number] {
   if (event === 'down' || event === 'hung') return 'bad'
   if (event === 'lagging' || event === 'full' || event === 'trouble') return 'warning'
   return event === 'up' || event === 'restart' ? 'good' : 'info'

@@ -19,7 +19,7 @@ export type ChannelValues = Readonly<Record<string, string | undefined>>
 
 /** What is sent at once. */
 export interface Delivery {
-  /** At least one; of a channel without `joins` exactly one. */
+  /** At least one, the worst of all, in their order; of a channel without `joins` exactly one. */
   readonly notifications: readonly Notification[]
   /** How many more there are, which are only counted. */
   readonly more: number
