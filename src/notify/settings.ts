@@ -125,8 +125,10 @@ function readChannel(tree: Tree, place: string, problems: string[]): ChannelSett
     isSecret ? reader.secret(key, kind, isRequired) : reader.value(key, kind, isRequired),
   ])
   const statusMessage = reader.boolean('statusMessage', false)
-  if (statusMessage && type !== undefined && type.type !== 'discord')
-    reader.fail('statusMessage', 'only channels of type discord have a status message')
+  if (statusMessage && type !== undefined && !type.hasStatusMessage) {
+    const having = channelTypes.filter(({ hasStatusMessage }) => hasStatusMessage).map(({ type }) => type)
+    reader.fail('statusMessage', `only channels of type ${having.join(', ')} have a status message`)
+  }
   const hasEvents = reader.get('events') !== null
   const events = eventList(reader, 'events')
   if (hasEvents && events.length === 0 && !statusMessage)

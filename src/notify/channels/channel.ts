@@ -48,6 +48,8 @@ export interface ChannelType {
   readonly keys: Readonly<Record<string, ChannelKey>>
   /** Whether notifications of several servers become one message. */
   readonly joins: boolean
+  /** Whether a webhook of it can edit its messages as those of Discord can, for `statusMessage`. */
+  readonly hasStatusMessage?: true
   /** @throws DeliveryError */
   send(delivery: Delivery, values: ChannelValues, context: ChannelContext): Promise<unknown>
   /** Writes a value from a game server or its players so that it mentions nobody, if escaping the message would not do; default: as it is. */
