@@ -22,6 +22,7 @@ export type EventName = keyof typeof templates
 export const eventNames = Object.keys(templates) as readonly EventName[]
 /** A restart is told to channels that are told `down` or `up`. */
 export type NotifiedEvent = EventName | 'restart'
+export const notifiedEvents: readonly string[] = [...eventNames, 'restart']
 
 /** Default texts of other cases. */
 const restarted = '{server} restarted in {duration}'
