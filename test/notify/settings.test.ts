@@ -81,6 +81,10 @@ describe('notify', () => {
       'f: notify.channels[0].url: it is missing; expected a URL that starts with https:// or http://, or urlFile with the path of a file that contains it',
     ],
     [
+      'type: email, url: "smtps://mail.example.org", from: tickwarden, to: "Ops <ops@example.org>"',
+      'f: notify.channels[0].from: it is "tickwarden"; expected a mail address such as ops@example.org, or several with commas between them',
+    ],
+    [
       `${hook}, colour: red`,
       expect.stringContaining('notify.channels[0].colour: unknown setting; expected one of type, name, events'),
     ],
