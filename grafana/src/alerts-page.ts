@@ -5,7 +5,7 @@ const plain = (template: string): string =>
     .replaceAll(/\{\{ if gt \$value 0\.0 \}\}(.*?)\{\{ else \}\}.*?\{\{ end \}\}/g, '$1')
     .replaceAll(/\{\{ if \$labels\.job \}\}.*?\{\{ end \}\}/g, '')
     .replaceAll(/\{\{ if \$labels\.server \}\}(.*?)\{\{ else \}\}.*?\{\{ end \}\}/g, '$1')
-    .replaceAll(/\{\{ (?:or )?\$labels\.(server|source|database|script|provider|difference|instance)[^}]*\}\}/g, '_$1_')
+    .replaceAll(/\{\{ (?:or )?\$labels\.(\w+)[^}]*\}\}/g, '_$1_')
     .replaceAll(/\{\{ \$value[^}]*\}\}/g, '_value_')
 
 /** Breaks a paragraph into lines of at most 140 characters. */
@@ -49,7 +49,7 @@ ${alerts
   .map(
     ({ name, severity, for: duration, expr, description, action }) => `## ${name}
 
-${wrap(`${plain(description)} Severity: ${severity}, after ${duration}.`)}
+${wrap(`${plain(description)} Severity: ${severity}, ${duration === '0m' ? 'at once' : `after ${duration}`}.`)}
 
 ${wrap(plain(action))}
 

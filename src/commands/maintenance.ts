@@ -1,14 +1,13 @@
 import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
+import { findUnknownServers } from '../config/server-names.ts'
 import { isDiscoveryOn } from '../discovery/settings.ts'
 import { addRecords, type MaintenanceRecord, newRecordId } from '../maintenance/records.ts'
-import { closestName } from '../settings/closest-name.ts'
 import { duration } from '../settings/kinds/index.ts'
 import { systemClock } from '../util/clock.ts'
 import { exists } from '../util/create-folder.ts'
 import { silentLog } from '../util/log.ts'
 import { UsageError } from '../util/usage-error.ts'
-import { serverPatterns } from '../util/wildcard.ts'
 import { type Call, flagValue } from './command.ts'
 
 const maxReason = 200
@@ -16,13 +15,8 @@ const maxReason = 200
 /** Reports names that match no server. Servers of other providers are not known here. */
 function checkServers(names: readonly string[], { servers, discovery, file }: Config): void {
   if (servers.length === 0 || isDiscoveryOn(discovery, file)) return
-  for (const name of names) {
-    const matches = serverPatterns([name])
-    if (servers.some((server) => matches(server.name, server.group))) continue
-    const known = [...new Set(servers.flatMap((server) => [server.name, ...(server.group === undefined ? [] : [server.group])]))]
-    const closest = closestName(name, known, 2)
-    throw new UsageError(`no server or group is called "${name}"${closest === undefined ? '' : `; did you mean ${closest}?`}`)
-  }
+  const [problem] = findUnknownServers(names, servers)
+  if (problem !== undefined) throw new UsageError(problem)
 }
 
 /** Passes a record to the replicas. @throws Error */

@@ -1,10 +1,9 @@
 import type { Config } from '../config/config.ts'
-import { createNotification, eventNames, type NotifiedEvent, type TemplateValues } from '../notify/notification.ts'
+import { unknownState } from '../live/state.ts'
+import { createNotification, type NotifiedEvent, notifiedEvents, type TemplateValues } from '../notify/notification.ts'
 import { createChannelClient, createContext } from '../notify/sender.ts'
 import { UsageError } from '../util/usage-error.ts'
 import type { Call } from './command.ts'
-
-const allEvents: readonly string[] = [...eventNames, 'restart']
 
 const sampleState = {
   ...{ up: true, online: 20, max: 20, players: null, version: '1.21.11', software: 'vanilla', motd: 'A Minecraft Server' },
@@ -14,12 +13,11 @@ const sampleState = {
 
 function sampleOf(event: NotifiedEvent, server: string, group: string | null, at: number): TemplateValues {
   const isDown = event === 'down'
-  const unknown = Object.fromEntries(Object.keys(sampleState).map((name) => [name, null])) as unknown as typeof sampleState
   return {
     ...{ event, at, server, group, player: 'Steve' },
     error: isDown ? 'refused' : event === 'trouble' ? 'source rcon fails (auth)' : null,
     duration: event === 'up' || event === 'restart' ? 48 : null,
-    state: isDown ? { ...unknown, up: false } : sampleState,
+    state: isDown ? { ...unknownState, up: false } : sampleState,
   }
 }
 
@@ -40,7 +38,8 @@ export async function runNotify(
     return 4
   }
   const { channels, allowPrivate, publicUrl } = notify
-  const isEventOnly = args.length === 1 && allEvents.includes(args[0] ?? '') && !channels.some(({ name }) => name === args[0])
+  const isEventOnly =
+    args.length === 1 && notifiedEvents.includes(args[0] ?? '') && !channels.some(({ name }) => name === args[0])
   const [channel, event = 'down'] = isEventOnly ? [undefined, args[0]] : args
   const chosen = channels.filter(({ name }) => channel === undefined || name === channel)
   if (chosen.length === 0)

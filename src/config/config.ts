@@ -16,6 +16,7 @@ import { checkVariables, configVariable, withEnvFile } from './environment.ts'
 import { type FileContents, findConfigFile, readConfigFile } from './file.ts'
 import { readEntry } from './parse-servers.ts'
 import { readServer, toServer } from './read-server.ts'
+import { findWithoutServer } from './server-names.ts'
 import { findConflicts, findServerless, findUnproxied } from './server-problems.ts'
 import { type Slices, slices } from './settings.ts'
 
@@ -143,6 +144,12 @@ export function loadConfig(input: ConfigInput = {}): Config {
   }
   problems.push(...findShortStaleAfter(read.poll.values, read.poll.given.get('staleAfter')?.from ?? ''))
   if (problems.length > 0) throw new ConfigError(problems)
+  const servers = [toServer(primary, first !== undefined), ...entries.map((entry) => entry?.server)].filter(
+    (server) => server !== undefined,
+  )
+  // Servers of other lists are not known here.
+  if (path !== undefined && contents !== undefined && servers.length > 0 && !isElsewhere)
+    warnings.push(...findWithoutServer(servers, { ...contents, path }))
   const { listen, poll, ...rest } = perSlice((_, name) => checked(read[name].values as never)) as unknown as Slices
   const { stateUrl, stateHeartbeat } = rest.cluster
   // Values must stay valid while other replicas take over the servers of one that died.
@@ -154,9 +161,7 @@ export function loadConfig(input: ConfigInput = {}): Config {
     databases: contents?.databases ?? [],
     ...(contents?.notify && { notify: contents.notify }),
     maintenance: contents?.maintenance ?? [],
-    servers: [toServer(primary, first !== undefined), ...entries.map((entry) => entry?.server)].filter(
-      (server) => server !== undefined,
-    ),
+    servers,
     warnings,
     poll: { ...poll, staleAfter: poll.staleAfter ?? Math.max(minStaleAfter(poll), takeoverMs) },
   }

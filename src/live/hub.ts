@@ -1,6 +1,6 @@
 import { type Fleet, perServers } from '../game/fleet.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
-import type { Clock } from '../util/clock.ts'
+import { type Clock, repeat } from '../util/clock.ts'
 import type { MaintenanceOf, SnapshotOrder } from '../util/part-metrics.ts'
 import { createPauses } from '../util/pauses.ts'
 import { missedBacklog, snapshotBacklog } from './backlog.ts'
@@ -85,7 +85,6 @@ export function createEventHub(
   /** False while there are no clients and none that may reconnect, so that snapshots are not compared. */
   let isAwake = false
   let cancelSleep = () => {}
-  let cancelHeartbeat = () => {}
   let dropped = 0
   let isClosed = false
 
@@ -203,7 +202,6 @@ export function createEventHub(
   function beat(): void {
     for (const client of clients) client.beat()
     if (clients.size > 0) order?.watchFor(rememberMs)
-    cancelHeartbeat = clock.after(heartbeatMs, beat)
   }
 
   const unsubscribe = fleet.subscribe(onSnapshot)
@@ -216,7 +214,7 @@ export function createEventHub(
     for (const server of added) onAdded(server)
     for (const server of changed) onChanged(server)
   })
-  cancelHeartbeat = clock.after(heartbeatMs, beat)
+  const cancelHeartbeat = repeat(clock, heartbeatMs, beat)
 
   return {
     /** Maximum number of clients. */

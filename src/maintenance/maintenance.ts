@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Clock } from '../util/clock.ts'
+import { type Clock, repeat } from '../util/clock.ts'
 import { createFolder } from '../util/create-folder.ts'
 import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
@@ -133,15 +133,7 @@ export class Maintenance {
   #follow(): void {
     const { folder, shared, clock } = this.#options
     if (folder === undefined && shared === undefined) return
-    let cancel = () => {}
-    const schedule = () => {
-      cancel = clock.after(syncMs, () => {
-        schedule()
-        void this.sync()
-      })
-    }
-    schedule()
-    this.#stop = () => cancel()
+    this.#stop = repeat(clock, syncMs, () => void this.sync())
   }
 
   async #syncOnce(): Promise<void> {

@@ -22,6 +22,7 @@ export type EventName = keyof typeof templates
 export const eventNames = Object.keys(templates) as readonly EventName[]
 /** A restart is told to channels that are told `down` or `up`. */
 export type NotifiedEvent = EventName | 'restart'
+export const notifiedEvents: readonly string[] = [...eventNames, 'restart']
 
 /** Default texts of other cases. */
 const restarted = '{server} restarted in {duration}'
@@ -46,8 +47,11 @@ export interface Notification {
   readonly queuedAt: number
 }
 
-/** How bad an event is, for colours and priorities. */
-export function severityOf(event: NotifiedEvent): 'bad' | 'warning' | 'good' | 'info' {
+/** How bad events are, the worst first. */
+export const severities = ['bad', 'warning', 'good', 'info'] as const
+
+/** How bad an event is, for colours, priorities and what a message shows. */
+export function severityOf(event: NotifiedEvent): (typeof severities)[number] {
   if (event === 'down' || event === 'hung') return 'bad'
   if (event === 'lagging' || event === 'full' || event === 'trouble') return 'warning'
   return event === 'up' || event === 'restart' ? 'good' : 'info'

@@ -1,6 +1,7 @@
 import type { DiscoveryView, ListStatus } from '../discovery/status.ts'
 import { isAsleep, ongoingWorldUpgrade, type ServerSnapshot, tickRatioOf } from '../game/snapshot.ts'
 import { downReason, stateOf, unknownState, wallOf } from '../live/state.ts'
+import { repeat } from '../util/clock.ts'
 import type { HttpClient } from '../util/http-client.ts'
 import type { ChannelMetrics } from '../util/part-metrics.ts'
 import { waitUpTo } from '../util/wait-up-to.ts'
@@ -29,8 +30,6 @@ export class Notifier {
     this.#channels = channels
     const { fleet } = options
     this.#stops.push(
-      () => {},
-      () => {},
       fleet.subscribe((snapshot) => this.#observe(snapshot)),
       fleet.onChange(({ replaced = [], removed }) => {
         for (const server of [...replaced, ...removed]) {
@@ -40,7 +39,12 @@ export class Notifier {
       }),
     )
     if (options.discovery !== undefined) this.#followLists(options.discovery)
-    this.#wakeSenders()
+    // Other replicas add notifications too, and one that sends may die.
+    const wakeSenders = () => {
+      for (const { sender } of channels) void sender.wake()
+    }
+    wakeSenders()
+    this.#stops.push(repeat(options.clock, wakeMs, wakeSenders))
   }
 
   static async open(options: NotifierOptions): Promise<Notifier> {
@@ -49,13 +53,6 @@ export class Notifier {
     for (const settings of options.settings.channels)
       channels.push(new ChannelNotifier(settings, await options.openOutbox(settings), client, options))
     return new Notifier(options, client, channels)
-  }
-
-  /** Other replicas add notifications too, and one that sends may die. */
-  #wakeSenders(): void {
-    const cancel = this.#options.clock.after(wakeMs, () => this.#wakeSenders())
-    this.#stops[0] = cancel
-    for (const { sender } of this.#channels) void sender.wake()
   }
 
   /** The channels, for the metrics and the page. */
@@ -106,7 +103,6 @@ export class Notifier {
   #followLists(discovery: DiscoveryView): void {
     const { clock } = this.#options
     const check = () => {
-      this.#stops[1] = clock.after(listCheckMs, check)
       // Files in several folders may have the same name: one of them that cannot be read is enough.
       const lists = new Map<string, ListStatus>()
       for (const status of discovery.status()) {
@@ -123,6 +119,7 @@ export class Notifier {
       }
     }
     check()
+    this.#stops.push(repeat(clock, listCheckMs, check))
   }
 }
 

@@ -7,6 +7,7 @@ import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
 import { oneAtATime } from '../util/one-at-a-time.ts'
 import { type ChannelContext, type ChannelType, DeliveryError, maxShown } from './channels/channel.ts'
+import { type Notification, severities, severityOf } from './notification.ts'
 import type { Outbox } from './outbox.ts'
 import type { ChannelSettings } from './settings.ts'
 
@@ -48,6 +49,13 @@ function pauseOf({ headers, body, status }: HttpReply, type: ChannelType, now: n
   } catch {}
   const pauses = [date, reset, inBody].filter((pause) => pause > 0)
   return pauses.length === 0 ? undefined : Math.min(maxPauseMs, Math.max(...pauses))
+}
+
+/** Those of the notifications that a message has room for: the worst, in their order, so that none of them is only counted. */
+function worstOf(all: readonly Notification[]): readonly Notification[] {
+  const rank = ({ event }: Notification) => severities.indexOf(severityOf(event))
+  const worst = new Set(all.toSorted((a, b) => rank(a) - rank(b)).slice(0, maxShown))
+  return all.filter((notification) => worst.has(notification))
 }
 
 const notAllowed = () => new DeliveryError('its address is private; set notify.allowPrivate to allow it', { isTemporary: false })
@@ -167,7 +175,7 @@ export class Sender {
     if (waiting[0]?.id !== first.id) return true
     const end = waiting.findIndex(({ queuedAt }) => Math.abs(queuedAt - first.queuedAt) > joinWithinMs)
     const all = end === -1 ? waiting : waiting.slice(0, end)
-    const notifications = all.slice(0, maxShown)
+    const notifications = worstOf(all)
     try {
       await settings.type.send(
         { notifications, more: all.length - notifications.length, at: clock.wall(), publicUrl },

@@ -4,7 +4,7 @@ import { decodePart, parseUrl } from '../util/parse-url.ts'
 import { isMap, type Tree } from '../util/yaml.ts'
 import type { ChannelType, ChannelValues } from './channels/channel.ts'
 import { channelTypes } from './channels/index.ts'
-import { type EventName, eventNames, unknownVariables, variables } from './notification.ts'
+import { type EventName, eventNames, type NotifiedEvent, notifiedEvents, unknownVariables, variables } from './notification.ts'
 import { parseTimeOfDay, type QuietHours } from './quiet-hours.ts'
 
 /** One channel. Durations are milliseconds. */
@@ -26,7 +26,7 @@ export interface ChannelSettings {
   /** Minimum time between two notifications of one server. */
   readonly minPause: number
   /** By event; the others have their default. */
-  readonly templates: Readonly<Partial<Record<EventName | 'restart', string>>>
+  readonly templates: Readonly<Partial<Record<NotifiedEvent, string>>>
   /** Whether the channel has a message that shows the state of all servers. */
   readonly statusMessage: boolean
 }
@@ -61,7 +61,6 @@ const commonKeys = [
   ...['type', 'name', 'events', 'servers', 'groups', 'after', 'for', 'repeat', 'minPause', 'template', 'statusMessage'],
 ]
 const defaultEvents: readonly EventName[] = ['down', 'up', 'hung']
-const templateEvents: readonly string[] = [...eventNames, 'restart']
 
 const names: Kind<string> = {
   expected: '1 to 40 letters, digits and - . _',
@@ -89,12 +88,12 @@ const eventList = (reader: TreeReader, key: string): readonly EventName[] => {
 function readTemplates(reader: TreeReader): ChannelSettings['templates'] {
   const given = reader.get('template')
   if (given === null) return {}
-  const texts = isMap(given) ? [...given] : templateEvents.map((event): readonly [string, Tree] => [event, given])
+  const texts = isMap(given) ? [...given] : notifiedEvents.map((event): readonly [string, Tree] => [event, given])
   const templates: Record<string, string> = {}
   const problems = new Set<string>()
   for (const [event, template] of texts) {
-    if (!templateEvents.includes(event))
-      problems.add(`"${event.slice(0, 60)}" is not an event; expected some of ${templateEvents.join(', ')}`)
+    if (!notifiedEvents.includes(event))
+      problems.add(`"${event.slice(0, 60)}" is not an event; expected some of ${notifiedEvents.join(', ')}`)
     else if (typeof template !== 'string' || template.trim() === '')
       problems.add('expected a text, or a text for each event, such as { down: "{server} is down" }')
     else {
@@ -125,8 +124,10 @@ function readChannel(tree: Tree, place: string, problems: string[]): ChannelSett
     isSecret ? reader.secret(key, kind, isRequired) : reader.value(key, kind, isRequired),
   ])
   const statusMessage = reader.boolean('statusMessage', false)
-  if (statusMessage && type !== undefined && type.type !== 'discord')
-    reader.fail('statusMessage', 'only channels of type discord have a status message')
+  if (statusMessage && type !== undefined && !type.hasStatusMessage) {
+    const having = channelTypes.filter(({ hasStatusMessage }) => hasStatusMessage).map(({ type }) => type)
+    reader.fail('statusMessage', `only channels of type ${having.join(', ')} have a status message`)
+  }
   const hasEvents = reader.get('events') !== null
   const events = eventList(reader, 'events')
   if (hasEvents && events.length === 0 && !statusMessage)

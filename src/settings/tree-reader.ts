@@ -1,9 +1,16 @@
 import type { Tree } from '../util/yaml.ts'
+import { closestName } from './closest-name.ts'
 import type { Kind } from './kinds/kind.ts'
 import { readSecretFile } from './read.ts'
 
 const shown = (tree: Tree | undefined): string =>
   typeof tree === 'string' ? JSON.stringify(tree.slice(0, 60)) : 'missing or not a single value'
+
+function adviseOn(key: string, known: readonly string[]): string {
+  // A short name resembles too many others.
+  const meant = closestName(key, known, key.length < 5 ? 1 : 2)
+  return meant === undefined ? `expected one of ${known.join(', ')}` : `did you mean ${meant}?`
+}
 
 /** Reads a mapping of the file; every mistake is added to the problems. */
 export class TreeReader {
@@ -15,8 +22,7 @@ export class TreeReader {
     this.place = place
     this.#tree = tree
     this.#problems = problems
-    for (const key of tree.keys())
-      if (!known.includes(key)) this.fail(key, `unknown setting; expected one of ${known.join(', ')}`)
+    for (const key of tree.keys()) if (!known.includes(key)) this.fail(key, `unknown setting; ${adviseOn(key, known)}`)
   }
 
   fail(key: string, problem: string): void {

@@ -27,5 +27,18 @@ export const systemClock: Clock = {
   },
 }
 
+/** Calls `action` every `ms` milliseconds, the first time after that long; the function returned ends it. */
+export function repeat(clock: Pick<Clock, 'after'>, ms: number, action: () => void): () => void {
+  let cancel = () => {}
+  const schedule = () => {
+    cancel = clock.after(ms, () => {
+      schedule()
+      action()
+    })
+  }
+  schedule()
+  return () => cancel()
+}
+
 /** The system clock with a monotonic time that is comparable between processes if their wall clocks agree: it counts from 1970. */
 export const sharedClock: Clock = { ...systemClock, now: () => performance.timeOrigin + performance.now() }

@@ -389,6 +389,26 @@ describe('mistakes', () => {
   })
 })
 
+it('a name in notify or maintenance that no server has is a warning, unless servers come from elsewhere', () => {
+  const text = `servers: [{ name: survival, group: games, address: x }]
+notify:
+  channels:
+    - { type: ntfy, name: a, url: "https://ntfy.sh/x", servers: [survivl, games, "lobby-*"], groups: [gmes, survival] }
+    - { type: ntfy, name: b, url: "https://ntfy.sh/x", groups: [games, "*"] }
+maintenance:
+  - { servers: [survival], schedule: "0 4 * * *", duration: 30m }
+  - { servers: [creative, "*"], schedule: "0 4 * * *", duration: 30m }
+`
+  const path = file(text)
+  expect(load({ file: path }).warnings).toEqual([
+    `${path}: notify.channels[0].servers: no server or group is called "survivl"; did you mean survival?`,
+    `${path}: notify.channels[0].groups: no group is called "gmes"; did you mean games?`,
+    `${path}: notify.channels[0].groups: no group is called "survival"`,
+    `${path}: maintenance[1].servers: no server or group is called "creative"`,
+  ])
+  expect(load({ file: path, env: { DISCOVERY_HTTP_SD: 'https://example.org/targets' } }).warnings).toEqual([])
+})
+
 describe('a setting without another one that it requires', () => {
   const folderThere = { MC_DIRECTORY: folder }
   it.each<[Record<string, string>, string[]]>([

@@ -11,6 +11,7 @@ import { scripts } from '../../src/data/scripts/index.ts'
 import { eraNames } from '../../src/demo/eras.ts'
 import { providers } from '../../src/discovery/index.ts'
 import { sources } from '../../src/game/sources/index.ts'
+import { channelTypes } from '../../src/notify/channels/index.ts'
 import { environmentOf } from '../../src/settings/setting.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 import { fixedFleet } from '../helpers/metrics-fleet.ts'
@@ -69,6 +70,14 @@ describe('the files that a guide names are those of every sibling:', () => {
     expect(files).toHaveLength(2)
     expect(files.filter((file) => !exists(file))).toEqual([])
     expect(read('src/discovery/index.ts')).toContain(`'./providers/${module}.ts'`)
+  })
+
+  it.each(channelTypes.map(({ type }) => type))('notification channel %s', (name) => {
+    const files = filledIn('docs/contributing/channel.md', { name })
+    expect(files).toHaveLength(1)
+    expect(files.filter((file) => !exists(file))).toEqual([])
+    expect(read('src/notify/channels/index.ts')).toContain(`'./${name}.ts'`)
+    expect(read('docs/notifications.md')).toContain(`\n| \`${name}\` `)
   })
 
   it('discovery providers are modules of the one list, whose settings are in the page of settings', () => {
@@ -132,7 +141,7 @@ it.each(eraNames)('the era %s is in the demo server, as described in the guide t
 
 it('a guide for each thing that the overview lists', () => {
   const { links } = readPage('docs/contributing/README.md')
-  for (const page of ['source', 'provider', 'metric', 'setting', 'filter', 'database', 'script', 'game-version'])
+  for (const page of ['source', 'provider', 'channel', 'metric', 'setting', 'filter', 'database', 'script', 'game-version'])
     expect(links).toContain(`${page}.md`)
 })
 

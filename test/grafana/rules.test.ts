@@ -22,6 +22,8 @@ describe('the alert rules', () => {
   it('each have a summary, a description, an action, a section in the documentation and a dashboard', () => {
     expect(alerts.map(({ alert }) => alert)).toEqual(described.map(({ name }) => name))
     const page = readFileSync(join(root, 'docs', 'alerts.md'), 'utf8').toLowerCase()
+    // The labels and values of a firing alert are named in it.
+    expect(page).not.toContain('{{')
     for (const { alert, annotations = {} } of alerts) {
       expect(Object.keys(annotations)).toEqual(['summary', 'description', 'action', 'runbook_url', 'dashboard_url'])
       const [file, section] = annotations.runbook_url?.split('#') ?? []

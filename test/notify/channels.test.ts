@@ -88,6 +88,13 @@ const checks: Readonly<Record<string, (request: NotifyReceiver['requests'][numbe
   },
 }
 
+/** @throws Error for a type without a check, which would pass whatever it sends */
+function checkOf(type: string) {
+  const check = checks[type]
+  if (check === undefined) throw new Error(`no check of what ${type} sends`)
+  return check
+}
+
 const valuesOf = (url: string): Readonly<Record<string, ChannelValues>> => ({
   webhook: { url: `${url}/hook`, secret: 'key' },
   discord: { url: `${url}/api/webhooks/1/token` },
@@ -123,7 +130,7 @@ for (const type of channelTypes.filter(({ type }) => type !== 'email')) {
     const numbers = receiver.accepted.map(({ body }) => Number(/message\\*? (\d+)/.exec(body)?.[1]))
     expect(numbers).toEqual(texts.map((_, index) => index))
     expect(receiver.requests).toHaveLength(texts.length + failures.length)
-    for (const request of receiver.requests) checks[type.type]?.(request)
+    for (const request of receiver.requests) checkOf(type.type)(request)
   })
 
   test(`${type.type}: many at once stay within the limits`, async () => {
@@ -140,7 +147,7 @@ for (const type of channelTypes.filter(({ type }) => type !== 'email')) {
       context,
     )
     expect(receiver.accepted).toHaveLength(1)
-    for (const request of receiver.accepted) checks[type.type]?.(request)
+    for (const request of receiver.accepted) checkOf(type.type)(request)
     if (type.joins) expect(receiver.accepted[0]?.body).toContain('and 17 more')
   })
 }

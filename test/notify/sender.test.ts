@@ -75,6 +75,18 @@ describe('a sender', () => {
     expect(attempts).toHaveLength(2)
   })
 
+  it('shows the worst ten, in their order, whatever came first', async () => {
+    const { clock, attempts, outbox, sender } = await startSender(true)
+    const events = [...Array<'join'>(9).fill('join'), 'up', 'full', 'down', 'leave', 'down', 'join'] as const
+    const all = events.map((event) => testNotification({ event, queuedAt: start }))
+    await outbox.commit('survival', undefined, {}, all)
+    void sender.wake()
+    await clock.advance(5_000)
+    const [{ delivery }] = attempts as [(typeof attempts)[0]]
+    expect(delivery.notifications).toEqual([...all.slice(0, 6), ...all.slice(9, 12), all[13]])
+    expect([delivery.more, outbox.length]).toEqual([5, 0])
+  })
+
   it.each([1, -1])('does not join what was queued more than five seconds apart, in the direction %d', async (direction) => {
     const { clock, attempts, tell } = await startSender(true)
     const [first, second, third] = await tell(-60_000, -60_000 + 5_000 * direction, -60_000 + 5_001 * direction)

@@ -74,16 +74,21 @@ describe('notify', () => {
   it.each([
     [
       'type: webhok',
-      'f: notify.channels[0].type: it is "webhok"; expected one of webhook, discord, slack, ntfy, telegram, email',
+      expect.stringMatching(/^f: notify\.channels\[0\]\.type: it is "webhok"; expected one of webhook, discord, /),
     ],
     [
       'type: webhook',
       'f: notify.channels[0].url: it is missing; expected a URL that starts with https:// or http://, or urlFile with the path of a file that contains it',
     ],
     [
-      `${hook}, evnets: [down]`,
-      expect.stringContaining('notify.channels[0].evnets: unknown setting; expected one of type, name, events'),
+      'type: email, url: "smtps://mail.example.org", from: tickwarden, to: "Ops <ops@example.org>"',
+      'f: notify.channels[0].from: it is "tickwarden"; expected a mail address such as ops@example.org, or several with commas between them',
     ],
+    [
+      `${hook}, colour: red`,
+      expect.stringContaining('notify.channels[0].colour: unknown setting; expected one of type, name, events'),
+    ],
+    [`${hook}, evnets: [down]`, 'f: notify.channels[0].evnets: unknown setting; did you mean events?'],
     [
       `${hook}, events: [dwon]`,
       expect.stringContaining('notify.channels[0].events: "dwon" is not an event; expected some of down, up'),

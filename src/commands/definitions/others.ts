@@ -1,5 +1,5 @@
 import { musicServices, scriptNames } from '../../data/scripts/names.ts'
-import { eventNames } from '../../notify/notification.ts'
+import { notifiedEvents } from '../../notify/notification.ts'
 import type { Command } from '../command.ts'
 import { demoFlags, toDemoOptions } from '../demo-options.ts'
 import { configOf, readsSettings } from './define.ts'
@@ -11,7 +11,7 @@ export const otherCommands: readonly Command[] = [
     summary: 'send a test notification',
     args: [
       { name: 'channel', isOptional: true },
-      { name: 'event', isOptional: true, choices: [...eventNames, 'restart'] },
+      { name: 'event', isOptional: true, choices: notifiedEvents },
     ],
     flags: [{ name: 'test', meaning: 'send a sample of the event (default: down) to the channel (default: all)' }],
     codes: { 0: 'sent', 1: 'a channel did not accept it', 4: 'no channel is configured' },

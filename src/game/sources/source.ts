@@ -191,7 +191,7 @@ export interface SourceDescriptor<N extends string = string, S extends object = 
   /** The requirement on the game server for a field that not every server provides: `Paper`. */
   readonly requires?: Readonly<Partial<Record<FieldName, string>>>
   /**
-   * Hints by error code; `notConfigured` names the settings that switch the source on. Settings are written by their environment
+   * Hints by error code; `notConfigured` names every required setting, which switch the source on. Settings are written by their environment
    * names, which are replaced by those of the server's configuration.
    */
   readonly hints: Readonly<Partial<Record<SourceErrorCode, string>>> & { readonly notConfigured: string }

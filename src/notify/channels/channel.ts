@@ -19,7 +19,7 @@ export type ChannelValues = Readonly<Record<string, string | undefined>>
 
 /** What is sent at once. */
 export interface Delivery {
-  /** At least one; of a channel without `joins` exactly one. */
+  /** At least one, the worst of all, in their order; of a channel without `joins` exactly one. */
   readonly notifications: readonly Notification[]
   /** How many more there are, which are only counted. */
   readonly more: number
@@ -48,6 +48,8 @@ export interface ChannelType {
   readonly keys: Readonly<Record<string, ChannelKey>>
   /** Whether notifications of several servers become one message. */
   readonly joins: boolean
+  /** Whether a webhook of it can edit its messages as those of Discord can, for `statusMessage`. */
+  readonly hasStatusMessage?: true
   /** @throws DeliveryError */
   send(delivery: Delivery, values: ChannelValues, context: ChannelContext): Promise<unknown>
   /** Writes a value from a game server or its players so that it mentions nobody, if escaping the message would not do; default: as it is. */

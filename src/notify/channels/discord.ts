@@ -39,6 +39,7 @@ export const toDiscordMessage = ({ notifications, more, publicUrl }: Delivery) =
 export const discord: ChannelType = {
   type: 'discord',
   joins: true,
+  hasStatusMessage: true,
   keys: {
     url: urlKey,
   },

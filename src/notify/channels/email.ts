@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { text, url } from '../../settings/kinds/index.ts'
+import { type Kind, text, url } from '../../settings/kinds/index.ts'
 import { decodePart } from '../../util/parse-url.ts'
 import { cut } from '../notification.ts'
 import { type ChannelType, DeliveryError, linesOf } from './channel.ts'
@@ -7,6 +7,12 @@ import { type ChannelType, DeliveryError, linesOf } from './channel.ts'
 /** Without any data, and for the whole mail: a server that sends a line of its reply now and then is never silent. */
 const [timeoutMs, maxMs] = [10_000, 60_000]
 const maxText = 100_000
+
+/** The mail library reads them; without a single address it would refuse each mail. */
+const addresses: Kind<string> = {
+  expected: 'a mail address such as ops@example.org, or several with commas between them',
+  parse: (given) => (/[^\s@<>]@[^\s@<>]/.test(given) ? given.trim() : undefined),
+}
 
 /** A mail through an SMTP server. Its Message-ID stays the same when it is sent again. */
 export const email: ChannelType = {
@@ -18,8 +24,8 @@ export const email: ChannelType = {
       ...{ isSecret: true, isRequired: true },
     },
     password: { kind: text, isSecret: true },
-    from: { kind: text, isRequired: true },
-    to: { kind: text, isRequired: true },
+    from: { kind: addresses, isRequired: true },
+    to: { kind: addresses, isRequired: true },
   },
   async send(delivery, { url = '', password, from = '', to = '' }, context) {
     const { createTransport } = await import('nodemailer')

@@ -1,11 +1,11 @@
 import { text } from '../../settings/kinds/index.ts'
-import { cut, severityOf } from '../notification.ts'
+import { cut, severities, severityOf } from '../notification.ts'
 import { type ChannelType, linesOf, urlKey } from './channel.ts'
 
 /** ntfy turns a message of more than 4,096 bytes into an attachment; a character has at most three bytes. */
 const maxText = 4_096 / 3
 
-/** By severity, the worst first: a joined message looks like its worst event, because a phone may not ring for the others. */
+/** A joined message looks like its worst event, because a phone may not ring for the others. */
 const looks = {
   bad: { priority: '4', tags: 'rotating_light' },
   warning: { priority: '3', tags: 'warning' },
@@ -28,8 +28,8 @@ export const ntfy: ChannelType = {
     const [first] = delivery.notifications
     const isSingle = delivery.notifications.length === 1 && delivery.more === 0
     const title = isSingle ? (first?.server ?? 'Tickwarden') : `${delivery.notifications.length + delivery.more} notifications`
-    const found = new Set<string>(delivery.notifications.map(({ event }) => severityOf(event)))
-    const { priority, tags } = Object.entries(looks).find(([severity]) => found.has(severity))?.[1] ?? looks.warning
+    const found = new Set(delivery.notifications.map(({ event }) => severityOf(event)))
+    const { priority, tags } = looks[severities.find((severity) => found.has(severity)) ?? 'warning']
     return context.request({
       ...{ method: 'POST', url: new URL(url), body: linesOf(delivery, maxText) },
       headers: {
