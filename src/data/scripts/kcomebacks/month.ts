@@ -17,6 +17,8 @@ export interface MonthNow {
   readonly reports: readonly string[]
   readonly state: MonthState
   readonly cancelled: readonly Named[]
+  /** Whether the page has a table that may have comebacks. */
+  readonly hasTable: boolean
 }
 
 /** Maximum number of entries that a message names. */
@@ -26,16 +28,16 @@ const minLoss = 1
 
 /**
  * Why the entries of a page must not replace the stored ones; undefined if they may. Not lost are entries that are struck out or
- * turn up in another month, and announced ones without a day.
+ * turn up in another month, and announced ones without a day, unless the page has no table any more.
  * @param elsewhere names of the entries of the other months
  */
 export function objectionTo(
-  { entries, cancelled }: Pick<MonthNow, 'entries' | 'cancelled'>,
+  { entries, cancelled, hasTable }: Pick<MonthNow, 'entries' | 'cancelled' | 'hasTable'>,
   stored: readonly Comeback[],
   elsewhere: ReadonlySet<string>,
 ): string | undefined {
   const present = new Bag([...entries, ...cancelled].map(nameOf))
-  const isLost = (entry: Comeback) => parseDay(entry.date) !== undefined && !elsewhere.has(nameOf(entry))
+  const isLost = (entry: Comeback) => (!hasTable || parseDay(entry.date) !== undefined) && !elsewhere.has(nameOf(entry))
   const lost = stored.filter((entry) => !present.take(nameOf(entry)) && isLost(entry))
   // A changed title is a lost entry and a new one.
   const replaced = entries.length - (stored.length - lost.length)
@@ -61,7 +63,7 @@ export async function readMonth(
   const found = await wiki.read(page)
   if (state?.revision !== undefined && state.revision === found.revision) return 'unchanged'
   const read = () => readMonthPage(found.markdown, { year, month })
-  const { entries, reports, leftOut, notes } = measureWork('scripts', read, (took) =>
+  const { entries, reports, leftOut, notes, hasTable, items } = measureWork('scripts', read, (took) =>
     log.warn({ month: key, took }, describeSlowWork(`kcomebacks: reading ${page}`, took)),
   )
   for (const { line, reason } of reports) {
@@ -74,14 +76,13 @@ export async function readMonth(
   }
   const cancelled = reports.flatMap((report) => report.cancelled ?? [])
   return {
-    entries,
-    cancelled,
+    ...{ entries, cancelled, hasTable },
     rejected: reports.length + leftOut.length,
     reports: [...reports, ...notes].map(({ line, reason }) => `${page}, line ${line}: ${reason}`),
     state: {
       read: clock.wall(),
       digest: digestOf(entries),
-      unparsed: reports.length - cancelled.length,
+      unparsed: reports.length - cancelled.length + leftOut.length + items,
       ...(found.revision !== undefined && { revision: found.revision }),
     },
   }

@@ -133,9 +133,9 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
     const { digest } = now.state
     const before: MonthState = states.get(key) ?? { read: 0, digest: '' }
     const times = before.refused?.digest === digest ? before.refused.times + 1 : 1
-    // If as many other rows cannot be parsed, the entries are not gone: the page has another form.
+    // Without a table, or with as many other rows or items without an entry, the entries are not gone: the page has another form.
     const newlyUnparsed = (now.state.unparsed ?? 0) - (before.unparsed ?? 0)
-    const isGone = now.entries.length + newlyUnparsed < minShare * entriesOf(key).length
+    const isGone = now.hasTable && now.entries.length + newlyUnparsed < minShare * entriesOf(key).length
     if (!(times >= believedTimes && isGone) && force !== key && !(force === true && isOnly)) {
       unread++
       states.set(key, { ...before, refused: { digest, times } })

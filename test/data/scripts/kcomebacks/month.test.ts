@@ -16,7 +16,7 @@ const entry = (title: string, date = '2024-02-1'): Comeback => ({
 })
 const entries = (count: number, from = 0) => Array.from({ length: count }, (_, index) => entry(`t${from + index}`))
 const objection = (now: readonly Comeback[], stored: readonly Comeback[], { cancelled = [], elsewhere = [] }: Others = {}) =>
-  objectionTo({ entries: now, cancelled }, stored, new Set(elsewhere.map(nameOf)))
+  objectionTo({ entries: now, cancelled, hasTable: true }, stored, new Set(elsewhere.map(nameOf)))
 interface Others {
   readonly cancelled?: readonly Comeback[]
   readonly elsewhere?: readonly Comeback[]
@@ -105,6 +105,7 @@ it('reads a page, and reports its rows without an entry', async () => {
   expect(now).toEqual({
     entries: found,
     cancelled: [{ artist: 'IU', title: 'd' }],
+    hasTable: true,
     rejected: 2,
     reports: [
       `${page}, line 5: it has no artist`,
@@ -120,6 +121,14 @@ it('reads a page, and reports its rows without an entry', async () => {
   ])
 })
 
+it('counts items of lists like rows without an entry', async () => {
+  const items = ['* a', '  - b', '+ c', '12. d', '3) e', '**not**', '--', '-', 'f']
+  expect((await read({ markdown: `${items.join('\n')}\n\n${head}|1st|18:00|IU|a\n* g\n` })).now).toMatchObject({
+    hasTable: true,
+    state: { unparsed: 6 },
+  })
+})
+
 it('says how many rows of soundtracks are left out', async () => {
   const row = '|1st|18:00|IU|a'
   const page = 'kcomebacks: upcoming-releases/2024/february'
@@ -127,9 +136,10 @@ it('says how many rows of soundtracks are left out', async () => {
   expect(now).toEqual({
     entries: [],
     cancelled: [],
+    hasTable: false,
     rejected: 2,
     reports: [],
-    state: { read: 1234, digest: digestOf([]), unparsed: 0 },
+    state: { read: 1234, digest: digestOf([]), unparsed: 2 },
   })
   expect(logged).toEqual([['info', { month: '2024-02', rows: 2 }, `${page}: 2 rows of soundtracks left out`]])
   const single = await read({ markdown: `# OST\n${head}${row}` })
