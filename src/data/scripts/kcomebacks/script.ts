@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Comeback, comebacksDatabase } from '../../databases/kcomebacks.ts'
 import type { RunContext, RunResult } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
-import { minShare, snapshotPath, writeSnapshot } from '../write-snapshot.ts'
+import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { type ArchivedMonth, archivePage, readArchive } from './archive.ts'
 import { compare, nameOf } from './compare.ts'
-import { type MonthNow, objectionTo, readMonth } from './month.ts'
+import { type MonthNow, type Objection, objectionTo, readMonth } from './month.ts'
 import { digestOf, type MonthState, readStates, readStored, writeStates } from './stored.ts'
 import { openWiki } from './wiki.ts'
 
@@ -85,8 +85,9 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
     freshRead ||= key >= fresh
   }
   /** Accepts a page unless it has lost entries. @returns why it has not accepted it */
-  const judge = (key: string, now: MonthNow): string | undefined => {
-    const objection = objectionTo(now, entriesOf(key), namesElsewhere(key, current))
+  const judge = (key: string, now: MonthNow): Objection | undefined => {
+    const newlyUnparsed = (now.state.unparsed ?? 0) - (states.get(key)?.unparsed ?? 0)
+    const objection = objectionTo(now, entriesOf(key), namesElsewhere(key, current), newlyUnparsed)
     if (objection === undefined) accept(key, now)
     return objection
   }
@@ -133,17 +134,14 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
     const { digest } = now.state
     const before: MonthState = states.get(key) ?? { read: 0, digest: '' }
     const times = before.refused?.digest === digest ? before.refused.times + 1 : 1
-    // Without a table, or with as many other rows or items without an entry, the entries are not gone: the page has another form.
-    const newlyUnparsed = (now.state.unparsed ?? 0) - (before.unparsed ?? 0)
-    const isGone = now.hasTable && now.entries.length + newlyUnparsed < minShare * entriesOf(key).length
-    if (!(times >= believedTimes && isGone) && force !== key && !(force === true && isOnly)) {
+    if (!(times >= believedTimes && objection.isGone) && force !== key && !(force === true && isOnly)) {
       unread++
       states.set(key, { ...before, refused: { digest, times } })
-      fail(`${page}: ${objection}; ${isOnly ? '--force' : `--force=${key}`} accepts it; ${kept(key)}`)
+      fail(`${page}: ${objection.reason}; ${isOnly ? '--force' : `--force=${key}`} accepts it; ${kept(key)}`)
       continue
     }
     mayShrink = true
-    log.warn({ month: key, times }, `kcomebacks: ${page}: ${objection}; it replaces the stored entries`)
+    log.warn({ month: key, times }, `kcomebacks: ${page}: ${objection.reason}; it replaces the stored entries`)
     accept(key, now)
   }
 

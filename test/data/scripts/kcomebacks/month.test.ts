@@ -16,7 +16,7 @@ const entry = (title: string, date = '2024-02-1'): Comeback => ({
 })
 const entries = (count: number, from = 0) => Array.from({ length: count }, (_, index) => entry(`t${from + index}`))
 const objection = (now: readonly Comeback[], stored: readonly Comeback[], { cancelled = [], elsewhere = [] }: Others = {}) =>
-  objectionTo({ entries: now, cancelled, hasTable: true }, stored, new Set(elsewhere.map(nameOf)))
+  objectionTo({ entries: now, cancelled, hasTable: true }, stored, new Set(elsewhere.map(nameOf)))?.reason
 interface Others {
   readonly cancelled?: readonly Comeback[]
   readonly elsewhere?: readonly Comeback[]
@@ -42,6 +42,13 @@ it.each<[what: string, now: readonly Comeback[], stored: readonly Comeback[], lo
     entries(1),
     [...entries(1), ...entries(2)],
     '2024-02-1 IU - t0, 2024-02-1 IU - t1',
+  ],
+  [
+    'the new ones are those of another month',
+    entries(2, 9),
+    entries(2),
+    '2024-02-1 IU - t0, 2024-02-1 IU - t1',
+    { elsewhere: entries(9, 9) },
   ],
   ['it is emptied, and one is struck out', [], entries(2), '2024-02-1 IU - t1', { cancelled: entries(1) }],
   ['it is emptied, and one had no day', [], [entry('a', '2024-02-TBA'), entry('b')], '2024-02-1 IU - b'],
@@ -119,6 +126,15 @@ it('reads a page, and reports its rows without an entry', async () => {
     ['warn', { month: '2024-02', line: 6 }, `kcomebacks: ${page}, line 6: it is struck out; the row is left out`],
     ['warn', { month: '2024-02', line: 4 }, `kcomebacks: ${page}, line 4: "~5" is not a time of day; the entry has no time`],
   ])
+})
+
+it.each([
+  ['characters', 'x'.repeat(512 * 1024), 'x'],
+  ['lines', '\n'.repeat(9999), '\r\n'],
+])('reads no page of too many %s', async (_what, most, more) => {
+  expect((await read({ markdown: most })).now).toMatchObject({ entries: [] })
+  const reason = 'Reddit: /wiki/upcoming-releases/2024/february has more than 524288 characters or 10000 lines'
+  await expect(read({ markdown: most + more })).rejects.toMatchObject({ kind: 'malformed', message: reason })
 })
 
 it('counts items of lists like rows without an entry', async () => {

@@ -504,6 +504,17 @@ describe('the update of the comebacks', () => {
       expect(artists()).not.toContain('W')
     })
 
+    it.each(['ABCDEFGHIJ', 'ABC'])('is never believed if it has the page of another month, with rows %s', async (names) => {
+      const december = page('2023/december')
+      reddit.pages.set(december, tableOf(...[...names].map((name) => row('1st', `${name}${name}`, name))))
+      await update({ full: true, force: '2023-12' })
+      const before = entries()
+      reddit.pages.set(january, reddit.pages.get(december) ?? '')
+      expect([await update(), await update(), await update(), await update()]).toEqual([3, 3, 3, 3])
+      expect(entries()).toEqual(before)
+      expect(lastRun().errors[0]).toContain('missing: 2024-01-1 A - a')
+    })
+
     it('is believed if its only row was removed from the table', async () => {
       reddit.pages.set(january, tableOf(...rows('A')))
       expect(await update({ force: '2024-01' })).toBe(0)
