@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Comeback, comebacksDatabase } from '../../databases/kcomebacks.ts'
 import type { RunContext, RunResult } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
+import { weeklyMs } from '../waits.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { type ArchivedMonth, archivePage, readArchive } from './archive.ts'
 import { compare, nameOf } from './compare.ts'
@@ -11,12 +12,6 @@ import { openWiki } from './wiki.ts'
 
 /** After this many consecutive transient failures, older months are not read and keep their stored entries. */
 const maxConsecutiveFailures = 3
-
-/**
- * Interval at which a past month is read again, milliseconds: each costs a request, because Reddit sends no ETag. Half
- * a day less than a week, because daily runs do not start at the same second.
- */
-const pastInterval = 6.5 * 86_400_000
 
 /** The previous month in Korea, `2024-01`: pages of earlier months rarely change. */
 function previousMonth(wall: number): string {
@@ -65,9 +60,10 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
     const state = states.get(key)
     return full || key >= fresh || state?.digest !== digestOf(entriesOf(key)) ? undefined : state
   }
+  // Past months are read weekly: each costs a request, because Reddit sends no ETag.
   const isDue = ({ key }: ArchivedMonth): boolean => {
     const age = clock.wall() - (stateOf(key)?.read ?? Number.NEGATIVE_INFINITY)
-    return age < 0 || age >= pastInterval
+    return age < 0 || age >= weeklyMs
   }
   const due = archive.months.filter(isDue)
   progress.total(due.length)
