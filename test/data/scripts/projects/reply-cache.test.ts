@@ -50,7 +50,8 @@ it('has none without a file, or with one that is too large or cannot be read', a
   expect(await read()).toEqual({})
 })
 
-it.each([null, 5, {}, { etag: 7, body: {} }, { etag: '"a"' }])('has none of a file with the reply %j', async (damaged) => {
-  await store({ origin, replies: { '/1': damaged, '/a': a } })
-  expect(await read()).toEqual({})
+it('leaves out a damaged reply, and keeps the others', async () => {
+  const damaged = { '/1': null, '/2': 5, '/3': {}, '/4': { etag: 7, body: {} }, '/5': { etag: '"a"' } }
+  await store({ origin, replies: { ...damaged, '/a': a } })
+  expect(await read()).toEqual({ '/a': a })
 })
