@@ -43,21 +43,23 @@ const maxLines = 10_000
 /**
  * Why the entries of a page must not replace the stored ones; undefined if they may. Not lost are entries that are struck out or
  * turn up in another month, and announced ones without a day, unless the page has no table any more.
- * @param elsewhere names of the entries of the other months
+ * @param elsewhere names of the entries of the other months, as their pages are now
+ * @param before names of the entries that they had before
  * @param newlyUnparsed number of rows and items without an entry that the page did not have before
  */
 export function objectionTo(
   { entries, cancelled, hasTable }: Pick<MonthNow, 'entries' | 'cancelled' | 'hasTable'>,
   stored: readonly Comeback[],
   elsewhere: ReadonlySet<string>,
-  newlyUnparsed = 0,
+  before: ReadonlySet<string>,
+  newlyUnparsed: number,
 ): Objection | undefined {
   const known = new Set(stored.map(nameOf))
-  const isCopied = (entry: Comeback) => !known.has(nameOf(entry)) && elsewhere.has(nameOf(entry))
+  const isCopied = (entry: Comeback) => !known.has(nameOf(entry)) && before.has(nameOf(entry))
   const present = new Bag([...entries, ...cancelled].map(nameOf))
   const isLost = (entry: Comeback) => (!hasTable || parseDay(entry.date) !== undefined) && !elsewhere.has(nameOf(entry))
   const lost = stored.filter((entry) => !present.take(nameOf(entry)) && isLost(entry))
-  // A changed title is a lost entry and a new one, which no other month has: then this may be the page of that month.
+  // A changed title is a lost entry and a new one, which no other month had: else this may be the page of that month.
   const copied = entries.filter(isCopied).length
   const replaced = entries.length - copied - (stored.length - lost.length)
   const missing = lost.length - Math.max(0, replaced)

@@ -15,11 +15,18 @@ const entry = (title: string, date = '2024-02-1'): Comeback => ({
   links: [],
 })
 const entries = (count: number, from = 0) => Array.from({ length: count }, (_, index) => entry(`t${from + index}`))
-const objection = (now: readonly Comeback[], stored: readonly Comeback[], { cancelled = [], elsewhere = [] }: Others = {}) =>
-  objectionTo({ entries: now, cancelled, hasTable: true }, stored, new Set(elsewhere.map(nameOf)))?.reason
+function objection(
+  now: readonly Comeback[],
+  stored: readonly Comeback[],
+  { cancelled = [], elsewhere = [], before = [] }: Others = {},
+) {
+  const [others, had] = [elsewhere, before].map((list) => new Set(list.map(nameOf))) as [Set<string>, Set<string>]
+  return objectionTo({ entries: now, cancelled, hasTable: true }, stored, others, had, 0)?.reason
+}
 interface Others {
   readonly cancelled?: readonly Comeback[]
   readonly elsewhere?: readonly Comeback[]
+  readonly before?: readonly Comeback[]
 }
 
 it.each<[what: string, now: readonly Comeback[], stored: readonly Comeback[], others?: Others]>([
@@ -30,6 +37,7 @@ it.each<[what: string, now: readonly Comeback[], stored: readonly Comeback[], ot
   ['as many are new as are lost', entries(10, 5), entries(10)],
   ['they are struck out', [], entries(3), { cancelled: entries(3) }],
   ['they are in another month', [], entries(3), { elsewhere: entries(3) }],
+  ['the new ones are in another month too, which had others before', entries(2, 9), entries(2), { elsewhere: entries(9, 9) }],
   ['they had no day', [], [entry('a', '2024-02-TBA'), entry('b', '2024-02-?')]],
 ])('accepts a page if %s', (_what, now, stored, others) => expect(objection(now, stored, others)).toBeUndefined())
 
@@ -48,7 +56,7 @@ it.each<[what: string, now: readonly Comeback[], stored: readonly Comeback[], lo
     entries(2, 9),
     entries(2),
     '2024-02-1 IU - t0, 2024-02-1 IU - t1',
-    { elsewhere: entries(9, 9) },
+    { before: entries(9, 9) },
   ],
   ['it is emptied, and one is struck out', [], entries(2), '2024-02-1 IU - t1', { cancelled: entries(1) }],
   ['it is emptied, and one had no day', [], [entry('a', '2024-02-TBA'), entry('b')], '2024-02-1 IU - b'],
