@@ -11,8 +11,8 @@ import { crossOriginHeaders, registerCors } from './cors.ts'
 import { DirectReplies } from './direct.ts'
 import { createServerFactory, invalidPath, type TimeLimits, timeLimits } from './http-server.ts'
 import { registerOtherMethods } from './other-methods.ts'
-import { compileQuery, isMalformed, parseQuery } from './parameters.ts'
-import { malformedQuery, pathOf, sendProblem } from './replies/problem.ts'
+import { compileQuery, isMalformed, malformedPart, parseQuery } from './parameters.ts'
+import { malformed, pathOf, sendProblem } from './replies/problem.ts'
 
 export interface HttpAppOptions extends BasePathOptions {
   readonly logger: FastifyBaseLogger
@@ -85,7 +85,7 @@ export function createHttpApp({
   })
   // After the onRequest hook of the route, which sets whether pages of other origins may read the reply.
   app.addHook('preValidation', (request, _reply, done) => {
-    done(isMalformed(request.query) ? invalidParameter(malformedQuery) : undefined)
+    done(isMalformed(request.query) ? invalidParameter(malformed(malformedPart(request.url))) : undefined)
   })
   return app
 }

@@ -13,7 +13,7 @@ import { type BasePathOptions, basePathOf, redirectToBase, removeBasePath } from
 import { type ConnectionLimitOptions, createConnectionLimit } from './clients/connection-limit.ts'
 import { routeOtherMethod } from './other-methods.ts'
 import { createPipelineCheck } from './pipelining.ts'
-import { noSniff, pathOf, problemBody, problemHeaders, problemMessage } from './replies/problem.ts'
+import { malformed, noSniff, pathOf, problemBody, problemHeaders, problemMessage } from './replies/problem.ts'
 import { normaliseTarget } from './request-target.ts'
 
 /** Time limits of a listener, in milliseconds. */
@@ -160,7 +160,6 @@ function connectionError({ code, message }: ConnectionError): RequestError {
 
 /** Answers a request whose path is not valid. It has no route, and no hook runs. */
 export function invalidPath(_: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const detail = 'The path is not valid: each "%" must begin the code of a byte, and all bytes must be valid UTF-8.'
   reply.hijack()
-  writeProblem(reply.raw, new RequestError(400, 'INVALID_PATH', detail), request.originalUrl)
+  writeProblem(reply.raw, new RequestError(400, 'INVALID_PATH', malformed('The path')), request.originalUrl)
 }

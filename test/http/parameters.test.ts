@@ -3,6 +3,7 @@ import {
   booleanParameter,
   integerParameter,
   isMalformed,
+  malformedPart,
   optional,
   parseParameters,
   parseQuery,
@@ -73,4 +74,14 @@ describe('a query', () => {
     expect(isMalformed(parseQuery(text))).toBe(true)
     expect(isMalformed(parseQuery('a=1'))).toBe(false)
   })
+
+  it.each([
+    ['/v1/a?limit=%zz', 'Parameter "limit"'],
+    ['/v1/a?a=%25&b.%C3%A9=1%&c=%', 'Parameter "b.é"'],
+    ['/v1/a?a=1&&a=b=%ff', 'Parameter "a"'],
+    [`/?${'x'.repeat(61)}=%`, `Parameter "${'x'.repeat(60)}..."`],
+    ['/?%zz=1', 'The query'],
+    ['/?a%=%', 'The query'],
+    ['/?=%', 'The query'],
+  ])('of %s, the part that is malformed is told', (url, part) => expect(malformedPart(url)).toBe(part))
 })

@@ -66,13 +66,7 @@ export function createUpstream({ signal, clock, log, progress }: UpstreamContext
   const { timeout: timeoutMs = 15_000, maxBytes = 8 * 1024 * 1024, maxWait = 90_000, limitPause = 60_000 } = options
   const { origin, pathname } = new URL(options.baseUrl)
   const root = origin + pathname.replace(/\/$/, '')
-  const client = new HttpClient({
-    timeoutMs,
-    maxBytes,
-    maxRedirects,
-    redirectsTo: `${root.slice(origin.length)}/`,
-    connections: 4,
-  })
+  const client = new HttpClient({ timeoutMs, maxBytes, maxRedirects, redirectsTo: `${root.slice(origin.length)}/` })
   const close = () => void client.close()
   signal.addEventListener('abort', close, { once: true })
   let blockedUntil = 0

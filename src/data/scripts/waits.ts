@@ -4,6 +4,9 @@ import type { Clock } from '../../util/clock.ts'
 /** Maximum wait on behalf of an upstream, milliseconds: headers may contain any value. */
 export const maxWaitMs = 24 * 3_600_000
 
+/** Interval of what runs do once a week, milliseconds: half a day less, because daily runs do not start at the same second. */
+export const weeklyMs = 6.5 * 86_400_000
+
 /** Limits a wait to 0 to {@link maxWaitMs}. */
 export const clampWait = (waitMs: number): number => (Number.isNaN(waitMs) ? 0 : Math.min(Math.max(waitMs, 0), maxWaitMs))
 

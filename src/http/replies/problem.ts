@@ -16,14 +16,15 @@ export const Problem = Type.Object(
   { title: 'Problem' },
 )
 
-/** The error of every route for a query that cannot be decoded. */
-export const malformedQuery = 'The query is not valid: each "%" must begin the code of a byte, and all bytes must be valid UTF-8.'
+/** The error for a part of a URL that cannot be decoded. */
+export const malformed = (part: string): string =>
+  `${part} is not valid: each "%" must begin the code of a byte, and all bytes must be valid UTF-8.`
 
 const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds to wait before the next request' } }
 
 /** The usual error of each status, as an example, and the headers that come with it. */
 const usual: Readonly<Record<number, readonly [code: string, detail: string, headers?: object]>> = {
-  400: ['INVALID_PARAMETER', malformedQuery],
+  400: ['INVALID_PARAMETER', malformed('The query')],
   401: [
     'UNAUTHORIZED',
     'This needs the header "Authorization: Bearer <token>".',

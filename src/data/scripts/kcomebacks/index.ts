@@ -9,9 +9,8 @@ export const kcomebacks = {
   database: 'kcomebacks',
   // Without credentials the public pages are used; one setting without the other is a mistake.
   missingSettings({ redditClientId, redditClientSecret }: ScriptSettings) {
-    if (redditClientId !== undefined && redditClientSecret === undefined) return ['redditClientSecret']
-    if (redditClientId === undefined && redditClientSecret !== undefined) return ['redditClientId']
-    return []
+    if ((redditClientId === undefined) === (redditClientSecret === undefined)) return []
+    return redditClientId === undefined ? ['redditClientId'] : ['redditClientSecret']
   },
   isConfigured: ({ redditClientId }: ScriptSettings) => redditClientId !== undefined,
   run: async (context: RunContext) => (await import('./script.ts')).runKcomebacks(context),

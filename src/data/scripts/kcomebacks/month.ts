@@ -2,6 +2,7 @@ import { describeSlowWork, measureWork } from '../../../util/slow-work.ts'
 import type { Comeback } from '../../databases/kcomebacks.ts'
 import { parseDay } from '../../store/dates.ts'
 import type { RunContext } from '../script.ts'
+import { UpstreamError } from '../upstream-error.ts'
 import { minShare } from '../write-snapshot.ts'
 import type { ArchivedMonth } from './archive.ts'
 import { Bag, type Named, nameOf } from './compare.ts'
@@ -17,35 +18,60 @@ export interface MonthNow {
   readonly reports: readonly string[]
   readonly state: MonthState
   readonly cancelled: readonly Named[]
+  /** Whether the page has a table that may have comebacks. */
+  readonly hasTable: boolean
+}
+
+export interface Objection {
+  readonly reason: string
+  /**
+   * Whether the missing entries may really be gone. Without a table, with the entries of another month, or with as many new rows
+   * and items without an entry, the page has another form instead.
+   */
+  readonly isGone: boolean
 }
 
 /** Maximum number of entries that a message names. */
 const maxNamed = 10
 /** A page may lose so many entries, whatever its length. */
 const minLoss = 1
+/** Reddit limits pages to 512 KiB. */
+const maxLength = 512 * 1024
+/** Far more than any page has: each row takes a fraction of a millisecond. */
+const maxLines = 10_000
 
 /**
  * Why the entries of a page must not replace the stored ones; undefined if they may. Not lost are entries that are struck out or
- * turn up in another month, and announced ones without a day.
- * @param elsewhere names of the entries of the other months
+ * turn up in another month, and announced ones without a day, unless the page has no table any more.
+ * @param elsewhere names of the entries of the other months, as their pages are now
+ * @param before names of the entries that they had before
+ * @param newlyUnparsed number of rows and items without an entry that the page did not have before
  */
 export function objectionTo(
-  { entries, cancelled }: Pick<MonthNow, 'entries' | 'cancelled'>,
+  { entries, cancelled, hasTable }: Pick<MonthNow, 'entries' | 'cancelled' | 'hasTable'>,
   stored: readonly Comeback[],
   elsewhere: ReadonlySet<string>,
-): string | undefined {
+  before: ReadonlySet<string>,
+  newlyUnparsed: number,
+): Objection | undefined {
+  const known = new Set(stored.map(nameOf))
+  const isCopied = (entry: Comeback) => !known.has(nameOf(entry)) && before.has(nameOf(entry))
   const present = new Bag([...entries, ...cancelled].map(nameOf))
-  const isLost = (entry: Comeback) => parseDay(entry.date) !== undefined && !elsewhere.has(nameOf(entry))
+  const isLost = (entry: Comeback) => (!hasTable || parseDay(entry.date) !== undefined) && !elsewhere.has(nameOf(entry))
   const lost = stored.filter((entry) => !present.take(nameOf(entry)) && isLost(entry))
-  // A changed title is a lost entry and a new one.
-  const replaced = entries.length - (stored.length - lost.length)
+  // A changed title is a lost entry and a new one, which no other month had: else this may be the page of that month.
+  const copied = entries.filter(isCopied).length
+  const replaced = entries.length - copied - (stored.length - lost.length)
   const missing = lost.length - Math.max(0, replaced)
   const isEmptied = entries.length === 0 && missing > 0
   const isLarge = missing > minLoss && stored.length - missing < minShare * stored.length
   if (!isEmptied && !isLarge) return undefined
   const names = lost.slice(0, maxNamed).map(({ date, artist, title }) => `${date} ${artist} - ${title}`)
   const more = lost.length > maxNamed ? ` and ${lost.length - maxNamed} more` : ''
-  return `the page has ${entries.length} entries, but ${stored.length} are stored; missing: ${names.join(', ')}${more}`
+  return {
+    reason: `the page has ${entries.length} entries, but ${stored.length} are stored; missing: ${names.join(', ')}${more}`,
+    isGone: hasTable && copied <= minLoss && entries.length + newlyUnparsed < minShare * stored.length,
+  }
 }
 
 /**
@@ -60,8 +86,12 @@ export async function readMonth(
 ): Promise<MonthNow | 'unchanged'> {
   const found = await wiki.read(page)
   if (state?.revision !== undefined && state.revision === found.revision) return 'unchanged'
+  if (found.markdown.length > maxLength || found.markdown.split(/\r\n?|\n/, maxLines + 1).length > maxLines) {
+    const reason = `/wiki/${page} has more than ${maxLength} characters or ${maxLines} lines`
+    throw new UpstreamError('malformed', `Reddit: ${reason}`)
+  }
   const read = () => readMonthPage(found.markdown, { year, month })
-  const { entries, reports, leftOut, notes } = measureWork('scripts', read, (took) =>
+  const { entries, reports, leftOut, notes, hasTable, items } = measureWork('scripts', read, (took) =>
     log.warn({ month: key, took }, describeSlowWork(`kcomebacks: reading ${page}`, took)),
   )
   for (const { line, reason } of reports) {
@@ -74,14 +104,13 @@ export async function readMonth(
   }
   const cancelled = reports.flatMap((report) => report.cancelled ?? [])
   return {
-    entries,
-    cancelled,
+    ...{ entries, cancelled, hasTable },
     rejected: reports.length + leftOut.length,
     reports: [...reports, ...notes].map(({ line, reason }) => `${page}, line ${line}: ${reason}`),
     state: {
       read: clock.wall(),
       digest: digestOf(entries),
-      unparsed: reports.length - cancelled.length,
+      unparsed: reports.length - cancelled.length + leftOut.length + items,
       ...(found.revision !== undefined && { revision: found.revision }),
     },
   }

@@ -48,6 +48,8 @@ export function readMonthPage(markdown: string, month: Month) {
   const notes: RowReport[] = []
   /** Rows that could not be parsed. Every row of the page is in one of these lists. */
   const reports: RowReport[] = page.stray.map((line) => ({ line, reason: 'it is not in a valid table' }))
+  /** Whether there is a table that may have comebacks. */
+  let hasTable = false
   for (const { heading, columns: names, rows } of page.tables) {
     const columns = readColumns(names)
     if (isSoundtracks(heading)) {
@@ -58,6 +60,7 @@ export function readMonthPage(markdown: string, month: Month) {
       reports.push(...rows.map(({ line }) => ({ line, reason: 'its table has no columns Day and Artist' })))
       continue
     }
+    hasTable = true
     let above = nothingAbove
     for (const { line, cells, hasCutLink } of rows) {
       const read = readRow(cells, columns, above, month)
@@ -69,5 +72,5 @@ export function readMonthPage(markdown: string, month: Month) {
       } else reports.push({ line, reason: read.problem, ...(read.cancelled && { cancelled: read.cancelled }) })
     }
   }
-  return { entries, reports: reports.sort((a, b) => a.line - b.line), leftOut, notes }
+  return { entries, reports: reports.sort((a, b) => a.line - b.line), leftOut, notes, hasTable, items: page.items }
 }

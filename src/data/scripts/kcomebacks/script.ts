@@ -2,21 +2,16 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Comeback, comebacksDatabase } from '../../databases/kcomebacks.ts'
 import type { RunContext, RunResult } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
-import { minShare, snapshotPath, writeSnapshot } from '../write-snapshot.ts'
+import { weeklyMs } from '../waits.ts'
+import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { type ArchivedMonth, archivePage, readArchive } from './archive.ts'
 import { compare, nameOf } from './compare.ts'
-import { type MonthNow, objectionTo, readMonth } from './month.ts'
+import { type MonthNow, type Objection, objectionTo, readMonth } from './month.ts'
 import { digestOf, type MonthState, readStates, readStored, writeStates } from './stored.ts'
 import { openWiki } from './wiki.ts'
 
 /** After this many consecutive transient failures, older months are not read and keep their stored entries. */
 const maxConsecutiveFailures = 3
-
-/**
- * Interval at which a past month is read again, milliseconds: each costs a request, because Reddit sends no ETag. Half
- * a day less than a week, because daily runs do not start at the same second.
- */
-const pastInterval = 6.5 * 86_400_000
 
 /** The previous month in Korea, `2024-01`: pages of earlier months rarely change. */
 function previousMonth(wall: number): string {
@@ -65,9 +60,10 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
     const state = states.get(key)
     return full || key >= fresh || state?.digest !== digestOf(entriesOf(key)) ? undefined : state
   }
+  // Past months are read weekly: each costs a request, because Reddit sends no ETag.
   const isDue = ({ key }: ArchivedMonth): boolean => {
     const age = clock.wall() - (stateOf(key)?.read ?? Number.NEGATIVE_INFINITY)
-    return age < 0 || age >= pastInterval
+    return age < 0 || age >= weeklyMs
   }
   const due = archive.months.filter(isDue)
   progress.total(due.length)
@@ -85,8 +81,10 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
     freshRead ||= key >= fresh
   }
   /** Accepts a page unless it has lost entries. @returns why it has not accepted it */
-  const judge = (key: string, now: MonthNow): string | undefined => {
-    const objection = objectionTo(now, entriesOf(key), namesElsewhere(key, current))
+  const judge = (key: string, now: MonthNow): Objection | undefined => {
+    const newlyUnparsed = (now.state.unparsed ?? 0) - (states.get(key)?.unparsed ?? 0)
+    const [elsewhere, before] = [namesElsewhere(key, current), namesElsewhere(key, stored.months)]
+    const objection = objectionTo(now, entriesOf(key), elsewhere, before, newlyUnparsed)
     if (objection === undefined) accept(key, now)
     return objection
   }
@@ -133,17 +131,14 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
     const { digest } = now.state
     const before: MonthState = states.get(key) ?? { read: 0, digest: '' }
     const times = before.refused?.digest === digest ? before.refused.times + 1 : 1
-    // If as many other rows cannot be parsed, the entries are not gone: the page has another form.
-    const newlyUnparsed = (now.state.unparsed ?? 0) - (before.unparsed ?? 0)
-    const isGone = now.entries.length + newlyUnparsed < minShare * entriesOf(key).length
-    if (!(times >= believedTimes && isGone) && force !== key && !(force === true && isOnly)) {
+    if (!(times >= believedTimes && objection.isGone) && force !== key && !(force === true && isOnly)) {
       unread++
       states.set(key, { ...before, refused: { digest, times } })
-      fail(`${page}: ${objection}; ${isOnly ? '--force' : `--force=${key}`} accepts it; ${kept(key)}`)
+      fail(`${page}: ${objection.reason}; ${isOnly ? '--force' : `--force=${key}`} accepts it; ${kept(key)}`)
       continue
     }
     mayShrink = true
-    log.warn({ month: key, times }, `kcomebacks: ${page}: ${objection}; it replaces the stored entries`)
+    log.warn({ month: key, times }, `kcomebacks: ${page}: ${objection.reason}; it replaces the stored entries`)
     accept(key, now)
   }
 

@@ -21,6 +21,7 @@ const isDelimiter = (line: string): boolean => line.includes('|') && splitRow(li
 const isHeader = (line: string): boolean => /artist/i.test(line) && /day|date|title|album/i.test(line)
 const isUnderline = (line: string): boolean => /^(?:=+|-+)[ \t]*$/.test(line)
 const definition = /^ {0,3}\[[^\]]+\]:\s*\S/
+const listItem = /^\s*(?:[*+-]|\d{1,3}[.)])\s+\S/
 
 /** More columns than any table has; further cells are ignored. */
 const maxColumns = 40
@@ -49,6 +50,8 @@ export function readTables(source: string) {
   const tables: Table[] = []
   /** Lines that start like a row but are not in a valid table. */
   const stray: number[] = []
+  /** Number of items of lists. */
+  let items = 0
   let heading = ''
   let rows: TableRow[] | undefined
   for (let index = 0; index < lines.length; index++) {
@@ -66,11 +69,13 @@ export function readTables(source: string) {
       rows.push({ line: index + 1, cells: render(line), hasCutLink: cutLink.test(line) })
     } else if (line.startsWith('|')) {
       if (!isDelimiter(line)) stray.push(index + 1)
+    } else if (listItem.test(line)) {
+      items++
     } else if (line.startsWith('#') || (line !== '' && isUnderline(next))) {
       heading = render(line.replace(/^#{1,6}|(?<!#)#+$/g, ''))
         .map(({ text }) => text)
         .join('|')
     }
   }
-  return { tables, stray }
+  return { tables, stray, items }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { readTextIfExists } from '../../../util/files.ts'
 import { isRecord } from '../../../util/is-record.ts'
 import { parseJson } from '../../../util/json.ts'
+import { weeklyMs } from '../waits.ts'
 
 /** Some 100 bytes for each song. */
 const maxBytes = 64 * 1024 * 1024
@@ -44,14 +45,12 @@ export const describeSetAside = (song: FailedSong): string =>
 
 /** After this many failures, a song is tried again only weekly. */
 const maxFailures = 3
-/** Half a day less than a week, because daily runs do not start at the same second. Milliseconds. */
-const setAsideInterval = 6.5 * 86_400_000
 
 export const isSetAside = ({ failures }: FailedSong): boolean => failures >= maxFailures
 
 /** Whether a run should try the song again now. @param wall Unix milliseconds */
 export const isDue = (song: FailedSong, wall: number): boolean =>
-  !isSetAside(song) || wall < song.tried || wall - song.tried >= setAsideInterval
+  !isSetAside(song) || wall < song.tried || wall - song.tried >= weeklyMs
 
 function parseLine(line: string): unknown {
   try {

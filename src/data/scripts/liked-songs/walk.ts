@@ -33,12 +33,14 @@ function findGap(offset: number, { items, total }: LikedPage): UpstreamError | u
 
 /**
  * Reads the pages, which overlap by one: without the last item of the page before, songs were unliked meanwhile. Those after them
- * have moved up, and the walk starts again, so that none is missed.
+ * have moved up, and the walk starts again, so that none is missed. So it does if a page is repeated.
  */
 export async function walkLikedSongs({ likedSongs, known, isWhole, onPage }: WalkOptions): Promise<Walk> {
   const found = new Map<string, Song>()
   /** Keys of all items so far. */
   const seen = new Set<string>()
+  /** Key of the last item of the page before. */
+  let last: string | undefined
   const end = (error?: UpstreamError): Walk => ({ songs: [...found.values()], ...(error && { error }) })
   for (let [offset, restarts] = [0, 0]; ; ) {
     const page = await likedSongs(offset)
@@ -46,12 +48,15 @@ export async function walkLikedSongs({ likedSongs, known, isWhole, onPage }: Wal
     if (gap !== undefined) return end(gap)
     const { items, total } = page
     const unseen = items.filter(({ key }) => !seen.has(key))
-    if (offset > 0 && unseen.length === items.length) {
+    // It ends like the page before: new songs have moved the list down by a page, or Spotify has sent that page again.
+    const isRepeated = items.length > 1 && items.at(-1)?.key === last
+    if (offset > 0 && (isRepeated || unseen.length === items.length)) {
       if (++restarts > maxRestarts) {
         const message = `the liked songs of Spotify changed ${restarts} times while they were read; the next run reads them again`
         return end(new UpstreamError('malformed', message))
       }
       offset = 0
+      last = undefined
       continue
     }
     const songs = items.flatMap(({ song }) => song ?? [])
@@ -62,5 +67,6 @@ export async function walkLikedSongs({ likedSongs, known, isWhole, onPage }: Wal
     const next = offset + items.length
     if (next >= total || (isKnown && !isWhole)) return end()
     offset = next - 1
+    last = items.at(-1)?.key
   }
 }

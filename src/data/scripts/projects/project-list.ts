@@ -41,17 +41,6 @@ const defaults = Object.fromEntries(
 /** Fields that the script writes: ignored, so that a published file can be used as the list. */
 const ignored = ['languages', 'last_update', 'updated']
 
-/** The list is not valid. The message has every mistake, one per line. */
-export class ProjectListError extends Error {
-  override readonly name = 'ProjectListError'
-  readonly problems: readonly string[]
-
-  constructor(problems: readonly string[], cause?: unknown) {
-    super(problems.join('\n'), cause === undefined ? {} : { cause })
-    this.problems = problems
-  }
-}
-
 const shown = (value: unknown): string => {
   const text = JSON.stringify(value) ?? 'missing'
   return text.length > 60 ? `${text.slice(0, 60)}...` : text
@@ -79,19 +68,20 @@ function isBlank(entry: unknown): boolean {
 /**
  * Parses `projects.config.json`: a JSON array of projects.
  * @param name of the file, for messages
- * @throws ProjectListError with every mistake
+ * @returns the projects, and every mistake; with one the list must not be used
  */
-export function readProjectList(text: string, name: string): readonly ListedProject[] {
+export function readProjectList(text: string, name: string) {
+  const problems: string[] = []
+  const projects: ListedProject[] = []
+  const fail = (problem: string) => ({ projects, problems: [`${name} is ${problem}`] })
   let parsed: unknown
   try {
     parsed = parseJson(text)
   } catch (error) {
     const { message, cause } = error as SyntaxError
-    throw new ProjectListError([`${name} is ${message}${cause instanceof Error ? `: ${cause.message}` : ''}`], error)
+    return fail(`${message}${cause instanceof Error ? `: ${cause.message}` : ''}`)
   }
-  if (!Array.isArray(parsed)) throw new ProjectListError([`${name} is ${shown(parsed)}; expected an array of projects`])
-  const problems: string[] = []
-  const projects: ListedProject[] = []
+  if (!Array.isArray(parsed)) return fail(`${shown(parsed)}; expected an array of projects`)
   const seen = new Map<string, number>()
   for (const [index, given] of (parsed as readonly unknown[]).entries()) {
     if (isBlank(given)) continue
@@ -105,6 +95,5 @@ export function readProjectList(text: string, name: string): readonly ListedProj
     if (first === undefined) seen.set(repository.toLowerCase(), index)
     else problems.push(`${place}.gh_api is ${shown(repository)}, the same as [${first}]; expected each repository once`)
   }
-  if (problems.length > 0) throw new ProjectListError(problems)
-  return projects
+  return { projects, problems }
 }

@@ -5,7 +5,7 @@ import type { Outcome, RunContext, RunResult } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
 import { readPublished, snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { createGithub, type GithubOptions, type Repository, repositoryPath } from './github.ts'
-import { type ListedProject, ProjectListError, projectListPath, readProjectList } from './project-list.ts'
+import { type ListedProject, projectListPath, readProjectList } from './project-list.ts'
 import { inOrder, isSame, keyOf, type PublishedProject, publish } from './publish.ts'
 import { readReplies, writeReplies } from './reply-cache.ts'
 
@@ -19,12 +19,10 @@ async function readList({ values, dataDir, log }: RunContext): Promise<readonly 
   const file = projectListPath(values, dataDir)
   const name = basename(file)
   try {
-    return readProjectList(decodeText(await readFileUpTo(file, maxListBytes)), name)
+    const { projects, problems } = readProjectList(decodeText(await readFileUpTo(file, maxListBytes)), name)
+    for (const problem of problems) log.warn(`projects: ${problem}`)
+    return problems.length > 0 ? { outcome: 'failed', errors: problems } : projects
   } catch (error) {
-    if (error instanceof ProjectListError) {
-      for (const problem of error.problems) log.warn(`projects: ${problem}`)
-      return { outcome: 'failed', errors: error.problems }
-    }
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     const isDefault = values.projectsConfig === undefined
     const what = isDefault ? `${name} does not exist in DATA_DIR` : `${name}, the file in PROJECTS_CONFIG, does not exist`

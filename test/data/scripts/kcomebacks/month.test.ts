@@ -15,11 +15,18 @@ const entry = (title: string, date = '2024-02-1'): Comeback => ({
   links: [],
 })
 const entries = (count: number, from = 0) => Array.from({ length: count }, (_, index) => entry(`t${from + index}`))
-const objection = (now: readonly Comeback[], stored: readonly Comeback[], { cancelled = [], elsewhere = [] }: Others = {}) =>
-  objectionTo({ entries: now, cancelled }, stored, new Set(elsewhere.map(nameOf)))
+function objection(
+  now: readonly Comeback[],
+  stored: readonly Comeback[],
+  { cancelled = [], elsewhere = [], before = [] }: Others = {},
+) {
+  const [others, had] = [elsewhere, before].map((list) => new Set(list.map(nameOf))) as [Set<string>, Set<string>]
+  return objectionTo({ entries: now, cancelled, hasTable: true }, stored, others, had, 0)?.reason
+}
 interface Others {
   readonly cancelled?: readonly Comeback[]
   readonly elsewhere?: readonly Comeback[]
+  readonly before?: readonly Comeback[]
 }
 
 it.each<[what: string, now: readonly Comeback[], stored: readonly Comeback[], others?: Others]>([
@@ -30,6 +37,7 @@ it.each<[what: string, now: readonly Comeback[], stored: readonly Comeback[], ot
   ['as many are new as are lost', entries(10, 5), entries(10)],
   ['they are struck out', [], entries(3), { cancelled: entries(3) }],
   ['they are in another month', [], entries(3), { elsewhere: entries(3) }],
+  ['the new ones are in another month too, which had others before', entries(2, 9), entries(2), { elsewhere: entries(9, 9) }],
   ['they had no day', [], [entry('a', '2024-02-TBA'), entry('b', '2024-02-?')]],
 ])('accepts a page if %s', (_what, now, stored, others) => expect(objection(now, stored, others)).toBeUndefined())
 
@@ -42,6 +50,13 @@ it.each<[what: string, now: readonly Comeback[], stored: readonly Comeback[], lo
     entries(1),
     [...entries(1), ...entries(2)],
     '2024-02-1 IU - t0, 2024-02-1 IU - t1',
+  ],
+  [
+    'the new ones are those of another month',
+    entries(2, 9),
+    entries(2),
+    '2024-02-1 IU - t0, 2024-02-1 IU - t1',
+    { before: entries(9, 9) },
   ],
   ['it is emptied, and one is struck out', [], entries(2), '2024-02-1 IU - t1', { cancelled: entries(1) }],
   ['it is emptied, and one had no day', [], [entry('a', '2024-02-TBA'), entry('b')], '2024-02-1 IU - b'],
@@ -105,6 +120,7 @@ it('reads a page, and reports its rows without an entry', async () => {
   expect(now).toEqual({
     entries: found,
     cancelled: [{ artist: 'IU', title: 'd' }],
+    hasTable: true,
     rejected: 2,
     reports: [
       `${page}, line 5: it has no artist`,
@@ -120,6 +136,23 @@ it('reads a page, and reports its rows without an entry', async () => {
   ])
 })
 
+it.each([
+  ['characters', 'x'.repeat(512 * 1024), 'x'],
+  ['lines', '\n'.repeat(9999), '\r\n'],
+])('reads no page of too many %s', async (_what, most, more) => {
+  expect((await read({ markdown: most })).now).toMatchObject({ entries: [] })
+  const reason = 'Reddit: /wiki/upcoming-releases/2024/february has more than 524288 characters or 10000 lines'
+  await expect(read({ markdown: most + more })).rejects.toMatchObject({ kind: 'malformed', message: reason })
+})
+
+it('counts items of lists like rows without an entry', async () => {
+  const items = ['* a', '  - b', '+ c', '12. d', '3) e', '**not**', '--', '-', 'f']
+  expect((await read({ markdown: `${items.join('\n')}\n\n${head}|1st|18:00|IU|a\n* g\n` })).now).toMatchObject({
+    hasTable: true,
+    state: { unparsed: 6 },
+  })
+})
+
 it('says how many rows of soundtracks are left out', async () => {
   const row = '|1st|18:00|IU|a'
   const page = 'kcomebacks: upcoming-releases/2024/february'
@@ -127,9 +160,10 @@ it('says how many rows of soundtracks are left out', async () => {
   expect(now).toEqual({
     entries: [],
     cancelled: [],
+    hasTable: false,
     rejected: 2,
     reports: [],
-    state: { read: 1234, digest: digestOf([]), unparsed: 0 },
+    state: { read: 1234, digest: digestOf([]), unparsed: 2 },
   })
   expect(logged).toEqual([['info', { month: '2024-02', rows: 2 }, `${page}: 2 rows of soundtracks left out`]])
   const single = await read({ markdown: `# OST\n${head}${row}` })

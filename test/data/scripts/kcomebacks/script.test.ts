@@ -475,6 +475,54 @@ describe('the update of the comebacks', () => {
       expect(entries().filter(({ date }) => date.startsWith('2024-01'))).toEqual([])
     })
 
+    const list = rows('ABCDEFGHIJ').map((line) => `* ${line.replaceAll('|', ' ')}`)
+    it.each<[what: string, text: string]>([
+      ['a text', 'see you soon'],
+      ['empty', ''],
+      ['a list', list.join('\n')],
+      ['a list beside its table', tableOf(row('1st', 'A', 'a'), '', ...list)],
+      ['a table of soundtracks', tableOf(...rows('ABCDEFGHIJ')).replace('Scheduled Releases', 'OSTs of January')],
+      ['one beside another table', `${tableOf()}\n${tableOf(...rows('ABCDEFGHIJ')).replace('Scheduled', 'OST')}`],
+    ])('is never believed if its page has become %s', async (_what, text) => {
+      reddit.pages.set(january, text)
+      expect([await update(), await update(), await update(), await update()]).toEqual([3, 3, 3, 3])
+      expect(entries().filter(({ date }) => date.startsWith('2024-01'))).toHaveLength(10)
+      expect(await update({ force: '2024-01' })).toBe(0)
+      expect(entries().filter(({ date }) => date.startsWith('2024-01')).length).toBeLessThan(2)
+    })
+
+    it('keeps announced entries without a day if its page has become a text', async () => {
+      const announced = tableOf(row('TBA', 'V', 'v'), row('TBA', 'W', 'w'))
+      reddit.pages.set(january, announced)
+      expect(await update({ force: '2024-01' })).toBe(0)
+      reddit.pages.set(january, 'see you soon')
+      expect([await update(), await update(), await update()]).toEqual([3, 3, 3])
+      expect(lastRun().errors[0]).toContain('missing: 2024-01-TBA V - v, 2024-01-TBA W - w')
+      expect(artists()).toContain('VW')
+      reddit.pages.set(january, tableOf(row('TBA', 'V', 'v')))
+      expect(await update()).toBe(0)
+      expect(artists()).not.toContain('W')
+    })
+
+    it.each(['ABCDEFGHIJ', 'ABC'])('is never believed if it has the page of another month, with rows %s', async (names) => {
+      const december = page('2023/december')
+      reddit.pages.set(december, tableOf(...[...names].map((name) => row('1st', `${name}${name}`, name))))
+      await update({ full: true, force: '2023-12' })
+      const before = entries()
+      reddit.pages.set(january, reddit.pages.get(december) ?? '')
+      expect([await update(), await update(), await update(), await update()]).toEqual([3, 3, 3, 3])
+      expect(entries()).toEqual(before)
+      expect(lastRun().errors[0]).toContain('missing: 2024-01-1 A - a')
+    })
+
+    it('is believed if its only row was removed from the table', async () => {
+      reddit.pages.set(january, tableOf(...rows('A')))
+      expect(await update({ force: '2024-01' })).toBe(0)
+      reddit.pages.set(january, `No release yet.\n\n${tableOf()}`)
+      expect([await update(), await update(), await update()]).toEqual([3, 3, 0])
+      expect(entries().filter(({ date }) => date.startsWith('2024-01'))).toEqual([])
+    })
+
     it('is believed although it always had rows that cannot be parsed', async () => {
       const others = Array.from({ length: 6 }, () => '|1st|18:00||*x*')
       reddit.pages.set(january, tableOf(...rows('ABCDEFGHIJ'), ...others))

@@ -183,6 +183,28 @@ it('ends without the rest if they are unliked all the time', async () => {
   })
 })
 
+it.each([120, 99])('does not take a list of %i songs for read if Spotify sends the first page again and again', async (total) => {
+  music.intercept = (path, response) => {
+    if (!path.endsWith('/me/tracks')) return false
+    json(response, 200, { items: songs(total).slice(0, 50), total })
+    return true
+  }
+  const { found, offsets, error } = await walk()
+  expect(offsets).toEqual([0, 49, 0, 49, 0, 49, 0, 49])
+  expect(found).toEqual(ids(total, total - 49))
+  expect(error).toMatchObject({ kind: 'malformed', message: expect.stringContaining('the next run reads them again') })
+})
+
+it('starts again if as many songs are liked meanwhile as a page has new ones', async () => {
+  music.items = songs(120)
+  changeAfter(1, () => {
+    music.items = songs(169)
+  })
+  const { found, offsets } = await walk()
+  expect(offsets).toEqual([0, 49, 0, 49, 98, 147])
+  expect(found).toEqual(expect.arrayContaining(ids(169)))
+})
+
 it('starts again although songs after them are known', async () => {
   music.items = songs(200)
   changeAfter(1, () => {

@@ -1,21 +1,16 @@
 import { join, resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { loadConfig } from '../../../../src/config/config.ts'
-import { ProjectListError, projectListPath, readProjectList } from '../../../../src/data/scripts/projects/project-list.ts'
+import { projectListPath, readProjectList } from '../../../../src/data/scripts/projects/project-list.ts'
 import { scriptSettings } from '../../../../src/data/scripts/script.ts'
 
-const read = (value: unknown) => readProjectList(JSON.stringify(value), 'my.json')
-
-function errorOf(text: string): ProjectListError {
-  try {
-    readProjectList(text, 'my.json')
-  } catch (error) {
-    if (error instanceof ProjectListError) return error
-    throw error
-  }
-  return expect.fail('it is accepted')
+function read(value: unknown) {
+  const { projects, problems } = readProjectList(JSON.stringify(value), 'my.json')
+  expect(problems).toEqual([])
+  return projects
 }
-const problemsOf = (value: unknown) => errorOf(JSON.stringify(value)).problems
+const problemsIn = (text: string) => readProjectList(text, 'my.json').problems
+const problemsOf = (value: unknown) => problemsIn(JSON.stringify(value))
 
 const lamp = {
   ...{ title: 'Lamp', description: 'It shines', status: 'beta', statuscolor: 'orange', categories: ['light'] },
@@ -115,23 +110,14 @@ it('expects each repository once, in any letter case', () => {
   expect(read(entries.slice(0, 2))).toHaveLength(2)
 })
 
-it('has every mistake in its message', () => {
-  const error = errorOf('[1, 2]')
-  expect(error.message).toBe('my.json: [0] is 1; expected a project\nmy.json: [1] is 2; expected a project')
-  expect([error.name, 'cause' in error]).toEqual(['ProjectListError', false])
-})
-
 it.each([
   ['{}', 'my.json is {}; expected an array of projects'],
   ['null', 'my.json is null; expected an array of projects'],
   [`${'['.repeat(600)}${']'.repeat(600)}`, 'my.json is nested deeper than 512 levels'],
 ])('rejects %s', (text, message) => {
-  expect(errorOf(text).problems).toEqual([message])
+  expect(problemsIn(text)).toEqual([message])
 })
 
 it('says where a text is not JSON', () => {
-  const error = errorOf('[{"title": x}]')
-  const { cause } = error.cause as Error
-  expect((cause as Error).message).not.toBe('')
-  expect(error.problems).toEqual([`my.json is not valid JSON: ${(cause as Error).message}`])
+  expect(problemsIn('[{"title": x}]')).toEqual([expect.stringMatching(/^my\.json is not valid JSON: .*"?x/)])
 })
