@@ -78,7 +78,7 @@ export function createGraph(place: HTMLElement, hasAll: boolean) {
     const index = plot?.cursor.idx ?? null
     const isAnyShown = lines.some(isShown)
     drawList(
-      h('div', { role: 'group', 'aria-label': texts.graph.toggles }, [
+      h('div', {}, [
         lines.map((line, position) => {
           const value =
             (index === null ? undefined : plot?.data[position + 1]?.[index]) ?? (index === null ? current.get(line.server) : null)
@@ -86,11 +86,9 @@ export function createGraph(place: HTMLElement, hasAll: boolean) {
             'button',
             { type: 'button', 'aria-pressed': String(isShown(line)), 'data-line': position, title: nameOf(line.server) },
             [
-              [
-                h('i', { style: { background: colors[position] ?? '' } }),
-                h('span', {}, h('bdi', {}, nameOf(line.server))),
-                h('b', {}, format.integer(value ?? null)),
-              ],
+              h('i', { style: { background: colors[position] ?? '' } }),
+              h('span', {}, h('bdi', {}, nameOf(line.server))),
+              h('b', {}, format.integer(value ?? null)),
             ],
           )
         }),
