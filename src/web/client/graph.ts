@@ -7,7 +7,7 @@ import { viewDataTable } from '../view/parts.ts'
 import type { PageServer } from '../view/types.ts'
 import { axesOf, color, points } from './chart-options.ts'
 import { contextNow } from './chrome.ts'
-import { create, createSlot } from './dom.ts'
+import { create, createSlot, openTable } from './dom.ts'
 import { loadEvery, loadJson, serviceTime } from './request.ts'
 
 /** A line of the graph. */
@@ -136,7 +136,7 @@ export function createGraph(place: HTMLElement, hasAll: boolean) {
 
   /** Fills the table, newest first, if it is open. */
   function showTable(): void {
-    const table = place.querySelector('.as-table[open] > div')
+    const table = openTable(place, 'graph')
     if (table === null || loaded === undefined) return
     const { texts, format } = contextNow()
     const { from, step, total } = loaded
