@@ -103,7 +103,7 @@ export const brandLinks: typeof anyLinks = {
 /** The grounds of text in the accent colour that contrast least with it, and the text that it is mixed with: see palette.css. */
 const grounds = { light: { background: '#e2e5ea', text: '#1a1f27' }, dark: { background: '#272d36', text: '#e8ebf0' } }
 
-const footerStyles = `.foot{display:flex;flex-wrap:wrap;gap:.4rem 1.2rem;max-width:1560px;margin:0 auto;padding:0 1rem 2rem;color:var(--muted);overflow-wrap:anywhere}.foot p{margin:0}.foot a{color:var(--accent);text-decoration:underline}.logo{object-fit:contain}`
+const footerStyles = `.foot{display:flex;flex-wrap:wrap;gap:.4rem 1.2rem;max-width:97.5rem;margin:0 auto;padding:0 1rem 2rem;color:var(--muted);overflow-wrap:anywhere}.foot p{margin:0}.foot a{color:var(--accent);text-decoration:underline}.logo{object-fit:contain}`
 
 function stylesOf({ accent }: Brand): string {
   if (accent === undefined) return footerStyles

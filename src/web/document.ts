@@ -3,7 +3,7 @@ import { createPauses } from '../util/pauses.ts'
 import type { AssetNames } from './assets.ts'
 import type { Density } from './view/card.ts'
 import type { ViewContext } from './view/context.ts'
-import { h, htmlParts, toHtml, type ViewElement } from './view/node.ts'
+import { type Child, h, htmlParts, toHtml, type ViewElement } from './view/node.ts'
 import type { Tab } from './view/summary.ts'
 
 export interface PageDocument {
@@ -31,15 +31,15 @@ export interface LinkPreview {
   readonly image?: string
 }
 
-const viewPreview = ({ url, title, description, image }: LinkPreview): readonly ViewElement[] => {
-  const property = (name: string, content: string) => h('meta', { property: name, content })
+const viewPreview = ({ url, title, description, image }: LinkPreview): Child => {
+  const property = (name: string, content?: string) => content !== undefined && h('meta', { property: name, content })
   return [
     h('meta', { name: 'description', content: description }),
-    ...(url === undefined ? [] : [property('og:url', url)]),
+    property('og:url', url),
     property('og:type', 'website'),
     property('og:title', title),
     property('og:description', description),
-    ...(image === undefined ? [] : [property('og:image', image)]),
+    property('og:image', image),
     h('meta', { name: 'twitter:card', content: image === undefined ? 'summary' : 'summary_large_image' }),
   ]
 }
@@ -60,29 +60,28 @@ export async function renderDocument(
 ): Promise<string> {
   const asset = (name: string) => `${root}page/assets/${name}`
   const style = (href: string) => h('link', { rel: 'stylesheet', href })
-  const head = [
+  const head = h('head', {}, [
     h('meta', { charset: 'utf-8' }),
     h('title', {}, tab.title),
     h('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),
     h('meta', { name: 'color-scheme', content: 'light dark' }),
     h('meta', { name: 'theme-color', media: '(prefers-color-scheme: light)', content: '#f5f6f8' }),
     h('meta', { name: 'theme-color', media: '(prefers-color-scheme: dark)', content: '#0f1216' }),
-    ...(preview === undefined ? [] : viewPreview(preview)),
-    ...(canonical === undefined ? [] : [h('link', { rel: 'canonical', href: canonical })]),
+    preview && viewPreview(preview),
+    canonical !== undefined && h('link', { rel: 'canonical', href: canonical }),
     h('script', { src: asset(assets['theme.js']) }),
     style(asset(assets[`${entry}.css`])),
-    ...(brand === undefined ? [] : [style(root + brand.styles)]),
+    brand && style(root + brand.styles),
     h('link', { rel: 'icon', type: 'image/svg+xml', href: `${root}page/${tab.icon}.svg`, id: 'icon' }),
-    ...(feed === undefined
-      ? []
-      : [h('link', { rel: 'alternate', type: 'application/atom+xml', title: texts.server.incidents, href: feed })]),
+    feed !== undefined &&
+      h('link', { rel: 'alternate', type: 'application/atom+xml', title: texts.server.incidents, href: feed }),
     h('link', { rel: 'manifest', href: `${root}page/manifest.webmanifest` }),
     h('script', { type: 'module', src: asset(assets[`${entry}.js`]) }),
     h('noscript', {}, style(asset(assets['plain.css']))),
-  ]
+  ])
   // Not a view: the text of a script is not escaped like other text.
   const script = `<script type="application/json" id="data">${data}</script>`
-  let html = `<!doctype html><html lang="${texts.language}"${density === undefined ? '' : ` data-density="${density}"`}><head>${head.map(toHtml).join('')}</head><body>`
+  let html = `<!doctype html><html lang="${texts.language}"${density === undefined ? '' : ` data-density="${density}"`}>${toHtml(head)}<body>`
   const pauses = createPauses()
   for (const element of body) {
     for (const part of htmlParts(element, rowDepth)) {

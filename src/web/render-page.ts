@@ -48,7 +48,6 @@ export interface FleetPast {
 export async function renderFleet(page: FleetPage, assets: AssetNames, past: FleetPast, context: ViewContext): Promise<string> {
   const { servers } = page
   const { format } = context
-  const { noScript } = context.texts.connection
   const groups = groupsOf(servers).filter((group) => group !== null)
   const rows = await mapInSlices(servers, (server) => viewRow(server, context))
   const data = await fleetJson(page)
@@ -61,7 +60,7 @@ export async function renderFleet(page: FleetPage, assets: AssetNames, past: Fle
       viewControls(groups, context, servers),
       h('p', { id: 'empty', class: 'empty', hidden: servers.length > 0 }, context.texts.noServers),
       h('div', { id: 'cards' }, await viewSections(servers, density, past, context)),
-      h('noscript', {}, [h('p', { class: 'note' }, `${noScript} (${format.dateTime(page.at)} UTC)`), viewTable(rows, context)]),
+      h('noscript', {}, [viewLoaded(page.at, context), viewTable(rows, context)]),
     ],
     context,
   )
@@ -76,6 +75,10 @@ export async function renderFleet(page: FleetPage, assets: AssetNames, past: Fle
     context,
   )
 }
+
+/** For readers without JavaScript: from when the values are. */
+const viewLoaded = (at: number, { texts, format }: ViewContext): ViewElement =>
+  h('p', { class: 'note' }, `${texts.connection.noScript} (${format.dateTime(at)} UTC)`)
 
 /** @param rows one for each server; for readers without JavaScript */
 const viewTable = (rows: readonly ViewElement[], { texts: { table } }: ViewContext): ViewElement =>
@@ -152,6 +155,7 @@ export function renderServer(
   const body = bodyOf(
     [
       h('p', { class: 'crumb' }, h('a', { href: context.root || './' }, `← ${context.texts.backToServers}`)),
+      h('noscript', {}, viewLoaded(context.now, context)),
       h('div', { id: 'head' }, viewServerHead(details, context)),
       h('div', { id: 'body' }, viewServerBody(details, context)),
       h('div', { id: 'charts' }, context.isPublic !== false && viewCharts(details, context)),

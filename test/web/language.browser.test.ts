@@ -18,6 +18,17 @@ it.skipIf(!hasTool('chromium'))('the page stays German while it is live', async 
   const isCut = (selector: string) =>
     page.evaluate(`[...document.querySelectorAll('${selector}')].some((e) => e.scrollHeight > e.clientHeight + 1)`)
   expect([await isCut('.card'), await isCut('.lines button')]).toEqual([false, false])
+  // Nor with text of twice the usual size, which the browser is set to.
+  const session = await page.context().newCDPSession(page)
+  const setFontSize = (standard: number) => session.send('Page.setFontSizes', { fontSizes: { standard } })
+  await setFontSize(32)
+  await page.setViewportSize({ width: 1440, height: 900 })
+  for (const density of ['Zeilen', 'Karten']) {
+    await page.getByRole('button', { name: density }).click()
+    expect([await isCut('.card'), await isCut('.lines button'), await isCut('.chip')]).toEqual([false, false, false])
+  }
+  await page.getByRole('button', { name: 'Zeilen' }).click()
+  await setFontSize(16)
   await page.setViewportSize({ width: 320, height: 900 })
   fleet.scripts.lobby = { status: { playersOnline: 1_234_567, playersMax: 2_147_483_647 } }
   await fleet.pollAll()

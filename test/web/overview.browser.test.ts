@@ -53,6 +53,12 @@ describe.skipIf(!hasTool('chromium'))('the page of all servers in a browser', ()
       const headings = "[...document.querySelectorAll('#cards summary')].map((e) => e.scrollHeight <= e.clientHeight)"
       expect(await page.evaluate<boolean[]>(headings), `${width} px`).not.toContain(false)
       expect(await page.evaluate('shift'), `${width} px`).toBeLessThan(0.05)
+      // Beside long names, a short one keeps room for its state.
+      const isRoomy = `[...document.querySelectorAll('.attention b')].forEach((name, index) => {
+        name.textContent = index === 0 ? 'a' : 'x'.repeat(60)
+      })
+      ;[...document.querySelectorAll('.attention li')].map((e) => e.scrollWidth <= e.clientWidth)`
+      expect(await page.evaluate<boolean[]>(isRoomy), `${width} px`).not.toContain(false)
       expect(problems).toEqual([])
       script['server-0'] = { status: fieldsOf(0) }
       await fleet.get('server-0')?.poll()

@@ -346,8 +346,15 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     expect(await page.getByRole('row').count()).toBe(7)
     expect(await page.locator('.controls').isVisible()).toBe(false)
     await page.screenshot({ path: join(screenshots, 'plain.png'), fullPage: true })
+    // A long name leaves the other columns their width.
+    const [first] = await page.getByRole('row').getByRole('link').all()
+    await first?.evaluate((link) => {
+      link.textContent = 'x'.repeat(2_000)
+    })
+    expect((await page.getByRole('columnheader', { name: 'Latency' }).boundingBox())?.height).toBeLessThan(80)
     await row.getByRole('link').click()
     await page.getByRole('heading', { level: 1, name: 'creative' }).waitFor()
+    expect(await page.locator('main').innerText()).toContain('Values as of when this page was loaded.')
     await page.getByRole('heading', { name: 'Sources' }).waitFor()
     expect(problems).toEqual([])
   })

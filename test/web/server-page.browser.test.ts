@@ -132,6 +132,12 @@ describe.skipIf(!hasTool('chromium'))('the page of a server in a browser', () =>
     await page.getByText('and 4,900 more').waitFor()
     expect(requests.filter((path) => path === '/page/servers/big')).toEqual([])
     expect(problems).toEqual([])
+    // Without a poll, the list and what was found of it are soon not known.
+    await page.getByLabel('Find a player').fill('player49')
+    await page.getByText('98 found').waitFor()
+    await service.clock.advance(60_000)
+    await page.getByText('Unknown while the server does not answer.').waitFor()
+    expect(await list.count()).toBe(0)
   })
 
   it('copies the address, and has bars and shades in forced colours and in print', async () => {

@@ -6,7 +6,7 @@ import type { ChartName } from '../view/types.ts'
 import { columns, finerQuery, type HistoryReply, loadHistory, peakOf, ranges } from './chart-data.ts'
 import { chartHeight, chartOptions } from './chart-options.ts'
 import { contextNow } from './chrome.ts'
-import { create } from './dom.ts'
+import { create, openTable } from './dom.ts'
 import { loadEvery, serviceTime } from './request.ts'
 
 /** Time after which charts are loaded again, ms, unless they are zoomed. */
@@ -56,8 +56,8 @@ export function createCharts(place: HTMLElement, name: string, first: Range, bud
 
   /** Fills the table of a chart with the shown period, newest first, if it is open. */
   function showTable({ plot, chart }: { readonly plot: uPlot; readonly chart: ChartName }): void {
-    const details = find(`[data-table="${chart}"]`)
-    if (!(details instanceof HTMLDetailsElement) || !details.open) return
+    const table = openTable(place, chart)
+    if (table === null) return
     const [times, ...series] = plot.data
     const { min = 0, max = 0 } = plot.scales.x ?? {}
     const rows = [...times.entries()].flatMap(([index, at]) => {
@@ -66,9 +66,7 @@ export function createCharts(place: HTMLElement, name: string, first: Range, bud
       return [[format.dateTime(at * 1000), ...values.map((value) => valueText(chart, value))]]
     })
     const names = chartSeries[chart].map((of) => [server.series[of], server.units[chart]].filter(Boolean).join(', '))
-    details
-      .querySelector(':scope > div')
-      ?.replaceChildren(create(viewDataTable(server.chart[chart], [server.time, ...names], rows.toReversed())))
+    table.replaceChildren(create(viewDataTable(server.chart[chart], [server.time, ...names], rows.toReversed())))
   }
 
   /** All charts show the same period. */

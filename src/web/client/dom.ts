@@ -77,6 +77,10 @@ export function createSlot(place: Element): (next: ViewElement) => void {
   }
 }
 
+/** The place of the table of a chart, as `viewAsTable` leaves it; null while it is closed. */
+export const openTable = (place: Element, name: string): Element | null =>
+  place.querySelector(`[data-table="${name}"][open] > div`)
+
 /** @throws Error if the page has no such element */
 export function required<T extends Element = HTMLElement>(id: string): T {
   const element = document.getElementById(id)

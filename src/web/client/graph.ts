@@ -7,7 +7,7 @@ import { viewDataTable } from '../view/parts.ts'
 import type { PageServer } from '../view/types.ts'
 import { axesOf, color, points } from './chart-options.ts'
 import { contextNow } from './chrome.ts'
-import { create, createSlot } from './dom.ts'
+import { create, createSlot, openTable } from './dom.ts'
 import { loadEvery, loadJson, serviceTime } from './request.ts'
 
 /** A line of the graph. */
@@ -78,7 +78,7 @@ export function createGraph(place: HTMLElement, hasAll: boolean) {
     const index = plot?.cursor.idx ?? null
     const isAnyShown = lines.some(isShown)
     drawList(
-      h('div', { role: 'group', 'aria-label': texts.graph.toggles }, [
+      h('div', {}, [
         lines.map((line, position) => {
           const value =
             (index === null ? undefined : plot?.data[position + 1]?.[index]) ?? (index === null ? current.get(line.server) : null)
@@ -86,11 +86,9 @@ export function createGraph(place: HTMLElement, hasAll: boolean) {
             'button',
             { type: 'button', 'aria-pressed': String(isShown(line)), 'data-line': position, title: nameOf(line.server) },
             [
-              [
-                h('i', { style: { background: colors[position] ?? '' } }),
-                h('span', {}, h('bdi', {}, nameOf(line.server))),
-                h('b', {}, format.integer(value ?? null)),
-              ],
+              h('i', { style: { background: colors[position] ?? '' } }),
+              h('span', {}, h('bdi', {}, nameOf(line.server))),
+              h('b', {}, format.integer(value ?? null)),
             ],
           )
         }),
@@ -138,7 +136,7 @@ export function createGraph(place: HTMLElement, hasAll: boolean) {
 
   /** Fills the table, newest first, if it is open. */
   function showTable(): void {
-    const table = place.querySelector('.as-table[open] > div')
+    const table = openTable(place, 'graph')
     if (table === null || loaded === undefined) return
     const { texts, format } = contextNow()
     const { from, step, total } = loaded

@@ -88,6 +88,7 @@ function start(first: ServerDetails): void {
       if (loaded === undefined) return isMissing
       details = merge(loaded, isOutdated)
       draw()
+      if (search !== '') void find(search)
       return true
     } catch {
       // The page shows elsewhere that the service is unavailable.
@@ -152,6 +153,8 @@ function start(first: ServerDetails): void {
       const server = applyEvent(event, (given) => (given === name ? details.server : undefined))
       if (server !== undefined) {
         changes++
+        // The players and their visits are not known any more, or again.
+        if (server.state.up !== details.server.state.up) reloadIn(soon)
         details = { ...details, server }
         draw()
       }

@@ -1,7 +1,7 @@
 import type { WeekOfPlayers } from '../view/types.ts'
 import { unknownWeek, viewWeek, viewWeekTable, weekHours } from '../view/week.ts'
 import { contextNow } from './chrome.ts'
-import { create, createSlot } from './dom.ts'
+import { create, createSlot, openTable } from './dom.ts'
 import { loadEvery, loadJson } from './request.ts'
 
 /** The hours of the week change slowly. Milliseconds. */
@@ -12,11 +12,7 @@ export function createWeek(place: HTMLElement, path: string): void {
   const draw = createSlot(place)
   let week = unknownWeek
 
-  /** In the element that the view has left empty. */
-  function showTable(): void {
-    const table = place.querySelector('details[open] > div')
-    table?.replaceChildren(create(viewWeekTable(week, contextNow())))
-  }
+  const showTable = () => openTable(place, 'week')?.replaceChildren(create(viewWeekTable(week, contextNow())))
 
   async function load(): Promise<void> {
     const loaded = await loadJson<WeekOfPlayers>(path)

@@ -1,9 +1,10 @@
+import type { Regular } from '../../history/store/session-table.ts'
 import { cleanName } from './clean-text.ts'
 import type { ViewContext } from './context.ts'
 import { unknownText } from './format.ts'
 import { type Child, h, type ViewElement } from './node.ts'
 import { viewDataTable, viewRelative } from './parts.ts'
-import type { FoundPlayers, ListedPlayer, Regular, ServerDetails, Session } from './types.ts'
+import type { FoundPlayers, ListedPlayer, ServerDetails, Session } from './types.ts'
 
 /** Maximum number of players listed: thousands of names and heads would take seconds to load. */
 export const maxListed = 100

@@ -1,44 +1,31 @@
+import type { Incident } from '../../history/incidents.ts'
+import type { Regular } from '../../history/store/session-table.ts'
+import type { ServerOverview } from '../../history/values/overview.ts'
+import type { LiveState } from '../../live/state.ts'
 import type { Texts } from './texts/en.ts'
 
 export type ChartName = keyof Texts['server']['chart']
 
 /** What the page shows of a server that events can change. `null` if a value is unknown. */
-export interface ServerState {
+export interface ServerState extends Readonly<Omit<LiveState, 'maintenance' | 'players'>> {
   readonly group: string | null
   /** Null also if the page hides addresses. */
   readonly address: string | null
-  readonly up: boolean | null
-  readonly online: number | null
-  readonly max: number | null
   /** The first of them, on the page of the server only. Null if no source has the full list, and if the page hides names. */
   readonly players: readonly ListedPlayer[] | null
-  readonly version: string | null
-  readonly software: string | null
-  readonly motd: string | null
   /** The message of the day with its formatting codes. */
   readonly formattedMotd: string | null
-  /** Ticks per second; a target of null means 20. */
-  readonly tickRate: number | null
+  /** Ticks per second; null means 20. */
   readonly tickRateTarget: number | null
-  /** Milliseconds per tick. */
-  readonly tickTimeMean: number | null
-  readonly tickTimeP99: number | null
-  readonly paused: boolean | null
-  readonly frozen: boolean | null
   /** True: the server runs ticks as fast as it can (`/tick sprint`). */
   readonly sprinting: boolean | null
-  /** Milliseconds. */
-  readonly latency: number | null
-  /** False: the server accepts connections, but its main thread does not answer. */
-  readonly responsive: boolean | null
   /** True: a proxy answers for the server, which is stopped. */
   readonly asleep: boolean | null
   /** The world upgrade that the server performs before it is up; null if there is none. */
   readonly worldUpgrade: 'running' | 'failed' | null
   /** 0 to 1; null if unknown. */
   readonly worldUpgradeProgress: number | null
-  /** The maintenance that it is in; `until` is Unix milliseconds. */
-  readonly maintenance?: { readonly reason: string; readonly until: number } | null
+  readonly maintenance?: LiveState['maintenance']
   /** While up: sources that fail, with the code of their error. Empty if the page hides sources. */
   readonly failing: readonly { readonly source: string; readonly error: string }[]
 }
@@ -58,22 +45,11 @@ export interface PageServer {
 }
 
 /** The past of one server for its card. */
-export interface CardHistory {
-  /** UTC days, oldest first; the last is today. `up` is the uptime as a part of the known time; null if unknown. */
-  readonly days: readonly {
-    readonly date: string
-    readonly up: number | null
-    readonly known: number
-    readonly maintenance?: number
-  }[]
-  /** The last 24 hours in equal parts, oldest first. */
-  readonly parts: readonly (number | null)[]
-  readonly players: readonly (number | null)[]
-  /** Unix milliseconds of the start and end of `parts` and `players`. */
-  readonly from: number
-  readonly to: number
-  /** Unix milliseconds from which on the state was known in this time; null if it was not. */
-  readonly since: number | null
+export interface CardHistory extends Pick<ServerOverview, 'from' | 'to' | 'since' | 'players'> {
+  /** The last is today. */
+  readonly days: readonly (ServerOverview['days'][number] & { readonly maintenance?: number })[]
+  /** The uptime in parts of the last 24 hours, oldest first. */
+  readonly parts: ServerOverview['up']
 }
 
 export interface FleetPage {
@@ -111,28 +87,10 @@ export interface Session {
   readonly isOnline: boolean | null
 }
 
-/** What one player played on the server in the last seven days. */
-export interface Regular {
-  readonly player: ListedPlayer
-  readonly seconds: number
-  readonly sessions: number
-  /** Unix milliseconds; `firstSeen` is null if the player was there before the server was watched. */
-  readonly firstSeen: number | null
-  readonly lastSeen: number
-  readonly online: boolean | null
-}
-
 /** A time in which something was wrong with a server. All times are Unix milliseconds. */
-export interface ShownIncident {
-  readonly kind: 'down' | 'hung' | 'lag'
-  readonly from: number
-  /** Null if it has not ended, or its end is not known. */
-  readonly to: number | null
+export interface ShownIncident extends Pick<Incident, 'kind' | 'from' | 'to' | 'detail' | 'notes'> {
   /** Null if that is not known. */
   readonly ongoing: boolean | null
-  /** Of `down`: the code of the error; of `lag`: the lowest number of ticks per second. */
-  readonly detail: string | null
-  readonly notes: readonly { readonly at: number; readonly text: string }[]
 }
 
 /** Players online whose name contains a text: the first of them, and the number of all. */
