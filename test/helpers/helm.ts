@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { userCache } from '../tools/user-cache.mjs'
 import { isSupported } from './require-tool.ts'
 
 /** Where `.ci/run` puts it. */
-const compiled = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'tickwarden', 'helm')
+const compiled = join(userCache, 'helm')
 
 /** The command helm: an installed one, else the one that `.ci/run` compiled. No package of Debian has it, so it may be missing in CI too. */
 export function findHelm(): string | undefined {

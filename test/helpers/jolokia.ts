@@ -1,40 +1,26 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { cachedFolder } from '../tools/user-cache.mjs'
 import { freePort } from './run-tool.ts'
 
-const folder = join(import.meta.dirname, '..', 'peers', 'jolokia')
-const agentVersion = '2.2.9'
-const agent = join(folder, `jolokia-agent-jvm-${agentVersion}-javaagent.jar`)
+const source = join(import.meta.dirname, 'java', 'TickServer.java')
+const artifact = 'org.jolokia:jolokia-agent-jvm:2.2.9:jar:javaagent'
+const run = promisify(execFile)
 
-/** Fetches Jolokia's agent with Maven, when it is first needed. */
-function ensureAgent(): void {
-  if (existsSync(agent)) return
-  mkdirSync(folder, { recursive: true })
-  console.error(`fetching Jolokia's JVM agent ${agentVersion} ...`)
-  const { status, stderr } = spawnSync(
-    'mvn',
-    [
-      '--quiet',
-      '--batch-mode',
-      'dependency:copy',
-      `-Dartifact=org.jolokia:jolokia-agent-jvm:${agentVersion}:jar:javaagent`,
-      `-DoutputDirectory=${folder}`,
-    ],
-    { cwd: folder, encoding: 'utf8' },
-  )
-  if (status !== 0) throw new Error(`mvn could not fetch the agent: ${stderr}`)
-}
-
-/** The folder of the compiled server. Java would compile it at each start, which takes longer than all tests of it. */
-let classes: string | undefined
-
-function compile(): string {
-  const into = mkdtempSync(join(tmpdir(), 'java-'))
-  execFileSync('javac', ['-d', into, join(import.meta.dirname, 'java', 'TickServer.java')], { stdio: 'pipe' })
-  return into
-}
+/**
+ * The folder of Jolokia's agent, which Maven fetches, and of the compiled server: Java would compile it at each start, which takes
+ * longer than all tests of it.
+ */
+const ensureClasses = (): Promise<string> =>
+  cachedFolder('jolokia', artifact + readFileSync(source, 'utf8'), async (folder) => {
+    console.error(`fetching ${artifact} ...`)
+    const options = [`-Dartifact=${artifact}`, `-DoutputDirectory=${folder}`, '-Dmdep.stripVersion']
+    await run('mvn', ['--quiet', '--batch-mode', 'dependency:copy', ...options])
+    // For whichever Java runs it later.
+    await run('javac', ['--release', '11', '-d', folder, source])
+  })
 
 export interface JavaServer extends AsyncDisposable {
   readonly url: string
@@ -45,15 +31,15 @@ export interface JavaServer extends AsyncDisposable {
  * @param options further options of the agent, such as `user=...,password=...`
  */
 export async function startJavaServer(bean: 'full' | 'young' | 'none', options = ''): Promise<JavaServer> {
-  ensureAgent()
-  classes ??= compile()
+  const folder = await ensureClasses()
+  const agent = join(folder, 'jolokia-agent-jvm-javaagent.jar')
   const port = await freePort()
   const child: ChildProcess = spawn(
     'java',
     [
       ...['-Xmx64m', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'],
       `-javaagent:${agent}=port=${port},host=127.0.0.1${options && `,${options}`}`,
-      ...['-cp', classes, 'TickServer', bean],
+      ...['-cp', folder, 'TickServer', bean],
     ],
     { stdio: ['pipe', 'pipe', 'pipe'] },
   )

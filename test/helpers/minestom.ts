@@ -1,13 +1,15 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+import { cachedFolder } from '../tools/user-cache.mjs'
 import { isInstalled, isSupported } from './require-tool.ts'
 import { freePort } from './run-tool.ts'
 
 const version = '2026.08.28-26.2'
 const minJava = 25
-const folder = join(import.meta.dirname, '..', 'peers', 'minestom')
-const jars = join(folder, version)
+const source = join(import.meta.dirname, 'java', 'MinestomServer.java')
+const run = promisify(execFile)
 /** The folders used by packages of Debian and Adoptium. */
 const jvms = '/usr/lib/jvm'
 
@@ -35,28 +37,27 @@ const java = findJava()
 export const canRunMinestom = (): boolean =>
   isSupported(java !== undefined && isInstalled('mvn'), `Minestom needs Java ${minJava} and Maven`)
 
-/** Fetches Minestom with Maven when it is first needed. */
-function ensureJars(): void {
-  if (existsSync(jars)) return
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'pom.xml'), pom)
-  console.error(`fetching Minestom ${version} ...`)
-  const { status, stdout, stderr } = spawnSync(
-    'mvn',
-    ['--quiet', '--batch-mode', 'dependency:copy-dependencies', `-DoutputDirectory=${jars}`],
-    { cwd: folder, encoding: 'utf8' },
-  )
-  if (status !== 0) throw new Error(`mvn could not fetch Minestom: ${stdout}${stderr}`)
-}
+/** The folder of Minestom, which Maven fetches, and of the compiled server. */
+const ensureClasses = (): Promise<string> =>
+  cachedFolder('minestom', pom + readFileSync(source, 'utf8'), async (folder) => {
+    console.error(`fetching Minestom ${version} ...`)
+    writeFileSync(join(folder, 'pom.xml'), pom)
+    const options = ['--quiet', '--batch-mode', 'dependency:copy-dependencies', `-DoutputDirectory=${folder}`]
+    await run('mvn', options, { cwd: folder })
+    await run(`${java}c`, ['--release', String(minJava), '-cp', join(folder, '*'), '-d', folder, source])
+  })
 
 /** A Minestom server with its default settings. */
 export async function startMinestom(): Promise<AsyncDisposable & { readonly port: number }> {
-  ensureJars()
+  const folder = await ensureClasses()
   const port = await freePort()
-  const source = join(import.meta.dirname, 'java', 'MinestomServer.java')
-  const child = spawn(java ?? 'java', ['-Xmx256m', '-XX:TieredStopAtLevel=1', '-cp', join(jars, '*'), source, String(port)], {
-    stdio: ['pipe', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    java ?? 'java',
+    ['-Xmx256m', '-XX:TieredStopAtLevel=1', '-cp', [folder, join(folder, '*')].join(delimiter), 'MinestomServer', String(port)],
+    {
+      stdio: ['pipe', 'pipe', 'pipe'],
+    },
+  )
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
   let output = ''
   await new Promise<void>((resolve, reject) => {

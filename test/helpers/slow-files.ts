@@ -1,16 +1,17 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
+/** Those of the slow files that take longest, the longest one first: by size, as vitest sorts without earlier times, some would be late. */
+const longest = ['bench', 'cluster/kill', 'soak', 'web/page.browser', 'install', 'main', 'growth', 'chart', 'consistency']
+
 /**
  * The test files that take over two seconds or start third-party servers, without `test/` and `.test.ts`; `*` is part of a name.
  */
 const names = [
+  ...longest,
   '*/*.browser',
-  'bench',
-  'chart',
   'cluster/connection',
   'cluster/different-lists',
   'cluster/faults',
-  'cluster/kill',
   'cluster/locks',
   'cluster/membership',
   'cluster/replica',
@@ -25,7 +26,6 @@ const names = [
   'commands/record',
   'commands/serve.failing',
   'compose',
-  'consistency',
   'data/properties',
   'data/routes/runs',
   'data/runs/*',
@@ -56,7 +56,6 @@ const names = [
   'game/sources/status/peers',
   'game/watcher/main-thread',
   'grafana/*',
-  'growth',
   'helpers/skip-reporter',
   'history/import',
   'history/incidents',
@@ -75,15 +74,12 @@ const names = [
   'http/openapi/openapi',
   'http/other-methods',
   'image',
-  'install',
   'live/events',
   'live/hub.model',
-  'main',
   'maintenance/kill',
   'notify/channels',
   'notify/kill',
   'notify/shared-outbox',
-  'soak',
   'status-api/favicon',
   'status-api/favicon.failing',
   'status-api/routes',
@@ -102,7 +98,11 @@ export const slowFiles: readonly string[] = names.map((name) => `test/${name}.te
 export const slowPatterns: readonly RegExp[] = slowFiles.map(
   (glob) => new RegExp(`/${glob.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}$`),
 )
-const isSlow = ({ moduleId }: TestSpecification): boolean => slowPatterns.some((pattern) => pattern.test(moduleId))
+/** The place of a file among those that take longest, then that of all slow ones, then that of all others. */
+const rankOf = ({ moduleId }: TestSpecification): number => {
+  const index = slowPatterns.findIndex((pattern) => pattern.test(moduleId))
+  return index < 0 ? longest.length + 1 : Math.min(index, longest.length)
+}
 
 /**
  * Starts the slow files first, so that no worker runs one alone at the end. The isolated files come before all others, because a
@@ -111,7 +111,7 @@ const isSlow = ({ moduleId }: TestSpecification): boolean => slowPatterns.some((
 export class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    const rankOf = (file: TestSpecification): number => (file.project.config.isolate ? 0 : 2) + (isSlow(file) ? 0 : 1)
-    return sorted.toSorted((a, b) => rankOf(a) - rankOf(b))
+    const isShared = ({ project }: TestSpecification): number => (project.config.isolate ? 0 : 1)
+    return sorted.toSorted((a, b) => isShared(a) - isShared(b) || rankOf(a) - rankOf(b))
   }
 }

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createHttpApp } from '../../src/http/app.ts'
+import '../../src/http/direct.ts'
 import { prepareJson, sendPrepared } from '../../src/http/replies/reply.ts'
 import { unavailable } from '../../src/util/errors.ts'
 
