@@ -354,7 +354,7 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     expect((await page.getByRole('columnheader', { name: 'Latency' }).boundingBox())?.height).toBeLessThan(80)
     await row.getByRole('link').click()
     await page.getByRole('heading', { level: 1, name: 'creative' }).waitFor()
-    expect(await page.locator('main').innerText()).toContain('Values as of when this page was loaded.')
+    await page.getByText('Values as of when this page was loaded.').waitFor()
     await page.getByRole('heading', { name: 'Sources' }).waitFor()
     expect(problems).toEqual([])
   })
