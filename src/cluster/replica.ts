@@ -165,7 +165,7 @@ export class Replica {
     for (const watcher of this.#watchers.values()) {
       if (watcher.isOwned) servers++
       if (this.#moves.isFallback(watcher)) fallback++
-      if (watcher.isSilent) unknown++
+      if (watcher.isUnknown) unknown++
     }
     const { isUp } = this.#connection
     const members = this.#membership.members.length
