@@ -107,7 +107,9 @@ export class Replica {
     this.#order = new StreamOrder(this.#membership, this.#reader)
     this.#exchange = new SnapshotExchange({
       ...{ ...shared, icons: this.#icons, log, expiryMs },
-      lateMs: timeoutMs,
+      // A poll waits for others up to this time, then for Redis. What is shown until then is older by an interval, which is usually at
+      // most half of STALE_AFTER, and must not become stale.
+      lateMs: Math.min(timeoutMs, staleAfter / 5),
       membership: this.#membership,
       position: () => this.#reader.position,
       nameOf: (key) => {
@@ -213,7 +215,6 @@ export class Replica {
     const { clock } = this.#options
     let lastPrune = clock.now()
     while (!this.#closing.signal.aborted) {
-      this.#exchange.applyLate()
       await this.#moves.sweep()
       if (clock.now() - lastPrune > pruneMs) {
         lastPrune = clock.now()

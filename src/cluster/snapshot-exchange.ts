@@ -2,6 +2,7 @@ import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Clock } from '../util/clock.ts'
 import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
+import { waitUpTo } from '../util/wait-up-to.ts'
 import { requireReplies, type StateConnection } from './connection.ts'
 import { type IconStore, iconExpiryMs } from './icon-store.ts'
 import type { StateKeys } from './keys.ts'
@@ -49,7 +50,6 @@ interface Pending {
 }
 
 interface Batch {
-  readonly sentAt: number
   readonly epoch: number
   readonly pending: readonly Pending[]
 }
@@ -58,7 +58,7 @@ interface Batch {
 const rejectedMs = 50
 /** Maximum number of snapshots or icons in one command. */
 const maxBatch = 64
-/** Maximum number of batches that have been sent and have no reply yet. */
+/** Maximum number of batches that have been sent, have no reply yet, and are not late. */
 const maxSending = 4
 /** Milliseconds for which snapshots are collected, because a command costs as much as several snapshots. */
 const collectMs = 10
@@ -134,9 +134,7 @@ export class SnapshotExchange {
   receive({ member, data, text, epoch, postedAt }: StreamEntry): void {
     const { membership, onSnapshot } = this.#options
     if (member === membership.name) {
-      const own = this.#inFlight.get(Number(data))
-      this.#inFlight.delete(Number(data))
-      if (own !== undefined) this.#applyOwn(own, 'stream')
+      this.#applyInFlight(Number(data), 'stream')
       return
     }
     for (const line of text.split('\n')) {
@@ -145,21 +143,18 @@ export class SnapshotExchange {
     }
   }
 
-  /** Applies snapshots of this replica that have not come back in time. */
-  applyLate(): void {
-    const { clock, lateMs } = this.#options
-    for (const [number, batch] of this.#inFlight) {
-      if (clock.now() - batch.sentAt < lateMs) break
-      this.#inFlight.delete(number)
-      this.#applyOwn(batch, 'here')
-    }
-  }
-
   #reportInvalid(reason: string): void {
     if (this.#invalid++ > 0) return
     this.#options.log.warn(
       `Ignored data in the shared state that is not valid (${reason}). Other programs must use another STATE_PREFIX.`,
     )
+  }
+
+  /** Applies a batch that was written, unless it has been applied. */
+  #applyInFlight(number: number, from: SnapshotOrigin['from']): void {
+    const batch = this.#inFlight.get(number)
+    this.#inFlight.delete(number)
+    if (batch !== undefined) this.#applyOwn(batch, from)
   }
 
   /** Applies snapshots of this replica. */
@@ -180,7 +175,8 @@ export class SnapshotExchange {
         if (batch.push({ key, snapshot, number: ++this.#numbers }) === maxBatch) break
       }
       this.#sending++
-      void this.#send(batch).then(() => {
+      // A batch whose reply is late does not delay others: what waits is not shown here either.
+      void waitUpTo(this.#send(batch), this.#options.lateMs, this.#options.clock).then(() => {
         this.#sending--
         if (this.#waiting.size > 0) void this.#sendWaiting()
       })
@@ -189,12 +185,13 @@ export class SnapshotExchange {
 
   /** Never rejects. */
   async #send(pending: readonly Pending[]): Promise<void> {
-    const { connection, clock, membership, onRejected } = this.#options
+    const { connection, clock, membership, lateMs, onRejected } = this.#options
     const { epoch } = membership
-    const batch = { sentAt: clock.now(), epoch: epoch ?? 0, pending }
+    const batch = { epoch: epoch ?? 0, pending }
     if (epoch === undefined || !connection.isConnected) return this.#applyOwn(batch, 'here')
     const number = this.#numbers
     this.#inFlight.set(number, batch)
+    clock.after(lateMs, () => this.#applyInFlight(number, 'here'))
     try {
       if (await this.#write(batch, number)) return
       this.#inFlight.delete(number)
@@ -204,7 +201,7 @@ export class SnapshotExchange {
       })
     } catch {
       // Reported by the connection.
-      if (this.#inFlight.delete(number)) this.#applyOwn(batch, 'here')
+      this.#applyInFlight(number, 'here')
     }
   }
 
