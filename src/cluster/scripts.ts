@@ -75,15 +75,16 @@ for _, item in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')) do rep
 return reply`,
   },
   /**
-   * KEYS members, state, stream, then a key for each snapshot; ARGV member, epoch, position, data, expiry of the snapshots in ms, then their
-   * texts. Returns the position; 0: rejected, because the members have changed.
+   * KEYS members, state, stream, then a key for each snapshot; ARGV member, epoch, position, data, expiry of the snapshots in ms, time of Redis
+   * in ms until which they are accepted, then their texts. Returns the position; 0: rejected, because the members have changed or it is late.
    */
   statePost: {
     lua: `${post}
 if redis.call('HGET', KEYS[2], 'epoch') ~= ARGV[2] or not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
-local position = post(ARGV[2], ARGV[3], 'snapshots', ARGV[4], table.concat(ARGV, '\\n', 6))
+if now > tonumber(ARGV[6]) then return 0 end
+local position = post(ARGV[2], ARGV[3], 'snapshots', ARGV[4], table.concat(ARGV, '\\n', 7))
 local header = ARGV[2] .. ' ' .. string.format('%.0f', now) .. ' '
-for i = 4, #KEYS do redis.call('SET', KEYS[i], header .. ARGV[i + 2], 'PX', ARGV[5]) end
+for i = 4, #KEYS do redis.call('SET', KEYS[i], header .. ARGV[i + 3], 'PX', ARGV[5]) end
 return position`,
   },
   /**

@@ -30,7 +30,7 @@ export interface SnapshotExchangeOptions {
   /** The last position of the stream that was read here. */
   readonly position: () => number
   readonly icons: IconStore
-  /** Milliseconds after which a snapshot that was written, but has not been read, is applied. */
+  /** Milliseconds after which a snapshot that was sent, but has not been read, is applied, and Redis no longer accepts it. */
   readonly lateMs: number
   /** Milliseconds for which snapshots are stored. */
   readonly expiryMs: number
@@ -38,7 +38,7 @@ export interface SnapshotExchangeOptions {
   readonly log: Log
   /** The name of a server; undefined if no server with this key is watched. */
   readonly nameOf: (key: string) => string | undefined
-  /** Called a moment after the snapshot of a server was rejected because the members had changed: it is to be published again. */
+  /** Called a moment after the snapshot of a server was rejected, see `statePost`: it is to be published again. */
   readonly onRejected: (key: string) => void
   readonly onSnapshot: (key: string, snapshot: ServerSnapshot, origin: SnapshotOrigin) => void
 }
@@ -205,11 +205,14 @@ export class SnapshotExchange {
     }
   }
 
-  /** @returns false if the members have changed; @throws StateUnavailable */
+  /** @returns false if it was rejected; @throws StateUnavailable */
   async #write({ epoch, pending }: Batch, number: number): Promise<boolean> {
-    const { connection, keys, clock, icons, position, expiryMs, membership } = this.#options
+    const { connection, keys, clock, icons, position, lateMs, expiryMs, membership } = this.#options
     const now = clock.now()
-    const sentAt = now + connection.roundTripMs / 2
+    const { roundTripMs, serverTime } = connection
+    const sentAt = now + roundTripMs / 2
+    // If it is executed later, it has been applied here, and newer ones may have been.
+    const deadline = Math.round(serverTime.toRemote(sentAt) + roundTripMs / 2 + lateMs)
     const newIcons = icons.toWrite(
       pending.map(({ snapshot }) => snapshot),
       now,
@@ -218,7 +221,7 @@ export class SnapshotExchange {
     const texts = pending.map(
       ({ key, snapshot, number }) => `${number} ${JSON.stringify(key)}\t${this.#codec.encode(snapshot, sentAt)}`,
     )
-    const args = [...used, membership.name, epoch, position(), number, expiryMs, ...texts]
+    const args = [...used, membership.name, epoch, position(), number, expiryMs, deadline, ...texts]
     const replies = await connection.run('snapshots', async (redis) => {
       const pipeline = redis.pipeline()
       for (const [hash, icon] of newIcons) pipeline.set(keys.icon(hash), icon, 'PX', iconExpiryMs)
