@@ -9,15 +9,16 @@ const keptMs = 10_000
  */
 const post = `local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local function stateOf(name)
-  local value = tonumber(redis.call('HGET', KEYS[2], name)) or 0
-  return value > 0 and value < 2 ^ 52 and value or 0
+local function integer(text)
+  local value = tonumber(text) or 0
+  return value > 0 and value < 1e15 and math.floor(value) or 0
 end
+local function stateOf(name) return integer(redis.call('HGET', KEYS[2], name)) end
 local function post(epoch, known, kind, data, text)
   local last = stateOf('position')
   if last == 0 then
     local tail = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 1)[1]
-    if tail then last = tonumber(string.match(tail[1], '[0-9]+')) end
+    if tail then last = integer(string.match(tail[1], '[0-9]+')) end
   end
   local position = math.max(last, known, now) + 1
   local entry = {'MINID', '~', string.format('%.0f', math.max(0, position - ${keptMs})), string.format('%.0f-0', position),

@@ -9,7 +9,7 @@ import type { StateKeys } from './keys.ts'
 import type { Membership } from './membership.ts'
 import { toMilliseconds } from './server-time.ts'
 import { createSnapshotCodec } from './snapshot-codec.ts'
-import type { StreamEntry } from './stream-reader.ts'
+import { type StreamEntry, toInteger } from './stream-reader.ts'
 
 /** Where a snapshot comes from. The snapshots of one server are ordered by epoch, and those of one member by number. */
 export interface SnapshotOrigin {
@@ -64,8 +64,8 @@ const maxSending = 4
 const collectMs = 10
 
 /** The text of a snapshot: `<number> <key as JSON>\t<JSON>`, stored as `<epoch> <time in ms> <text>`. */
-const entryText = /^(\d+) ("[^\t]*")\t/
-const storedHeader = /^(\d+) (\d+) /
+const entryText = /^(\d{1,15}) ("[^\t]*")\t/
+const storedHeader = /^(\d{1,15}) (\d{1,15}) /
 
 /** Exchanges snapshots through the shared state: every replica, also the writer, applies them in the order of the stream. */
 export class SnapshotExchange {
@@ -270,6 +270,6 @@ export class SnapshotExchange {
       const found = this.#decode(text, postedAt)
       if (found !== undefined) onSnapshot(found.key, found.snapshot, { from: 'stored', member: '', epoch, number: found.number })
     }
-    return Number(position)
+    return toInteger(position) ?? 0
   }
 }

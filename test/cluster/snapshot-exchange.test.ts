@@ -121,9 +121,18 @@ describe.skipIf(!hasTool('redis-server'))('SnapshotExchange', () => {
     expect(stored[0]?.[1].at).toBeLessThan(requestedAt + 1_000)
   })
 
+  it.each(['1e300', '-5', '12.5', 'nan'])('takes no position from a text like %s', async (wrong) => {
+    const redis = await startRedis()
+    const { exchange, membership } = startMember(redis, 'a', { heartbeatMs: 30_000 })
+    await until(() => membership.epoch !== undefined)
+    expect(await exchange.load([keyOf('s')])).toBeGreaterThan(0)
+    redis.cli('hset', keys.state, 'position', wrong)
+    expect(await exchange.load([keyOf('s')])).toBe(0)
+  })
+
   it('leaves nothing of a server that no replica lists any more', async () => {
     const redis = await startRedis()
-    const member = startMember(redis, 'a', 500)
+    const member = startMember(redis, 'a', { expiryMs: 500 })
     await until(() => member.membership.epoch !== undefined)
     member.exchange.publish(keyOf('removed'), snapshotOf('removed'))
     await until(() => redis.cli('exists', keys.snapshot(keyOf('removed'))) === '1')
