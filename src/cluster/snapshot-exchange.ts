@@ -90,8 +90,11 @@ export class SnapshotExchange {
     return this.#invalid
   }
 
-  /** Writes a snapshot soon. If that is not possible, it is applied here only. */
+  /** Writes a snapshot soon. If that is not possible, it is applied here only. While Redis does not reply, that is done at once. */
   publish(key: string, snapshot: ServerSnapshot): void {
+    const { connection, membership } = this.#options
+    const pending = [{ key, snapshot, number: ++this.#numbers }]
+    if (!connection.isUp) this.#applyOwn({ epoch: membership.epoch ?? 0, pending }, 'here')
     this.#waiting.set(key, snapshot)
     void this.#sendWaiting()
   }

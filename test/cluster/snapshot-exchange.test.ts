@@ -16,7 +16,11 @@ const keyOf = (server: string) => `12345678${server}`
 function startMember(
   redis: Parameters<typeof joinCluster>[0],
   id: string,
-  { expiryMs = 60_000, lateMs = 60_000, ...more }: { expiryMs?: number; lateMs?: number; heartbeatMs?: number } = {},
+  {
+    expiryMs = 60_000,
+    lateMs = 60_000,
+    ...more
+  }: { expiryMs?: number; lateMs?: number; heartbeatMs?: number; timeoutMs?: number } = {},
 ) {
   const member = joinCluster(redis, id, more)
   const received: Received[] = []
@@ -119,6 +123,17 @@ describe.skipIf(!hasTool('redis-server'))('SnapshotExchange', () => {
     for (const [, { fields }] of stored) expect(fields.favicon).toEqual({ value: icon, source: 'status' })
     expect(systemClock.now() - (stored.at(-1)?.[1].at ?? 0)).toBeGreaterThan(30_000)
     expect(stored[0]?.[1].at).toBeLessThan(requestedAt + 1_000)
+  })
+
+  it('applies snapshots at once while Redis does not reply', async () => {
+    const redis = await startRedis()
+    const { exchange, membership, received, log } = startMember(redis, 'a', { timeoutMs: 1_000 })
+    await until(() => membership.epoch !== undefined)
+    redis.process.kill('SIGSTOP')
+    await until(() => log.lines.some((line) => line.includes('does not reply in time')))
+    exchange.publish(keyOf('s'), snapshotOf('s'))
+    expect(received).toMatchObject([[keyOf('s'), { server: 's' }, { from: 'here' }]])
+    redis.process.kill('SIGCONT')
   })
 
   it.each(['1e300', '-5', '12.5', 'nan'])('takes no position from a text like %s', async (wrong) => {
