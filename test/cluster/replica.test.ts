@@ -291,6 +291,8 @@ describe.skipIf(!hasTool('redis-server'))('Replica', () => {
     replica.start(fleet)
     fleet.start()
     await until(() => redis.cli('keys', '*').includes('snapshot') && fleet.get('survival')?.snapshot().up === true)
+    // Until it has come back with the stream.
+    await until(() => Number.isFinite(replica.order.completeFrom()))
     const states: (boolean | undefined)[] = []
     fleet.subscribe(({ up }) => states.push(up))
     fleet.update([{ name: 'survival', group: 'Games', sources: {} }])

@@ -88,6 +88,9 @@ describe.skipIf(!hasTool('redis-server'))('SnapshotExchange', () => {
       publish(online)
       await until(() => isApplied(online))
     }
+    // The time of Redis is known with the error of a round trip.
+    const lateAt = performance.now() + 500
+    await until(() => performance.now() > lateAt)
     redis.process.kill('SIGCONT')
     await until(() => b.entries.filter(({ kind }) => kind === 'snapshots').length > 1)
     await until(() => {
