@@ -88,7 +88,6 @@ function joinCluster(id: string) {
   })
   membership.start()
   reader.start()
-  setInterval(() => exchange.applyLate(), 1_000)
   return { membership, exchange, ownerOf: (server: string) => ownerOf(server) }
 }
 

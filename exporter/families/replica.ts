@@ -4,7 +4,7 @@ export const replica: readonly PartFamily[] = [
   gauge('tickwarden_replica_servers', 'Servers that this replica polls.', ({ replica }, add) => add(replica?.servers)),
   gauge(
     'tickwarden_replica_unknown_servers',
-    'Servers that this replica does not poll and of which it has received no snapshot from another replica for STALE_AFTER, so that they are unknown.',
+    'Servers whose state is unknown to this replica: it does not poll them and has received no snapshot for STALE_AFTER, or their newest values are older than that.',
     ({ replica }, add) => add(replica?.unknown),
   ),
   gauge(

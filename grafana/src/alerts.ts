@@ -239,11 +239,11 @@ export const alerts: readonly Alert[] = [
     dashboard: internalsDashboard,
     expr: 'tickwarden_replica_unknown_servers > 0 unless on (job, instance) tickwarden_replica_state_up == 0',
     for: '2m',
-    summary: 'No replica seems to poll some servers',
+    summary: 'The state of some servers is unknown to a replica',
     description:
-      'The replica {{ $labels.instance }} has received nothing about {{ $value }} of its servers from the replicas that should poll them for 2 minutes, although the shared state is available. Their state is unknown, and no other alert of these servers can fire.',
+      'The state of {{ $value }} servers has been unknown to the replica {{ $labels.instance }} for 2 minutes, although the shared state is available: it has received nothing about them, or only old values. If no replica knows more, no other alert of these servers can fire.',
     action:
-      'Check the log and the CPU usage of every replica, and restart one that hangs or is overloaded: the others take over its servers. On this replica, `state` at /api/v1/servers/{name}/sources is pending for the servers concerned.',
+      'Check the log and the CPU usage of every replica, and restart one that hangs or is overloaded: the others take over its servers. Then check how long Redis takes to reply. On this replica, `state` at /api/v1/servers/{name}/sources is unknown for the servers concerned.',
   },
   {
     name: 'SnapshotFailing',

@@ -38,7 +38,7 @@ export const internals = () =>
       }),
       stat(
         'Servers unknown to a replica',
-        'Servers of which a replica has received nothing recently from the one that should poll them.',
+        'Servers whose newest values at a replica are older than STALE_AFTER.',
         { unknown: 'max(tickwarden_replica_unknown_servers)' },
         { thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }] },
       ),

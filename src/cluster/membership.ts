@@ -121,13 +121,14 @@ export class Membership {
 
   /** @returns milliseconds until the next beat */
   async #beat(): Promise<number> {
-    const { clock, heartbeatMs } = this.#options
+    const { clock, connection, heartbeatMs } = this.#options
     const sentAt = clock.now()
     const [epoch, time, watched, ...entries] = await this.#send(this.#isJoining ? 'join' : 'stay')
     if (Number(epoch) === 0) {
       this.#rejoin(sentAt - this.#lastBeat)
       return 0
     }
+    connection.serverTime.toLocal(Number(time), sentAt, clock.now())
     this.#isJoining = false
     this.#lastBeat = sentAt
     this.#epoch = Number(epoch)

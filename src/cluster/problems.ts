@@ -11,7 +11,10 @@ const closed = 'it closes the connection: check its log. If it requires TLS, STA
 const rules: readonly (readonly [pattern: RegExp, message: string])[] = [
   [/^(WRONGPASS|ERR invalid password)/, `the password is wrong: ${passwordAdvice}`],
   [/^NOAUTH/, `it requires a password: ${passwordAdvice}`],
-  [/NOPERM|ACL failure/, 'its ACL forbids a command or key: allow its user the keys ~{<STATE_PREFIX>}*'],
+  [
+    /NOPERM|ACL failure|user executing the script/,
+    'its ACL forbids a command or key: allow its user ~{<STATE_PREFIX>}* +@read +@write +@scripting +@connection +time',
+  ],
   [/OOM command not allowed|maxmemory/, 'it is full: raise its maxmemory, or set maxmemory-policy to volatile-lru'],
   [/READONLY/, 'it is a read-only replica, perhaps of a failover: STATE_URL must be the address of the primary'],
   [/LOADING/, 'it is loading its data; nothing needs to be done unless that takes minutes'],

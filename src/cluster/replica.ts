@@ -6,7 +6,7 @@ import type { PollSettings } from '../game/server-settings.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'
 import { oneAtATime } from '../util/one-at-a-time.ts'
-import type { ReplicaMetrics, SharedState, SnapshotOrder } from '../util/part-metrics.ts'
+import type { ReplicaMetrics, SharedState } from '../util/part-metrics.ts'
 import { waitUpTo } from '../util/wait-up-to.ts'
 import type { StateAddress } from './address.ts'
 import { StateConnection } from './connection.ts'
@@ -49,7 +49,8 @@ export class Replica {
   readonly #watcherOptions: SharedWatcherOptions
   readonly #conflicts: NameConflicts
   readonly #moves: ServerMoves
-  readonly #order: StreamOrder
+  /** The order of the snapshots that is the same on all replicas. */
+  readonly order: StreamOrder
   readonly #exchange: SnapshotExchange
   /** Locks for external side effects, so that only one replica causes them. */
   readonly locks: Locks
@@ -78,7 +79,7 @@ export class Replica {
     this.#watcherOptions = {
       ...{ settings: poll, clock, log },
       onPolled: (key, snapshot) => this.#exchange.publish(key, snapshot),
-      onPublish: (watcher, isShared) => this.#order.published(watcher, isShared),
+      onPublish: (watcher, isShared) => this.order.published(watcher, isShared),
       onClose: (watcher) => this.#forget(watcher),
     }
     this.#conflicts = new NameConflicts({
@@ -104,10 +105,12 @@ export class Replica {
       onEntry: (entry) => this.#receive(entry),
       onGap: () => void this.#load(),
     })
-    this.#order = new StreamOrder(this.#membership, this.#reader)
+    this.order = new StreamOrder(this.#membership, this.#reader)
     this.#exchange = new SnapshotExchange({
       ...{ ...shared, icons: this.#icons, log, expiryMs },
-      lateMs: timeoutMs,
+      // A poll waits for others up to this time, then for Redis. What is shown until then is older by an interval, which is usually at
+      // most half of STALE_AFTER, and must not become stale.
+      lateMs: Math.min(timeoutMs, staleAfter / 5),
       membership: this.#membership,
       position: () => this.#reader.position,
       nameOf: (key) => {
@@ -127,11 +130,6 @@ export class Replica {
       values: (part) => createSharedValues(this.#connection, this.#keys.values(part)),
       queue: (name) => createSharedQueue(this.#connection, this.#keys, name),
     }
-  }
-
-  /** The order of the snapshots that is the same on all replicas. */
-  get order(): SnapshotOrder {
-    return this.#order
   }
 
   /** Creates the watcher of a server for the fleet. */
@@ -165,7 +163,7 @@ export class Replica {
     for (const watcher of this.#watchers.values()) {
       if (watcher.isOwned) servers++
       if (this.#moves.isFallback(watcher)) fallback++
-      if (watcher.isSilent) unknown++
+      if (watcher.isUnknown) unknown++
     }
     const { isUp } = this.#connection
     const members = this.#membership.members.length
@@ -181,7 +179,7 @@ export class Replica {
   }
 
   #forget(watcher: SharedWatcher): void {
-    this.#order.removed(watcher)
+    this.order.removed(watcher)
     // A server whose settings have changed already has another watcher.
     if (this.#watchers.get(watcher.key) !== watcher) return
     this.#watchers.delete(watcher.key)
@@ -199,7 +197,7 @@ export class Replica {
   #receive(entry: StreamEntry): void {
     const { epoch } = this.#membership
     if (epoch !== undefined && entry.epoch > epoch) void this.#membership.check()
-    if (entry.kind === 'snapshots') this.#order.apply(entry.position, () => this.#exchange.receive(entry))
+    if (entry.kind === 'snapshots') this.order.apply(entry.position, () => this.#exchange.receive(entry))
   }
 
   #follow(members: readonly string[]): void {
@@ -213,7 +211,6 @@ export class Replica {
     const { clock } = this.#options
     let lastPrune = clock.now()
     while (!this.#closing.signal.aborted) {
-      this.#exchange.applyLate()
       await this.#moves.sweep()
       if (clock.now() - lastPrune > pruneMs) {
         lastPrune = clock.now()
@@ -229,7 +226,7 @@ export class Replica {
   }
 
   async #loadServers(serverKeys: readonly string[]): Promise<void> {
-    this.#order.loaded(await this.#exchange.load(serverKeys))
+    this.order.loaded(await this.#exchange.load(serverKeys))
   }
 
   /**
@@ -237,7 +234,7 @@ export class Replica {
    * long as it takes to load tens of thousands of servers.
    */
   readonly #load = oneAtATime(async () => {
-    this.#order.setLoading(true)
+    this.order.setLoading(true)
     while (!this.#closing.signal.aborted) {
       try {
         await this.#loadServers([...this.#watchers.keys()])
@@ -247,6 +244,6 @@ export class Replica {
         await this.#wait(retryLoadMs)
       }
     }
-    this.#order.setLoading(false)
+    this.order.setLoading(false)
   })
 }

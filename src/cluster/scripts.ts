@@ -9,15 +9,16 @@ const keptMs = 10_000
  */
 const post = `local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local function stateOf(name)
-  local value = tonumber(redis.call('HGET', KEYS[2], name)) or 0
-  return value > 0 and value < 2 ^ 52 and value or 0
+local function integer(text)
+  local value = tonumber(text) or 0
+  return value > 0 and value < 1e15 and math.floor(value) or 0
 end
+local function stateOf(name) return integer(redis.call('HGET', KEYS[2], name)) end
 local function post(epoch, known, kind, data, text)
   local last = stateOf('position')
   if last == 0 then
     local tail = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 1)[1]
-    if tail then last = tonumber(string.match(tail[1], '[0-9]+')) end
+    if tail then last = integer(string.match(tail[1], '[0-9]+')) end
   end
   local position = math.max(last, known, now) + 1
   local entry = {'MINID', '~', string.format('%.0f', math.max(0, position - ${keptMs})), string.format('%.0f-0', position),
@@ -75,15 +76,16 @@ for _, item in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')) do rep
 return reply`,
   },
   /**
-   * KEYS members, state, stream, then a key for each snapshot; ARGV member, epoch, position, data, expiry of the snapshots in ms, then their
-   * texts. Returns the position; 0: rejected, because the members have changed.
+   * KEYS members, state, stream, then a key for each snapshot; ARGV member, epoch, position, data, expiry of the snapshots in ms, time of Redis
+   * in ms until which they are accepted, then their texts. Returns the position; 0: rejected, because the members have changed or it is late.
    */
   statePost: {
     lua: `${post}
 if redis.call('HGET', KEYS[2], 'epoch') ~= ARGV[2] or not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
-local position = post(ARGV[2], ARGV[3], 'snapshots', ARGV[4], table.concat(ARGV, '\\n', 6))
+if now > tonumber(ARGV[6]) then return 0 end
+local position = post(ARGV[2], ARGV[3], 'snapshots', ARGV[4], table.concat(ARGV, '\\n', 7))
 local header = ARGV[2] .. ' ' .. string.format('%.0f', now) .. ' '
-for i = 4, #KEYS do redis.call('SET', KEYS[i], header .. ARGV[i + 2], 'PX', ARGV[5]) end
+for i = 4, #KEYS do redis.call('SET', KEYS[i], header .. ARGV[i + 3], 'PX', ARGV[5]) end
 return position`,
   },
   /**

@@ -31,10 +31,19 @@ export class ServerTime {
     }
     this.#shortest = Math.min(this.#shortest, offset)
     // It would have arrived before it was requested: the clock of Redis was set back, or this is another Redis.
-    if (time + Math.min(this.#shortest, this.#before) < requestedAt) {
+    if (time + this.#offset < requestedAt) {
       this.#shortest = offset
       this.#before = offset
     }
-    return time + Math.min(this.#shortest, this.#before)
+    return time + this.#offset
+  }
+
+  /** Converts monotonic milliseconds here to the time of Redis, milliseconds; too early by the shortest delay of a reply. */
+  toRemote(at: number): number {
+    return at - this.#offset
+  }
+
+  get #offset(): number {
+    return Math.min(this.#shortest, this.#before)
   }
 }

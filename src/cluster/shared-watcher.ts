@@ -1,5 +1,6 @@
 import type { PollSettings, ServerSettings } from '../game/server-settings.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
+import { descriptorOf } from '../game/sources/descriptor-of.ts'
 import { placeOf } from '../game/spread.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import type { Clock } from '../util/clock.ts'
@@ -101,9 +102,15 @@ export class SharedWatcher implements Watcher {
     return this.#poller?.snapshot().lastPollAt !== undefined
   }
 
-  /** Whether this process does not poll it, and has received no snapshot from the one that should for `staleAfter`. */
-  get isSilent(): boolean {
-    return this.#isSilentAt(this.#options.clock.now())
+  /**
+   * Whether nothing was received for `staleAfter`, or only values that are too old, although the server has been polled. False if no
+   * source connects to it: then nobody knows whether it is up.
+   */
+  get isUnknown(): boolean {
+    const { up, lastPollAt, sources } = this.snapshot()
+    if (up !== undefined) return false
+    const isConnected = sources.some(({ source }) => descriptorOf(source).network)
+    return this.#isSilentAt(this.#options.clock.now()) || (lastPollAt !== undefined && isConnected)
   }
 
   snapshot(): ServerSnapshot {

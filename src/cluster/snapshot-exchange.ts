@@ -2,13 +2,14 @@ import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Clock } from '../util/clock.ts'
 import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
+import { waitUpTo } from '../util/wait-up-to.ts'
 import { requireReplies, type StateConnection } from './connection.ts'
 import { type IconStore, iconExpiryMs } from './icon-store.ts'
 import type { StateKeys } from './keys.ts'
 import type { Membership } from './membership.ts'
 import { toMilliseconds } from './server-time.ts'
 import { createSnapshotCodec } from './snapshot-codec.ts'
-import type { StreamEntry } from './stream-reader.ts'
+import { type StreamEntry, toInteger } from './stream-reader.ts'
 
 /** Where a snapshot comes from. The snapshots of one server are ordered by epoch, and those of one member by number. */
 export interface SnapshotOrigin {
@@ -29,7 +30,7 @@ export interface SnapshotExchangeOptions {
   /** The last position of the stream that was read here. */
   readonly position: () => number
   readonly icons: IconStore
-  /** Milliseconds after which a snapshot that was written, but has not been read, is applied. */
+  /** Milliseconds after which a snapshot that was sent, but has not been read, is applied, and Redis no longer accepts it. */
   readonly lateMs: number
   /** Milliseconds for which snapshots are stored. */
   readonly expiryMs: number
@@ -37,7 +38,7 @@ export interface SnapshotExchangeOptions {
   readonly log: Log
   /** The name of a server; undefined if no server with this key is watched. */
   readonly nameOf: (key: string) => string | undefined
-  /** Called a moment after the snapshot of a server was rejected because the members had changed: it is to be published again. */
+  /** Called a moment after the snapshot of a server was rejected, see `statePost`: it is to be published again. */
   readonly onRejected: (key: string) => void
   readonly onSnapshot: (key: string, snapshot: ServerSnapshot, origin: SnapshotOrigin) => void
 }
@@ -49,7 +50,6 @@ interface Pending {
 }
 
 interface Batch {
-  readonly sentAt: number
   readonly epoch: number
   readonly pending: readonly Pending[]
 }
@@ -58,14 +58,14 @@ interface Batch {
 const rejectedMs = 50
 /** Maximum number of snapshots or icons in one command. */
 const maxBatch = 64
-/** Maximum number of batches that have been sent and have no reply yet. */
+/** Maximum number of batches that have been sent, have no reply yet, and are not late. */
 const maxSending = 4
 /** Milliseconds for which snapshots are collected, because a command costs as much as several snapshots. */
 const collectMs = 10
 
 /** The text of a snapshot: `<number> <key as JSON>\t<JSON>`, stored as `<epoch> <time in ms> <text>`. */
-const entryText = /^(\d+) ("[^\t]*")\t/
-const storedHeader = /^(\d+) (\d+) /
+const entryText = /^(\d{1,15}) ("[^\t]*")\t/
+const storedHeader = /^(\d{1,15}) (\d{1,15}) /
 
 /** Exchanges snapshots through the shared state: every replica, also the writer, applies them in the order of the stream. */
 export class SnapshotExchange {
@@ -90,8 +90,11 @@ export class SnapshotExchange {
     return this.#invalid
   }
 
-  /** Writes a snapshot soon. If that is not possible, it is applied here only. */
+  /** Writes a snapshot soon. If that is not possible, it is applied here only. While Redis does not reply, that is done at once. */
   publish(key: string, snapshot: ServerSnapshot): void {
+    const { connection, membership } = this.#options
+    const pending = [{ key, snapshot, number: ++this.#numbers }]
+    if (!connection.isUp) this.#applyOwn({ epoch: membership.epoch ?? 0, pending }, 'here')
     this.#waiting.set(key, snapshot)
     void this.#sendWaiting()
   }
@@ -134,9 +137,7 @@ export class SnapshotExchange {
   receive({ member, data, text, epoch, postedAt }: StreamEntry): void {
     const { membership, onSnapshot } = this.#options
     if (member === membership.name) {
-      const own = this.#inFlight.get(Number(data))
-      this.#inFlight.delete(Number(data))
-      if (own !== undefined) this.#applyOwn(own, 'stream')
+      this.#applyInFlight(Number(data), 'stream')
       return
     }
     for (const line of text.split('\n')) {
@@ -145,21 +146,18 @@ export class SnapshotExchange {
     }
   }
 
-  /** Applies snapshots of this replica that have not come back in time. */
-  applyLate(): void {
-    const { clock, lateMs } = this.#options
-    for (const [number, batch] of this.#inFlight) {
-      if (clock.now() - batch.sentAt < lateMs) break
-      this.#inFlight.delete(number)
-      this.#applyOwn(batch, 'here')
-    }
-  }
-
   #reportInvalid(reason: string): void {
     if (this.#invalid++ > 0) return
     this.#options.log.warn(
       `Ignored data in the shared state that is not valid (${reason}). Other programs must use another STATE_PREFIX.`,
     )
+  }
+
+  /** Applies a batch that was written, unless it has been applied. */
+  #applyInFlight(number: number, from: SnapshotOrigin['from']): void {
+    const batch = this.#inFlight.get(number)
+    this.#inFlight.delete(number)
+    if (batch !== undefined) this.#applyOwn(batch, from)
   }
 
   /** Applies snapshots of this replica. */
@@ -180,7 +178,8 @@ export class SnapshotExchange {
         if (batch.push({ key, snapshot, number: ++this.#numbers }) === maxBatch) break
       }
       this.#sending++
-      void this.#send(batch).then(() => {
+      // A batch whose reply is late does not delay others: what waits is not shown here either.
+      void waitUpTo(this.#send(batch), this.#options.lateMs, this.#options.clock).then(() => {
         this.#sending--
         if (this.#waiting.size > 0) void this.#sendWaiting()
       })
@@ -189,12 +188,13 @@ export class SnapshotExchange {
 
   /** Never rejects. */
   async #send(pending: readonly Pending[]): Promise<void> {
-    const { connection, clock, membership, onRejected } = this.#options
+    const { connection, clock, membership, lateMs, onRejected } = this.#options
     const { epoch } = membership
-    const batch = { sentAt: clock.now(), epoch: epoch ?? 0, pending }
+    const batch = { epoch: epoch ?? 0, pending }
     if (epoch === undefined || !connection.isConnected) return this.#applyOwn(batch, 'here')
     const number = this.#numbers
     this.#inFlight.set(number, batch)
+    clock.after(lateMs, () => this.#applyInFlight(number, 'here'))
     try {
       if (await this.#write(batch, number)) return
       this.#inFlight.delete(number)
@@ -204,15 +204,18 @@ export class SnapshotExchange {
       })
     } catch {
       // Reported by the connection.
-      if (this.#inFlight.delete(number)) this.#applyOwn(batch, 'here')
+      this.#applyInFlight(number, 'here')
     }
   }
 
-  /** @returns false if the members have changed; @throws StateUnavailable */
+  /** @returns false if it was rejected; @throws StateUnavailable */
   async #write({ epoch, pending }: Batch, number: number): Promise<boolean> {
-    const { connection, keys, clock, icons, position, expiryMs, membership } = this.#options
+    const { connection, keys, clock, icons, position, lateMs, expiryMs, membership } = this.#options
     const now = clock.now()
-    const sentAt = now + connection.roundTripMs / 2
+    const { roundTripMs, serverTime } = connection
+    const sentAt = now + roundTripMs / 2
+    // If it is executed later, it has been applied here, and newer ones may have been.
+    const deadline = Math.round(serverTime.toRemote(sentAt) + roundTripMs / 2 + lateMs)
     const newIcons = icons.toWrite(
       pending.map(({ snapshot }) => snapshot),
       now,
@@ -221,7 +224,7 @@ export class SnapshotExchange {
     const texts = pending.map(
       ({ key, snapshot, number }) => `${number} ${JSON.stringify(key)}\t${this.#codec.encode(snapshot, sentAt)}`,
     )
-    const args = [...used, membership.name, epoch, position(), number, expiryMs, ...texts]
+    const args = [...used, membership.name, epoch, position(), number, expiryMs, deadline, ...texts]
     const replies = await connection.run('snapshots', async (redis) => {
       const pipeline = redis.pipeline()
       for (const [hash, icon] of newIcons) pipeline.set(keys.icon(hash), icon, 'PX', iconExpiryMs)
@@ -270,6 +273,6 @@ export class SnapshotExchange {
       const found = this.#decode(text, postedAt)
       if (found !== undefined) onSnapshot(found.key, found.snapshot, { from: 'stored', member: '', epoch, number: found.number })
     }
-    return Number(position)
+    return toInteger(position) ?? 0
   }
 }

@@ -29,6 +29,10 @@ export interface StreamReaderOptions {
   readonly onGap: () => void
 }
 
+/** The integer in a text of Redis, which may be of another program: undefined if it is none, or larger than those of the scripts. */
+export const toInteger = (text: string | null | undefined): number | undefined =>
+  text != null && /^\d{1,15}$/.test(text) ? Number(text) : undefined
+
 type Reply = readonly (readonly [key: string, entries: readonly (readonly [id: string, fields: readonly string[]])[]])[] | null
 
 /** Maximum number of entries in one reply. */
@@ -70,7 +74,7 @@ export class StreamReader {
       try {
         await (this.#isComplete ? this.#read() : this.#load())
       } catch {
-        // Reported by the connection.
+        // Reported by the connection, or no replica has written a position yet.
         await delay(retryMs, undefined, { signal }).catch(() => {})
       }
     }
@@ -78,7 +82,9 @@ export class StreamReader {
 
   async #load(): Promise<void> {
     const { connection, keys, clock, onGap } = this.#options
-    this.#position = Number(await connection.run('messages', (redis) => redis.hget(keys.state, 'position'))) || 0
+    const position = toInteger(await connection.run('messages', (redis) => redis.hget(keys.state, 'position')))
+    if (position === undefined) throw new RangeError('no position')
+    this.#position = position
     this.#cursor = `${this.#position}-0`
     this.#isComplete = true
     onGap()
@@ -103,18 +109,20 @@ export class StreamReader {
     await prepare?.(entries.map(({ values }) => values.get('text') ?? '')).catch(() => {})
     for (const { id, values } of entries) {
       const value = (name: string) => values.get(name) ?? ''
+      const [position, epoch, at] = [id.split('-')[0], value('epoch'), value('at')].map(toInteger)
       this.#cursor = id
-      if (!values.has('after')) continue
-      if (Number(value('after')) !== this.#position) {
+      // Of another program.
+      if (!values.has('after') || position === undefined || epoch === undefined || at === undefined) continue
+      if (toInteger(value('after')) !== this.#position) {
         this.#isComplete = false
         return
       }
-      this.#position = Number.parseInt(id, 10)
+      this.#position = position
       // The clock of the server may be set in the meantime.
-      const waitedMs = Math.max(0, Math.min(now - Number(value('at')), elapsedMs))
+      const waitedMs = Math.max(0, Math.min(now - at, elapsedMs))
       onEntry({
-        position: this.#position,
-        epoch: Number(value('epoch')),
+        position,
+        epoch,
         member: value('member'),
         kind: value('kind'),
         data: value('data'),

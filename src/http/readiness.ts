@@ -9,7 +9,7 @@ export interface ReadinessOptions {
     /** The servers of all lists, which the fleet must have. */
     readonly servers?: () => readonly Pick<ServerSettings, 'name'>[]
   }
-  /** Number of servers that are unknown to this replica although others should poll them. */
+  /** Number of servers whose state is unknown to this replica. */
   readonly unknownServers?: () => number
   /** The databases whose snapshot is still being read. */
   readonly loadingDatabases: () => readonly string[]
@@ -33,7 +33,7 @@ export function createReadiness({
   }
   function describeUnknown(): readonly string[] {
     const unknown = unknownServers?.() ?? 0
-    return 2 * unknown > fleet.watchers.length ? [`the state of servers that other replicas poll (${unknown})`] : []
+    return 2 * unknown > fleet.watchers.length ? [`the state of servers, which is unknown to this replica (${unknown})`] : []
   }
   let first = pendingLists().length === 0 ? fleet.watchers : undefined
   return function waitingFor() {

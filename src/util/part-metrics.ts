@@ -71,7 +71,7 @@ export type MaintenanceOf = (server: string) => MaintenanceState | null
 export interface ReplicaMetrics {
   /** Servers that this replica polls. */
   readonly servers: number
-  /** Servers that this replica does not poll and of which it has received no snapshot for STALE_AFTER: unknown here. */
+  /** Servers whose state is unknown here, although a source connects to them: this replica has received nothing, or only old values. */
   readonly unknown: number
   /** Number of live replicas; absent while the shared state is unavailable. */
   readonly members?: number

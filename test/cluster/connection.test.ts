@@ -40,10 +40,20 @@ async function furtherAttempts(proxy: { readonly received: number }): Promise<vo
   await until(() => proxy.received >= enough)
 }
 
+/** Options of a server with a user that has these rights. */
+const acl = (rights: string) => ['--user', 'tw', 'on', '>pw', ...rights.split(' ')]
+
 describe.skipIf(!hasTool('redis-server'))('StateConnection', () => {
   it.for([
     ['a wrong password', ['--requirepass', 'right'], 'redis://:wrong-secret@', /the password is wrong: set STATE_PASSWORD/],
     ['no password', ['--requirepass', 'right'], 'redis://', /requires a password: set STATE_PASSWORD/],
+    [
+      'a user without a command',
+      acl('~{test}* +@all -zadd'),
+      'redis://tw:pw@',
+      /forbids a command or key: allow its user ~.* \+@write/,
+    ],
+    ['a user without the keys', acl('~other:* +@all'), 'redis://tw:pw@', /forbids a command or key: allow its user ~/],
   ] as const)('reports once what to do about %s', async ([, options, start, expected]) => {
     const redis = await startRedis(...options)
     const proxy = await startProxy(redis.port)
@@ -52,6 +62,14 @@ describe.skipIf(!hasTool('redis-server'))('StateConnection', () => {
     await furtherAttempts(proxy)
     expect(log.lines).toEqual([expect.stringMatching(expected)])
     expect(log.lines.join()).not.toContain('wrong-secret')
+  })
+
+  it('works with the rights that the message about a forbidden command names', async () => {
+    const options = acl('~{test}* +@read +@write +@scripting +@connection +time')
+    const redis = await startRedis(...options)
+    const { log, members, entries } = joinCluster(redis, 'a', { url: `redis://tw:pw@127.0.0.1:${redis.port}/1` })
+    await until(() => members() === 'a' && entries.length > 0)
+    expect(log.lines).toEqual([])
   })
 
   it('waits for the first attempt to connect before values are read, and says why it failed', async () => {

@@ -11,6 +11,8 @@ import { formatHostPort } from '../../src/util/address.ts'
 import { systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { openEvents } from '../helpers/event-client.ts'
+import { collectLog } from '../helpers/log-lines.ts'
+import { createLossyLine } from '../helpers/lossy-line.ts'
 import { type RedisServer, startRedis } from '../helpers/redis-server.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { until } from '../helpers/until.ts'
@@ -215,6 +217,43 @@ describe.skipIf(!hasTool('redis-server'))('Replica', () => {
     expect(replica.lines.filter((line) => line.includes('Ignored data in the shared state'))).toHaveLength(1)
   })
 
+  it('shows its own polls in time, also while the replies of Redis are late', async ({ onTestFinished }) => {
+    const redis = await startRedis()
+    const line = await createLossyLine(redis.port, { onTestFinished })
+    const env = { STATE_URL: `redis://127.0.0.1:${line.port}`, STATE_HEARTBEAT: '5s', POLL_INTERVAL: '500ms', STALE_AFTER: '4s' }
+    const { cluster, poll } = loadConfig({ env })
+    const { stateUrl: address } = cluster
+    if (address === undefined) throw new Error('no STATE_URL')
+    const log = collectLog()
+    const replica = new Replica({ address, config: cluster, poll, clock: systemClock, log })
+    const source: Source = {
+      name: 'status',
+      target: 'survival.test',
+      poll: async () => ({ source: 'status', at: systemClock.now(), fields: { playersOnline: 1 } }),
+      close() {},
+    }
+    const fleet = createFleet({
+      servers: [{ name: 'survival', sources: {} }],
+      ...{ poll, clock: systemClock, log, share: replica.share },
+      createSources: () => ({ list: () => [source], close() {} }),
+    })
+    onTestFinished(async () => {
+      await replica.close()
+      fleet.close()
+    })
+    replica.start(fleet)
+    fleet.start()
+    await until(() => fleet.get('survival')?.snapshot().up === true)
+    const states: (boolean | undefined)[] = []
+    fleet.subscribe(({ up }) => states.push(up))
+    line.fault = 'silent'
+    // Commands time out after five seconds.
+    await until(() => log.lines.some((text) => text.includes('does not reply in time')))
+    expect(states).toContain(true)
+    expect(states).not.toContain(undefined)
+    expect(replica.metrics().unknown).toBe(0)
+  })
+
   it('does not load the stored snapshot of a server whose settings have changed', async () => {
     const redis = await startRedis()
     const env = { STATE_URL: redis.url, STATE_HEARTBEAT: '5s', POLL_INTERVAL: '10s' }
@@ -252,6 +291,8 @@ describe.skipIf(!hasTool('redis-server'))('Replica', () => {
     replica.start(fleet)
     fleet.start()
     await until(() => redis.cli('keys', '*').includes('snapshot') && fleet.get('survival')?.snapshot().up === true)
+    // Until it has come back with the stream.
+    await until(() => Number.isFinite(replica.order.completeFrom()))
     const states: (boolean | undefined)[] = []
     fleet.subscribe(({ up }) => states.push(up))
     fleet.update([{ name: 'survival', group: 'Games', sources: {} }])

@@ -80,11 +80,11 @@ describe('createSharedWatcher', () => {
       await clock.advance(testPoll.staleAfter - 1)
       watcher.expire(clock.now())
       expect(watcher.snapshot()).toBe(newest())
-      expect(watcher.isSilent).toBe(false)
+      expect(watcher.isUnknown).toBe(false)
       const seen: ServerSnapshot[] = []
       watcher.subscribe((snapshot) => seen.push(snapshot))
       await clock.advance(1)
-      expect(watcher.isSilent).toBe(true)
+      expect(watcher.isUnknown).toBe(true)
       watcher.expire(clock.now())
       watcher.expire(clock.now())
       expect(seen).toHaveLength(1)
@@ -93,9 +93,27 @@ describe('createSharedWatcher', () => {
       expect(watcher.snapshot().sources).toMatchObject([{ source: 'status', state: 'pending' }])
       receive(newest())
       expect(watcher.snapshot()).toBe(newest())
-      expect(watcher.isSilent).toBe(false)
     },
   )
+
+  it('is unknown while the values that it receives are too old, unless no source connects to the server', async () => {
+    const { clock, other, watcher, newest, receive } = await share()
+    expect(watcher.isUnknown).toBe(false)
+    const { up, knownUntil, lastContact, ...old } = newest()
+    receive({ ...old, isStale: true, sources: [{ source: 'directory', target: '/srv', state: 'ok' }] })
+    expect(watcher.isUnknown).toBe(false)
+    receive(newest())
+    // Each of them is late by more than `staleAfter`.
+    for (let late = newest(), poll = 0; poll < 3; late = newest(), poll++) {
+      await clock.advance(testPoll.staleAfter)
+      await other.pollAll()
+      receive(late)
+      expect(watcher.snapshot().up).toBeUndefined()
+      expect(watcher.isUnknown).toBe(true)
+    }
+    receive(newest())
+    expect(watcher.isUnknown).toBe(false)
+  })
 
   it('ignores snapshots that are older than the current one', async () => {
     const { clock, other, watcher, newest, receive } = await share()

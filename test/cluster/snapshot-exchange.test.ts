@@ -13,12 +13,20 @@ type Received = readonly [key: string, snapshot: ServerSnapshot, origin: Snapsho
 const keyOf = (server: string) => `12345678${server}`
 
 /** A member, its exchange, and what it has applied. */
-function startMember(redis: Parameters<typeof joinCluster>[0], id: string, expiryMs = 60_000) {
-  const member = joinCluster(redis, id)
+function startMember(
+  redis: Parameters<typeof joinCluster>[0],
+  id: string,
+  {
+    expiryMs = 60_000,
+    lateMs = 60_000,
+    ...more
+  }: { expiryMs?: number; lateMs?: number; heartbeatMs?: number; timeoutMs?: number } = {},
+) {
+  const member = joinCluster(redis, id, more)
   const received: Received[] = []
   const exchange: SnapshotExchange = new SnapshotExchange({
     ...{ connection: member.connection, keys, log: member.log, icons: new IconStore(), clock: systemClock },
-    ...{ expiryMs, lateMs: 60_000 },
+    ...{ expiryMs, lateMs },
     membership: member.membership,
     position: () => member.reader.position,
     onRejected: (key) => void exchange.publish(key, snapshotOf(key.slice(8))),
@@ -59,6 +67,39 @@ describe.skipIf(!hasTool('redis-server'))('SnapshotExchange', () => {
     expect(a.membership.name).toBe('a/2')
   })
 
+  it('writes nothing that Redis executes after this replica has applied it itself', async () => {
+    const redis = await startRedis()
+    // Without heartbeats: after one, what was sent before is rejected because the members have changed.
+    const start = (id: string) => startMember(redis, id, { lateMs: 500, heartbeatMs: 30_000 })
+    const a = start('a')
+    // Until it reads the stream, which tells it that the other one has joined.
+    await until(() => a.members() === 'a' && a.reader.position > 0)
+    const b = start('b')
+    await until(() => a.members() === 'a,b' && b.members() === 'a,b' && b.reader.position > 0)
+    const publish = (online: number) =>
+      a.exchange.publish(keyOf('s'), snapshotOf('s', { playersOnline: { value: online, source: 'status' } }))
+    const isApplied = (online: number) => a.received.some(([, { fields }]) => fields.playersOnline?.value === online)
+    /** What other members receive; the rejected ones are published again without a number of players. */
+    const sent = () => b.entries.flatMap(({ text }) => /"playersOnline":\[(\d)/.exec(text)?.[1] ?? [])
+    publish(1)
+    await until(() => sent().includes('1'))
+    redis.process.kill('SIGSTOP')
+    for (const online of [2, 3]) {
+      publish(online)
+      await until(() => isApplied(online))
+    }
+    // The time of Redis is known with the error of a round trip.
+    const lateAt = performance.now() + 500
+    await until(() => performance.now() > lateAt)
+    redis.process.kill('SIGCONT')
+    await until(() => b.entries.filter(({ kind }) => kind === 'snapshots').length > 1)
+    await until(() => {
+      publish(4)
+      return sent().includes('4')
+    })
+    expect([...new Set(sent())]).toEqual(['1', '4'])
+  })
+
   it('loads each stored snapshot once, with its icon and its age', async () => {
     const redis = await startRedis()
     const a = startMember(redis, 'a')
@@ -87,9 +128,29 @@ describe.skipIf(!hasTool('redis-server'))('SnapshotExchange', () => {
     expect(stored[0]?.[1].at).toBeLessThan(requestedAt + 1_000)
   })
 
+  it('applies snapshots at once while Redis does not reply', async () => {
+    const redis = await startRedis()
+    const { exchange, membership, received, log } = startMember(redis, 'a', { timeoutMs: 1_000 })
+    await until(() => membership.epoch !== undefined)
+    redis.process.kill('SIGSTOP')
+    await until(() => log.lines.some((line) => line.includes('does not reply in time')))
+    exchange.publish(keyOf('s'), snapshotOf('s'))
+    expect(received).toMatchObject([[keyOf('s'), { server: 's' }, { from: 'here' }]])
+    redis.process.kill('SIGCONT')
+  })
+
+  it.each(['1e300', '-5', '12.5', 'nan'])('takes no position from a text like %s', async (wrong) => {
+    const redis = await startRedis()
+    const { exchange, membership } = startMember(redis, 'a', { heartbeatMs: 30_000 })
+    await until(() => membership.epoch !== undefined)
+    expect(await exchange.load([keyOf('s')])).toBeGreaterThan(0)
+    redis.cli('hset', keys.state, 'position', wrong)
+    expect(await exchange.load([keyOf('s')])).toBe(0)
+  })
+
   it('leaves nothing of a server that no replica lists any more', async () => {
     const redis = await startRedis()
-    const member = startMember(redis, 'a', 500)
+    const member = startMember(redis, 'a', { expiryMs: 500 })
     await until(() => member.membership.epoch !== undefined)
     member.exchange.publish(keyOf('removed'), snapshotOf('removed'))
     await until(() => redis.cli('exists', keys.snapshot(keyOf('removed'))) === '1')
