@@ -16,6 +16,7 @@ import { createHttpApp } from './http/app.ts'
 import { createProxyCheck } from './http/clients/trusted-proxies.ts'
 import { healthPaths, registerHealth } from './http/health.ts'
 import { registerDocs } from './http/openapi/docs.ts'
+import { toPlayer } from './http/players.ts'
 import { createReadiness, type ReadinessOptions } from './http/readiness.ts'
 import { createEventHub, sumEventMetrics } from './live/hub.ts'
 import { registerLive } from './live/register.ts'
@@ -74,7 +75,7 @@ const createDetails =
     return {
       peakToday: days.at(-1)?.players.max ?? null,
       uptime: meanUptime(days),
-      joinedAt: (player: string) => sessions.find(({ name, isOnline }) => isOnline && name === player)?.from,
+      joinedAt: (player: string) => sessions.find((session) => session.isOnline && toPlayer(session).NAME === player)?.from,
       nextMaintenance: maintenance.next(server),
     }
   }

@@ -45,10 +45,7 @@ const isPaperTps: Check<PaperTps> = (value): value is PaperTps =>
   hasRates(value) && tpsWindows.some((window) => value[window] !== undefined)
 const isGarbageCollector = isObject<GarbageCollector>({ name: isText, collections: isNumber, seconds: isNumber }, {})
 
-/**
- * Every value that a source can read. Unknown values are absent. Durations are in seconds unless stated otherwise. The names are also
- * the keys of `precedence` in `merge.ts` and of `/api/v1/sources`.
- */
+/** The description of every field, with what its values are. */
 const descriptions = {
   edition: { label: 'the edition', check: isOneOf('java', 'bedrock') },
   /** Only Bedrock. */
@@ -136,12 +133,16 @@ const descriptions = {
   jvmThreads: { label: 'the threads of the JVM', check: isNumber },
 } satisfies Readonly<Record<string, FieldDescription>>
 
-export type FieldName = keyof typeof descriptions
-
-/** The types of all fields. */
+/**
+ * Every value that a source can read. Unknown values are absent. Durations are in seconds unless stated otherwise. The names are also
+ * the keys of `precedence` in `merge.ts` and of `/api/v1/sources`.
+ */
 export type Fields = {
-  readonly [K in FieldName]: (typeof descriptions)[K]['check'] extends Check<infer T> ? T : never
+  // Not of `FieldName`, with which the comments of the fields would not be shown.
+  readonly [K in keyof typeof descriptions]: (typeof descriptions)[K]['check'] extends Check<infer T> ? T : never
 }
+
+export type FieldName = keyof Fields
 
 /** The description of every field, for the API, the documentation and what comes from other processes. */
 export const fieldDescriptions: { readonly [K in FieldName]: FieldDescription<Fields[K]> } = descriptions

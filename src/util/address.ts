@@ -67,6 +67,9 @@ export function parseServerAddress(given: string): ServerAddress | undefined {
   return parsed && { edition, ...parsed }
 }
 
+/** Removes the zone of a link-local IPv6 address, which names an interface of this machine. */
+export const withoutZone = (address: string): string => address.split('%', 1)[0] ?? ''
+
 /** Formats as `host:port`, with an IPv6 host in brackets. */
 export function formatHostPort({ host, port }: HostPort): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`

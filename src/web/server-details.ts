@@ -10,7 +10,7 @@ import type { History } from '../history/history.ts'
 import { isOngoing } from '../history/incidents.ts'
 import { dayMs } from '../history/values/levels.ts'
 import { seriesNames } from '../history/values/series.ts'
-import { toPlayers } from '../http/players.ts'
+import { toPlayer, toPlayers } from '../http/players.ts'
 import { wallOf } from '../live/state.ts'
 import { defaultPorts, formatHostPort, type HostPort } from '../util/address.ts'
 import type { Clock } from '../util/clock.ts'
@@ -69,7 +69,7 @@ export async function collectDetails(parts: ServerPageParts, watcher: Watcher, f
   const players = isPublic ? playersOf(snapshot) : null
   const sessions =
     visits?.map(
-      ({ name, id = '', from = null, to = null, isOnline }): Session => ({ player: { ID: id, NAME: name }, from, to, isOnline }),
+      ({ from = null, to = null, isOnline, ...player }): Session => ({ player: toPlayer(player), from, to, isOnline }),
     ) ?? null
   const byState = (isOnline: boolean, max: number) =>
     (sessions ?? []).filter((session) => session.isOnline === isOnline).slice(0, max)

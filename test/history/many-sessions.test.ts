@@ -79,3 +79,15 @@ it('keeps and lists the newest of a server with more than a million', () => {
   expect(store.sessions.last(server)).toHaveLength(200)
   expect(store.sessions.regulars(server, 365 * day, now + 5_000, true, 1)).toMatchObject([{ seconds: 5, firstSeen: now }])
 })
+
+it('tells players apart whose names differ only in characters that are not shown', () => {
+  const { store, server, write } = openStore()
+  const names = ['A', 'A\u0007', 'A\u202e']
+  write(names.map((name, index) => ({ kind: 'join', name, id: null, at: now + index, changedAt: now + index }) as const))
+  const found = store.sessions.regulars(server, day, now + 10_000, true, 10)
+  expect(found.map(({ player, firstSeen }) => [player.NAME, firstSeen])).toEqual([
+    ['A', now],
+    ['A\\u0007', now + 1],
+    ['A\\u202e', now + 2],
+  ])
+})

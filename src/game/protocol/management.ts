@@ -1,7 +1,7 @@
 import { isRecord } from '../../util/is-record.ts'
 import { type GameMode, parseGameMode } from './game-mode.ts'
-import { type Player, toPlayerName } from './player.ts'
-import { plainText, truncate } from './text.ts'
+import type { Player } from './player.ts'
+import { plainText } from './text.ts'
 import { normaliseUuid } from './uuid.ts'
 
 /** The only methods that are called; all of them are read-only (API 1.0.0 of 1.21.9 to 3.0.0 of 26.1). */
@@ -73,7 +73,7 @@ const numberAs = (name: keyof ManagementSettings, value: number | undefined): Ma
 export function parsePlayer(value: unknown): Player | undefined {
   if (!isRecord(value) || typeof value.name !== 'string' || value.name === '' || value.name.length > 64) return undefined
   const id = normaliseUuid(value.id)
-  return { name: toPlayerName(value.name), ...(id !== undefined && { id }) }
+  return { name: value.name, ...(id !== undefined && { id }) }
 }
 
 /** Parses a list of players, bare or under `players`; undefined for anything else. */
@@ -91,7 +91,7 @@ export function parseStatus(result: unknown): ManagementStatus {
   const protocol = integer(version.protocol)
   const players = parsePlayers(status.players ?? (status.started === true ? [] : undefined))
   return {
-    ...(typeof version.name === 'string' && { version: truncate(version.name, 100) }),
+    ...(typeof version.name === 'string' && { version: plainText(version.name, 100) }),
     ...(protocol !== undefined && { protocol }),
     ...(players && { players }),
   }

@@ -1,5 +1,4 @@
 import { ProtocolError } from './error.ts'
-import { toPlayerName } from './player.ts'
 
 /** The reply to a full stat request (https://minecraft.wiki/w/Query). Values that the server omits are absent. */
 export interface FullStat {
@@ -160,7 +159,7 @@ export function decodeFullStat(datagram: Buffer): FullStat {
   const list = middle < 0 ? [] : body.slice(middle + separator.length).split('\0', maxNames + 1)
   // An empty name ends the list. At the very end of the datagram it may be the result of truncation.
   const end = list.slice(0, -1).indexOf('')
-  const names = list.slice(0, Math.max(0, end)).map((given) => toPlayerName(decode(given)))
+  const names = list.slice(0, Math.max(0, end)).map(decode)
   const string = <K extends string>(key: string, as: K) =>
     (values.has(key) ? { [as]: decode(values.get(key) ?? '') } : {}) as { readonly [P in K]?: string }
   const plugins = values.get('plugins')

@@ -15,17 +15,19 @@ const invisible = /[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069]/gu
 
 /**
  * Removes formatting codes (`§` and the next character), control characters and bidirectional formatting characters, which could
- * reorder the surrounding text. Line breaks become `\n`, tabs become spaces. Half of a surrogate pair, which not every JSON parser
- * accepts, becomes U+FFFD. Text after the first 8,192 UTF-16 units is removed.
+ * reorder the surrounding text. Line breaks become `\n`, tabs become spaces. Half of a surrogate pair
+ * becomes U+FFFD. Text after the first 8,192 UTF-16 units is removed.
  */
 export function stripFormatting(text: string): string {
-  return truncate(text, maxLength)
+  return toWellFormed(truncate(text, maxLength))
     .replace(/\r\n?/g, '\n')
     .replace(/§[^\n]?/gu, '')
     .replaceAll('\t', ' ')
     .replace(invisible, '')
-    .replace(/\p{Surrogate}/gu, '\ufffd')
 }
+
+/** Replaces half of a surrogate pair, which not every JSON parser accepts, by U+FFFD. */
+export const toWellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd')
 
 /** A copy, because a slice would keep the whole text in memory. */
 export const truncate = (text: string, length: number): string =>
@@ -177,7 +179,7 @@ class Walk {
   }
 
   #add(text: string, style: Style): boolean {
-    const piece = truncate(text, Math.min(this.#room, this.#budget.left))
+    const piece = toWellFormed(truncate(text, Math.min(this.#room, this.#budget.left)))
     if (piece === '') return this.#room > 0
     const isSame = style === this.#last && !this.#hasOwnCodes
     const codes = isSame ? '' : `${this.#texts.length === 0 ? '' : '§r'}${codesOf(style)}`

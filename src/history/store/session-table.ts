@@ -99,6 +99,27 @@ export class SessionTable {
    * @param limit how many of them
    */
   players(server: number, range: number, now: number, isKnown: boolean, limit = maxPlayers): readonly PlayerTime[] {
+    return this.#played(server, range, now, isKnown, limit).map(({ session, ...time }) => ({
+      player: toPlayer(session),
+      ...time,
+    }))
+  }
+
+  /** The first of `players`, with what is read of each: of all players it would take as long again. */
+  regulars(...given: Required<Parameters<SessionTable['players']>>): readonly Regular[] {
+    const [server] = given
+    return this.#played(...given).map(({ session, ...time }) => {
+      const { id, name } = session
+      // With a plus, SQLite does not look for the sessions of the server, which are far more than those of the player.
+      const [which, value] = id === undefined ? ['server = ? AND player', name] : ['+server = ? AND uuid', id]
+      const first = `SELECT ifnull(joined_at, left_at) FROM sessions WHERE ${which} = ? ORDER BY id LIMIT 1`
+      const firstSeen = (this.#connection.first(first, server, value)?.[0] ?? null) as number | null
+      return { player: toPlayer(session), ...time, firstSeen }
+    })
+  }
+
+  /** @returns the players as they are stored */
+  #played(server: number, range: number, now: number, isKnown: boolean, limit: number) {
     const rows = this.#connection.all(
       `SELECT (SELECT player FROM sessions WHERE id = newest) AS name, uuid, seconds, count, seen, online FROM (
           SELECT max(id) AS newest, uuid, count(*) AS count, max(ifnull(till, joined_at)) AS seen, max(online) AS online,
@@ -111,22 +132,10 @@ export class SessionTable {
       ...[server, now - range, now, isKnown ? 1 : 0, limit],
     )
     return rows.map(([name, id, seconds, sessions, lastSeen, online]) => ({
-      player: toPlayer({ name: String(name), ...(typeof id === 'string' && { id }) }),
+      session: { name: String(name), ...(typeof id === 'string' && { id }) },
       ...{ seconds: Number(seconds), sessions: Number(sessions), lastSeen: Number(lastSeen) },
       online: online === 1 ? isKnown || null : false,
     }))
-  }
-
-  /** The first of `players`, with what is read of each: of all players it would take as long again. */
-  regulars(...given: Parameters<SessionTable['players']>): readonly Regular[] {
-    const [server] = given
-    return this.players(...given).map((one) => {
-      const { ID: id, NAME: name } = one.player
-      // With a plus, SQLite does not look for the sessions of the server, which are far more than those of the player.
-      const [which, value] = id === '' ? ['server = ? AND player', name] : ['+server = ? AND uuid', id]
-      const first = `SELECT ifnull(joined_at, left_at) FROM sessions WHERE ${which} = ? ORDER BY id LIMIT 1`
-      return { ...one, firstSeen: (this.#connection.first(first, server, value)?.[0] ?? null) as number | null }
-    })
   }
 
   /** Whether any server has a session of the player. @param uuid with dashes */

@@ -190,18 +190,6 @@ describe('list', () => {
         ],
       },
     ],
-    [
-      `There are 2 of a max of 20 players online: Alice\u202e ${odd}, Alice ${odd}`,
-      {
-        online: 2,
-        max: 20,
-        players: [
-          { name: 'Alice\\u202e', id: oddId },
-          { name: 'Alice', id: oddId },
-        ],
-      },
-    ],
-    ['Players (2): A\u0007, A', { online: 2, players: [{ name: 'A\\u0007' }, { name: 'A' }] }],
     // Without UUIDs a name with a comma is ambiguous: only the count is returned.
     ['There are 2 of a max of 20 players online: A, B, C', { online: 2, max: 20 }],
     ['There are 1 of a max of 20 players online: Some One', { online: 1, max: 20, players: [{ name: 'Some One' }] }],

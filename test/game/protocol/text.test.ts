@@ -139,6 +139,7 @@ describe('text of a component with formatting codes', () => {
     ['codes within a piece, which end with it', [{ text: '§cred' }, 'plain'], '§cred§rplain'],
     ['a style of an empty text', { text: '', color: 'green', extra: ['a'] }, '§aa'],
     ['line breaks of every kind', { text: 'a\r\nb\rc', color: 'aqua' }, '§ba\nb\nc'],
+    ['halves of surrogate pairs', ['\ud83dx', { text: '\ude00', color: 'red' }], '\ufffdx§r§c\ufffd'],
     ['null', null, ''],
   ])('%s', (_, component, text) => {
     expect(formattedText(component)).toBe(text)

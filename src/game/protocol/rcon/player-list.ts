@@ -1,5 +1,5 @@
 import { toInteger } from '../decimal.ts'
-import { type Player, toPlayerName } from '../player.ts'
+import type { Player } from '../player.ts'
 
 export interface PlayerListReply {
   /** The number stated by the server, independent of the names. */
@@ -38,8 +38,8 @@ function split(text: string, online: number): readonly Player[] | undefined {
   const withId = [...text.matchAll(/(.+?) \(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\)(?:, ?|\n|$)/gisy)]
   const covered = withId.reduce((sum, [match]) => sum + match.length, 0)
   if (withId.length === online && covered === text.length) {
-    return withId.map(([, name = '', id = '']) => ({ name: toPlayerName(name), id: id.toLowerCase() }))
+    return withId.map(([, name = '', id = '']) => ({ name, id: id.toLowerCase() }))
   }
   const names = text.split(', ')
-  return names.length === online && withId.length === 0 ? names.map((name) => ({ name: toPlayerName(name) })) : undefined
+  return names.length === online && withId.length === 0 ? names.map((name) => ({ name })) : undefined
 }

@@ -1,4 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net'
+import { withoutZone } from '../../../util/address.ts'
 import { load } from '../../../util/load.ts'
 
 // The header with which a proxy passes on the client's address: https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt
@@ -40,9 +41,6 @@ export function encodeProxyHeader(version: ProxyProtocolVersion, ends: Connectio
   const head = Buffer.from([commands.proxy, families[family], 0, addresses.length + ports.length])
   return Buffer.concat([signature, head, addresses, ports])
 }
-
-/** Removes the zone of a link-local IPv6 address, which names an interface of this machine. */
-const withoutZone = (address: string): string => address.split('%', 1)[0] ?? ''
 
 const toBytes = (address: string): Buffer =>
   Buffer.from(load<typeof import('ipaddr.js')>('ipaddr.js').parse(withoutZone(address)).toByteArray())

@@ -1,6 +1,6 @@
 import { maxReplyValues, parseJson } from '../../../util/json.ts'
 import { ProtocolError } from '../error.ts'
-import { type Player, toPlayerName } from '../player.ts'
+import type { Player } from '../player.ts'
 import { createTextReader, truncate } from '../text.ts'
 import { normaliseUuid } from '../uuid.ts'
 import { parseVersionName } from './version-name.ts'
@@ -113,7 +113,7 @@ function playerList(sample: unknown, online: number | undefined): StatusReply['p
     if (typeof name !== 'string' || !/^[!-~]{1,16}$/.test(name)) return []
     const uuid = normaliseUuid(id)
     if (uuid === nilUuid) return []
-    return [{ name: toPlayerName(name), ...(uuid !== undefined && { id: uuid }) }]
+    return [{ name, ...(uuid !== undefined && { id: uuid }) }]
   })
   return players.length > 0 ? { players, complete: false } : undefined
 }

@@ -1,7 +1,7 @@
 import type { Fields } from '../../fields.ts'
 import { parseGameMode } from '../../protocol/game-mode.ts'
 import type { BedrockStatus } from '../../protocol/status/unconnected-ping.ts'
-import { stripFormatting } from '../../protocol/text.ts'
+import { stripFormatting, toWellFormed } from '../../protocol/text.ts'
 
 /** Converts the status of a Bedrock server to fields, for both transports. */
 export function toBedrockFields({ motd, protocol, version, gameMode, software, ...counts }: BedrockStatus): Partial<Fields> {
@@ -13,7 +13,7 @@ export function toBedrockFields({ motd, protocol, version, gameMode, software, .
     ...(software !== undefined && { software }),
     ...(software === 'Geyser' && { proxy: true }),
     ...(motd !== undefined && { motd: stripFormatting(motd) }),
-    ...(motd?.includes('§') && { formattedMotd: motd }),
+    ...(motd?.includes('§') && { formattedMotd: toWellFormed(motd) }),
     ...counts,
     ...(counts.playersOnline === 0 && { players: { players: [], complete: true } }),
     ...(mode && { defaultGameMode: mode }),

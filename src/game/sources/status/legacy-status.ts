@@ -6,7 +6,7 @@ import { SourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { addressOfServer, type Network } from '../../network.ts'
 import { parseVersionName } from '../../protocol/status/version-name.ts'
-import { stripFormatting } from '../../protocol/text.ts'
+import { stripFormatting, toWellFormed } from '../../protocol/text.ts'
 import { type GuardOptions, guardTcp, libraryTimeout } from './loopback-relay.ts'
 
 /** Replies of the game have at most 256 characters. */
@@ -76,7 +76,7 @@ export async function readLegacyStatus({
     ...(version?.name && parseVersionName(stripFormatting(version.name))),
     ...(isCount(version?.protocol) && { protocol: version.protocol }),
     motd: stripFormatting(motd.raw),
-    ...(motd.raw.includes('§') && { formattedMotd: motd.raw }),
+    ...(motd.raw.includes('§') && { formattedMotd: toWellFormed(motd.raw) }),
     playersOnline: players.online,
     // Some servers send -1 for no maximum.
     ...(isCount(players.max) && { playersMax: players.max }),

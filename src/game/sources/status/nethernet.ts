@@ -1,5 +1,5 @@
 import type { AbortSignalLike } from '../../../util/abortable.ts'
-import { defaultPorts, formatHostPort, type HostPort } from '../../../util/address.ts'
+import { defaultPorts, formatHostPort, type HostPort, withoutZone } from '../../../util/address.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import type { Network } from '../../network.ts'
@@ -37,7 +37,7 @@ export function createNetherNetReader(
   let schemes: readonly ('http' | 'https')[] = port === defaultPorts.bedrock ? ['http', 'https'] : ['https', 'http']
 
   async function join(scheme: 'http' | 'https', signal: AbortSignalLike): Promise<Partial<Fields>> {
-    const url = new URL(`${scheme}://${formatHostPort({ host: host.replace(/%.*/, ''), port })}${joinPath}`)
+    const url = new URL(`${scheme}://${formatHostPort({ host: withoutZone(host), port })}${joinPath}`)
     // Loads HTTP and TLS, which Java servers do not need.
     const { requestBounded } = await import('../../bounded-http.ts')
     const { status, body, address, seconds } = await requestBounded({ method: 'GET', url, host, maxBytes }, network, signal)

@@ -79,11 +79,6 @@ describe('a status reply', () => {
         players: { players: [{ name: 'Bob' }, { name: 'Al', id }, { name: 'Cid' }, { name: 'Dan' }], complete: false },
       },
     ],
-    [
-      'a name with a backslash, as from every source',
-      { players: { online: 2, sample: [{ name: 'E\\u202e', id }] } },
-      { playersOnline: 2, players: { players: [{ name: 'E\\u005cu202e', id }], complete: false } },
-    ],
     ['secure chat enforced', { enforcesSecureChat: true }, { secureChatEnforced: true }],
     ['secure chat before 1.19.1', { version: { protocol: 759 } }, { protocol: 759 }],
     ['secure chat from 1.19.1', { version: { protocol: 760 } }, { protocol: 760, secureChatEnforced: false }],

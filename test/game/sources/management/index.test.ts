@@ -208,17 +208,6 @@ describe('events', () => {
     expect(pushed[0]?.fields.playersOnline).toBe(2)
   })
 
-  it('tell players apart whose names differ only in characters that are not shown', async () => {
-    await source().poll(never())
-    const other = { ...bob, name: 'Ali\u200ece' }
-    server.notify('minecraft:notification/players/joined', [other])
-    await until(() => lists().length === 1)
-    server.notify('minecraft:notification/players/left', [alice])
-    await until(() => lists().length === 2)
-    expect(lists()).toEqual([['Alice', 'Ali\\u200ece'], ['Ali\\u200ece']])
-    expect(pushed.map(({ fields }) => fields.playersOnline)).toEqual([2, 1])
-  })
-
   it('are ignored if they are invalid', async () => {
     const management = source()
     await management.poll(never())

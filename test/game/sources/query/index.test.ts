@@ -57,14 +57,6 @@ it.each([
   expect((await source.poll(never())).fields).toMatchObject({ motd, map: 'world', playersOnline: 2, players: { complete: true } })
 })
 
-it('keeps players whose names differ only in characters that are not shown', async () => {
-  const { source } = await serve({ version: '1.21.11', names: ['A', 'A\u202e', 'A\u0007'] })
-  expect((await source.poll(never())).fields).toMatchObject({
-    playersOnline: 3,
-    players: { players: [{ name: 'A' }, { name: 'A\\u202e' }, { name: 'A\\u0007' }], complete: true },
-  })
-})
-
 it('marks a list with hidden players as incomplete', async () => {
   const { source } = await serve({ names: ['Alice'], online: 3 })
   expect((await source.poll(never())).fields).toMatchObject({ playersOnline: 3, players: { complete: false } })
