@@ -20,24 +20,28 @@ export interface MonthNow {
   readonly cancelled: readonly Named[]
   /** Whether the page has a table that may have comebacks. */
   readonly hasTable: boolean
+  /** The page. */
+  readonly markdown: string
 }
 
 export interface Objection {
   readonly reason: string
   /**
-   * Whether the missing entries may really be gone. Without a table, with the entries of another month, or with as many new rows
-   * and items without an entry, the page has another form instead.
+   * Whether the missing entries may really be gone. Without a table, with the entries of another month, or if it still names half of
+   * them, the page has another form instead.
    */
   readonly isGone: boolean
 }
 
 /** Maximum number of entries that a message names. */
 const maxNamed = 10
+/** Maximum number of missing entries that are looked for elsewhere on the page. */
+const maxSought = 100
 /** A page may lose so many entries, whatever its length. */
 const minLoss = 1
 /** Reddit limits pages to 512 KiB. */
 const maxLength = 512 * 1024
-/** Far more than any page has: each row takes a fraction of a millisecond. */
+/** Far more than any page has: each row takes some 0.2 ms. */
 const maxLines = 10_000
 
 /**
@@ -45,14 +49,12 @@ const maxLines = 10_000
  * turn up in another month, and announced ones without a day, unless the page has no table any more.
  * @param elsewhere names of the entries of the other months, as their pages are now
  * @param before names of the entries that they had before
- * @param newlyUnparsed number of rows and items without an entry that the page did not have before
  */
 export function objectionTo(
-  { entries, cancelled, hasTable }: Pick<MonthNow, 'entries' | 'cancelled' | 'hasTable'>,
+  { entries, cancelled, hasTable, markdown }: Pick<MonthNow, 'entries' | 'cancelled' | 'hasTable' | 'markdown'>,
   stored: readonly Comeback[],
   elsewhere: ReadonlySet<string>,
   before: ReadonlySet<string>,
-  newlyUnparsed: number,
 ): Objection | undefined {
   const known = new Set(stored.map(nameOf))
   const isCopied = (entry: Comeback) => !known.has(nameOf(entry)) && before.has(nameOf(entry))
@@ -70,8 +72,21 @@ export function objectionTo(
   const more = lost.length > maxNamed ? ` and ${lost.length - maxNamed} more` : ''
   return {
     reason: `the page has ${entries.length} entries, but ${stored.length} are stored; missing: ${names.join(', ')}${more}`,
-    isGone: hasTable && copied <= minLoss && entries.length + newlyUnparsed < minShare * stored.length,
+    isGone: hasTable && copied <= minLoss && !stillNames(markdown, lost.slice(0, maxSought)),
   }
+}
+
+/** The words of a text, with a space around each. */
+const wordsOf = (text: string): string => ` ${text} `.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')
+
+/** Whether a page has the artist and title of at least half of the entries, each in one line of whatever form. */
+function stillNames(markdown: string, entries: readonly Named[]): boolean {
+  const lines = markdown.split(/\r\n?|\n/).map(wordsOf)
+  const isNamed = ({ artist, title }: Named) => {
+    const [ofArtist, ofTitle] = [wordsOf(artist), wordsOf(title)]
+    return lines.some((line) => line.includes(ofArtist) && line.includes(ofTitle))
+  }
+  return 2 * entries.filter(isNamed).length >= entries.length
 }
 
 /**
@@ -91,7 +106,7 @@ export async function readMonth(
     throw new UpstreamError('malformed', `Reddit: ${reason}`)
   }
   const read = () => readMonthPage(found.markdown, { year, month })
-  const { entries, reports, leftOut, notes, hasTable, items } = measureWork('scripts', read, (took) =>
+  const { entries, reports, leftOut, notes, hasTable } = measureWork('scripts', read, (took) =>
     log.warn({ month: key, took }, describeSlowWork(`kcomebacks: reading ${page}`, took)),
   )
   for (const { line, reason } of reports) {
@@ -104,13 +119,12 @@ export async function readMonth(
   }
   const cancelled = reports.flatMap((report) => report.cancelled ?? [])
   return {
-    ...{ entries, cancelled, hasTable },
+    ...{ entries, cancelled, hasTable, markdown: found.markdown },
     rejected: reports.length + leftOut.length,
     reports: [...reports, ...notes].map(({ line, reason }) => `${page}, line ${line}: ${reason}`),
     state: {
       read: clock.wall(),
       digest: digestOf(entries),
-      unparsed: reports.length - cancelled.length + leftOut.length + items,
       ...(found.revision !== undefined && { revision: found.revision }),
     },
   }

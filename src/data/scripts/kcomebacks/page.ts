@@ -72,5 +72,5 @@ export function readMonthPage(markdown: string, month: Month) {
       } else reports.push({ line, reason: read.problem, ...(read.cancelled && { cancelled: read.cancelled }) })
     }
   }
-  return { entries, reports: reports.sort((a, b) => a.line - b.line), leftOut, notes, hasTable, items: page.items }
+  return { entries, reports: reports.sort((a, b) => a.line - b.line), leftOut, notes, hasTable }
 }

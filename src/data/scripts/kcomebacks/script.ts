@@ -82,9 +82,8 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
   }
   /** Accepts a page unless it has lost entries. @returns why it has not accepted it */
   const judge = (key: string, now: MonthNow): Objection | undefined => {
-    const newlyUnparsed = (now.state.unparsed ?? 0) - (states.get(key)?.unparsed ?? 0)
     const [elsewhere, before] = [namesElsewhere(key, current), namesElsewhere(key, stored.months)]
-    const objection = objectionTo(now, entriesOf(key), elsewhere, before, newlyUnparsed)
+    const objection = objectionTo(now, entriesOf(key), elsewhere, before)
     if (objection === undefined) accept(key, now)
     return objection
   }

@@ -9,8 +9,8 @@ import { readPublished } from '../write-snapshot.ts'
 /** Some 200 bytes for each month. */
 const maxStateBytes = 1024 * 1024
 
-/** Version of the parsing rules. Increase it when rows are parsed or counted differently, so that every month is read again. */
-const rules = 5
+/** Version of the parsing rules. Increase it when rows are parsed differently, so that every month is read again. */
+const rules = 4
 
 /** State of the page that the stored entries of a month were read from. */
 const MonthState = Type.Object({
@@ -19,8 +19,6 @@ const MonthState = Type.Object({
   read: Type.Integer(),
   /** Digest of its entries in the snapshot, to notice that the snapshot was replaced. */
   digest: Type.String(),
-  /** Number of its other rows and items of lists: they have no entry, and are not struck out. */
-  unparsed: Type.Optional(Type.Integer()),
   /** Entries of the page that were refused because it has lost others, and how many times in a row they were the same. */
   refused: Type.Optional(Type.Object({ digest: Type.String(), times: Type.Integer() })),
 })

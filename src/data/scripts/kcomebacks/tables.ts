@@ -20,8 +20,8 @@ const delimiterCell = /^[ \t]*:?-+:?[ \t]*$/
 const isDelimiter = (line: string): boolean => line.includes('|') && splitRow(line).every((cell) => delimiterCell.test(cell))
 const isHeader = (line: string): boolean => /artist/i.test(line) && /day|date|title|album/i.test(line)
 const isUnderline = (line: string): boolean => /^(?:=+|-+)[ \t]*$/.test(line)
-const definition = /^ {0,3}\[[^\]]+\]:\s*\S/
-const listItem = /^\s*(?:[*+-]|\d{1,3}[.)])\s+\S/
+/** With an optional title. Another line would be rendered as text, once with each row. */
+const definition = /^ {0,3}\[[^\]]+\]:\s*\S+(?:\s+(?:"[^"]*"|'[^']*'|\([^)]*\)))?$/
 
 /** More columns than any table has; further cells are ignored. */
 const maxColumns = 40
@@ -29,6 +29,7 @@ const maxColumns = 40
 const maxLineLength = 4000
 const maxMarkup = 400
 const maxDefinitions = 20
+const maxDefinitionLength = 300
 const isOversized = (line: string): boolean => line.length > maxLineLength || (line.match(/[*_[`^<]/g)?.length ?? 0) > maxMarkup
 
 /** Removes white space before the first `|`, including characters that JavaScript does not treat as white space. */
@@ -45,13 +46,11 @@ const cutLink = /\[[^[\]|]*\|[^[\]]*\]\(/
  */
 export function readTables(source: string) {
   const lines = source.split(/\r\n|\r|\n/).map(tidy)
-  const definitions = lines.filter((line) => definition.test(line) && !isOversized(line)).slice(0, maxDefinitions)
+  const definitions = lines.filter((line) => line.length <= maxDefinitionLength && definition.test(line)).slice(0, maxDefinitions)
   const render = (line: string) => renderCells(splitRow(line).slice(0, maxColumns), definitions)
   const tables: Table[] = []
   /** Lines that start like a row but are not in a valid table. */
   const stray: number[] = []
-  /** Number of items of lists. */
-  let items = 0
   let heading = ''
   let rows: TableRow[] | undefined
   for (let index = 0; index < lines.length; index++) {
@@ -69,13 +68,11 @@ export function readTables(source: string) {
       rows.push({ line: index + 1, cells: render(line), hasCutLink: cutLink.test(line) })
     } else if (line.startsWith('|')) {
       if (!isDelimiter(line)) stray.push(index + 1)
-    } else if (listItem.test(line)) {
-      items++
     } else if (line.startsWith('#') || (line !== '' && isUnderline(next))) {
       heading = render(line.replace(/^#{1,6}|(?<!#)#+$/g, ''))
         .map(({ text }) => text)
         .join('|')
     }
   }
-  return { tables, stray, items }
+  return { tables, stray }
 }

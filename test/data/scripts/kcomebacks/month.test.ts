@@ -21,7 +21,7 @@ function objection(
   { cancelled = [], elsewhere = [], before = [] }: Others = {},
 ) {
   const [others, had] = [elsewhere, before].map((list) => new Set(list.map(nameOf))) as [Set<string>, Set<string>]
-  return objectionTo({ entries: now, cancelled, hasTable: true }, stored, others, had, 0)?.reason
+  return objectionTo({ entries: now, cancelled, hasTable: true, markdown: '' }, stored, others, had)?.reason
 }
 interface Others {
   readonly cancelled?: readonly Comeback[]
@@ -114,20 +114,21 @@ it('reads no page that is unchanged, by its revision', async () => {
 
 it('reads a page, and reports its rows without an entry', async () => {
   const rows = ['|1st|18:00|IU|a', '|2nd|~5|IU|b', '|3rd|18:00||c', '|4th|18:00|~~IU~~|d']
-  const { now, logged } = await read({ markdown: `${head}${rows.join('\n')}`, revision: '2' })
+  const markdown = `${head}${rows.join('\n')}`
+  const { now, logged } = await read({ markdown, revision: '2' })
   const found = [entry('a'), { ...entry('b', '2024-02-2'), time: '--:--' }]
   const page = 'upcoming-releases/2024/february'
   expect(now).toEqual({
     entries: found,
     cancelled: [{ artist: 'IU', title: 'd' }],
-    hasTable: true,
+    ...{ hasTable: true, markdown },
     rejected: 2,
     reports: [
       `${page}, line 5: it has no artist`,
       `${page}, line 6: it is struck out`,
       `${page}, line 4: "~5" is not a time of day; the entry has no time`,
     ],
-    state: { read: 1234, digest: digestOf(found), unparsed: 1, revision: '2' },
+    state: { read: 1234, digest: digestOf(found), revision: '2' },
   })
   expect(logged).toEqual([
     ['warn', { month: '2024-02', line: 5 }, `kcomebacks: ${page}, line 5: it has no artist; the row is left out`],
@@ -145,25 +146,30 @@ it.each([
   await expect(read({ markdown: most + more })).rejects.toMatchObject({ kind: 'malformed', message: reason })
 })
 
-it('counts items of lists like rows without an entry', async () => {
-  const items = ['* a', '  - b', '+ c', '12. d', '3) e', '**not**', '--', '-', 'f']
-  expect((await read({ markdown: `${items.join('\n')}\n\n${head}|1st|18:00|IU|a\n* g\n` })).now).toMatchObject({
-    hasTable: true,
-    state: { unparsed: 6 },
-  })
+it.each<[what: string, markdown: string, isGone: boolean]>([
+  ['nothing of them', '# OST\n|1st|18:00|Someone|else', true],
+  ['one of them', '* IU: t8', true],
+  ['the artist, and parts of a title', '* IU: t88, t9x', true],
+  ['half of them in a list', '* IU: *t8*\n* [t9](/x) (IU)', false],
+  ['half of them in a table of another kind', 'IU|t7\n-|-\nIU|t8', false],
+])('takes entries for gone unless the page still names them: %s', (_what, markdown, isGone) => {
+  const now = { entries: entries(6), cancelled: [], hasTable: true, markdown }
+  expect(objectionTo(now, entries(10), new Set(), new Set())?.isGone).toBe(isGone)
+  expect(objectionTo({ ...now, hasTable: false }, entries(10), new Set(), new Set())?.isGone).toBe(false)
 })
 
 it('says how many rows of soundtracks are left out', async () => {
   const row = '|1st|18:00|IU|a'
   const page = 'kcomebacks: upcoming-releases/2024/february'
-  const { now, logged } = await read({ markdown: `# OST\n${head}${row}\n${row}` })
+  const markdown = `# OST\n${head}${row}\n${row}`
+  const { now, logged } = await read({ markdown })
   expect(now).toEqual({
     entries: [],
     cancelled: [],
-    hasTable: false,
+    ...{ hasTable: false, markdown },
     rejected: 2,
     reports: [],
-    state: { read: 1234, digest: digestOf([]), unparsed: 2 },
+    state: { read: 1234, digest: digestOf([]) },
   })
   expect(logged).toEqual([['info', { month: '2024-02', rows: 2 }, `${page}: 2 rows of soundtracks left out`]])
   const single = await read({ markdown: `# OST\n${head}${row}` })

@@ -515,6 +515,13 @@ describe('the update of the comebacks', () => {
       expect(lastRun().errors[0]).toContain('missing: 2024-01-1 A - a')
     })
 
+    it('is believed if other rows and items are added meanwhile', async () => {
+      const soundtracks = tableOf(...rows('KLMNOPQRST')).replace('Scheduled', 'OST')
+      reddit.pages.set(january, `${tableOf(...rows('ABCDEFG'))}\n${soundtracks}\n* [U](/u)\n* [V](/v)\n`)
+      expect([await update(), await update(), await update()]).toEqual([3, 3, 0])
+      expect(entries().filter(({ date }) => date.startsWith('2024-01'))).toHaveLength(7)
+    })
+
     it('is believed if its only row was removed from the table', async () => {
       reddit.pages.set(january, tableOf(...rows('A')))
       expect(await update({ force: '2024-01' })).toBe(0)
