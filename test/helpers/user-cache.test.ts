@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
-import { cachedFolder } from '../tools/user-cache.mjs'
+import { cachedFolder } from './user-cache.ts'
 
 let cache = ''
 beforeEach(() => {

@@ -1,10 +1,11 @@
 // Changes the code of a part in one place after another, and lists the changes that no test of the part notices:
 // `npm run mutation -- PART [TEST...]`. `survivors.md` has the figures, and the changes that no test can notice.
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ensure } from '../tools/ensure.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const packages = join(root, 'test/mutation/node_modules/@stryker-mutator')
@@ -34,11 +35,7 @@ if (!isFile && !existsSync(join(root, `src/${part}`))) {
   )
   process.exit(2)
 }
-// Not by ensure(): its packages load the project's vitest from a folder above theirs.
-execFileSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], {
-  cwd: join(root, 'test/mutation'),
-  stdio: 'inherit',
-})
+await ensure('test/mutation')
 
 const tests = given.length > 0 ? given : (testsOf[part] ?? [part])
 const include = tests.map((test) =>
