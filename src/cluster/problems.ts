@@ -13,7 +13,7 @@ const rules: readonly (readonly [pattern: RegExp, message: string])[] = [
   [/^NOAUTH/, `it requires a password: ${passwordAdvice}`],
   [
     /NOPERM|ACL failure|user executing the script/,
-    'its ACL forbids a command or key: allow its user ~{<STATE_PREFIX>}* +@read +@write +@scripting +@connection +time',
+    'its ACL forbids a command or key: allow its user ~{<STATE_PREFIX>}* +@read +@write +@scripting +@connection +time +info',
   ],
   [/OOM command not allowed|maxmemory/, 'it is full: raise its maxmemory, or set maxmemory-policy to volatile-lru'],
   [/READONLY/, 'it is a read-only replica, perhaps of a failover: STATE_URL must be the address of the primary'],

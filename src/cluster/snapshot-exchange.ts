@@ -47,6 +47,8 @@ interface Pending {
   readonly key: string
   readonly snapshot: ServerSnapshot
   readonly number: number
+  /** Whether it was applied here already, because Redis did not reply. */
+  readonly isApplied: boolean
 }
 
 interface Batch {
@@ -72,7 +74,7 @@ export class SnapshotExchange {
   readonly #options: SnapshotExchangeOptions
   readonly #codec: ReturnType<typeof createSnapshotCodec>
   /** The newest snapshots that are to be written, by key: if Redis is slow, never more than there are servers. */
-  readonly #waiting = new Map<string, ServerSnapshot>()
+  readonly #waiting = new Map<string, Pick<Pending, 'snapshot' | 'isApplied'>>()
   #isCollecting = false
   #sending = 0
   /** Batches that were written and have not come back with the stream, by the number of their last snapshot. */
@@ -93,9 +95,10 @@ export class SnapshotExchange {
   /** Writes a snapshot soon. If that is not possible, it is applied here only. While Redis does not reply, that is done at once. */
   publish(key: string, snapshot: ServerSnapshot): void {
     const { connection, membership } = this.#options
-    const pending = [{ key, snapshot, number: ++this.#numbers }]
-    if (!connection.isUp) this.#applyOwn({ epoch: membership.epoch ?? 0, pending }, 'here')
-    this.#waiting.set(key, snapshot)
+    const isApplied = !connection.isUp
+    const pending = [{ key, snapshot, number: ++this.#numbers, isApplied: false }]
+    if (isApplied) this.#applyOwn({ epoch: membership.epoch ?? 0, pending }, 'here')
+    this.#waiting.set(key, { snapshot, isApplied })
     void this.#sendWaiting()
   }
 
@@ -163,7 +166,8 @@ export class SnapshotExchange {
   /** Applies snapshots of this replica. */
   #applyOwn({ epoch, pending }: Batch, from: SnapshotOrigin['from']): void {
     const member = this.#options.membership.name
-    for (const { key, snapshot, number } of pending) this.#options.onSnapshot(key, snapshot, { from, member, epoch, number })
+    for (const { key, snapshot, number, isApplied } of pending)
+      if (from === 'stream' || !isApplied) this.#options.onSnapshot(key, snapshot, { from, member, epoch, number })
   }
 
   async #sendWaiting(): Promise<void> {
@@ -173,9 +177,9 @@ export class SnapshotExchange {
     this.#isCollecting = false
     while (this.#waiting.size > 0 && this.#sending < maxSending) {
       const batch: Pending[] = []
-      for (const [key, snapshot] of this.#waiting) {
+      for (const [key, waiting] of this.#waiting) {
         this.#waiting.delete(key)
-        if (batch.push({ key, snapshot, number: ++this.#numbers }) === maxBatch) break
+        if (batch.push({ key, ...waiting, number: ++this.#numbers }) === maxBatch) break
       }
       this.#sending++
       // A batch whose reply is late does not delay others: what waits is not shown here either.

@@ -65,11 +65,12 @@ describe.skipIf(!hasTool('redis-server'))('StateConnection', () => {
   })
 
   it('works with the rights that the message about a forbidden command names', async () => {
-    const options = acl('~{test}* +@read +@write +@scripting +@connection +time')
+    const options = acl('~{test}* +@read +@write +@scripting +@connection +time +info')
     const redis = await startRedis(...options)
     const { log, members, entries } = joinCluster(redis, 'a', { url: `redis://tw:pw@127.0.0.1:${redis.port}/1` })
     await until(() => members() === 'a' && entries.length > 0)
     expect(log.lines).toEqual([])
+    expect(redis.cli('ACL', 'LOG')).toBe('')
   })
 
   it('waits for the first attempt to connect before values are read, and says why it failed', async () => {
