@@ -51,10 +51,18 @@ function pauseOf({ headers, body, status }: HttpReply, type: ChannelType, now: n
   return pauses.length === 0 ? undefined : Math.min(maxPauseMs, Math.max(...pauses))
 }
 
-/** Those of the notifications that a message has room for: the worst, in their order, so that none of them is only counted. */
+/**
+ * Those of the notifications that a message has room for, in their order: the worst, so that none of them is only counted, and last what
+ * was before a server was up again, so that it is not shown as down.
+ */
 function worstOf(all: readonly Notification[]): readonly Notification[] {
-  const rank = ({ event }: Notification) => severities.indexOf(severityOf(event))
-  const worst = new Set(all.toSorted((a, b) => rank(a) - rank(b)).slice(0, maxShown))
+  const upAgain = new Map(all.flatMap(({ server, event }, index) => (event === 'up' ? [[server, index]] : [])))
+  const ranked = all.map((notification, index) => {
+    const isOver = index < (upAgain.get(notification.server) ?? 0)
+    return { notification, rank: isOver ? severities.length : severities.indexOf(severityOf(notification.event)) }
+  })
+  const first = ranked.toSorted((a, b) => a.rank - b.rank).slice(0, maxShown)
+  const worst = new Set(first.map(({ notification }) => notification))
   return all.filter((notification) => worst.has(notification))
 }
 

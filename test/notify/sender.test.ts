@@ -83,8 +83,21 @@ describe('a sender', () => {
     void sender.wake()
     await clock.advance(5_000)
     const [{ delivery }] = attempts as [(typeof attempts)[0]]
-    expect(delivery.notifications).toEqual([...all.slice(0, 6), ...all.slice(9, 12), all[13]])
+    expect(delivery.notifications).toEqual([...all.slice(0, 4), ...all.slice(9)])
     expect([delivery.more, outbox.length]).toEqual([5, 0])
+  })
+
+  it('shows no server as down that is up again', async () => {
+    const { clock, attempts, outbox, sender } = await startSender(true)
+    const all = [...'abcdefg'].flatMap((server) =>
+      (['down', 'up'] as const).map((event) => testNotification({ event, server, queuedAt: start })),
+    )
+    await outbox.commit('survival', undefined, {}, all)
+    void sender.wake()
+    await clock.advance(5_000)
+    const [{ delivery }] = attempts as [(typeof attempts)[0]]
+    const told = delivery.notifications.map(({ server, event }) => `${server} ${event}`)
+    expect(told).toEqual(['a down', 'a up', 'b down', 'b up', 'c down', 'c up', 'd up', 'e up', 'f up', 'g up'])
   })
 
   it.each([1, -1])('does not join what was queued more than five seconds apart, in the direction %d', async (direction) => {
