@@ -147,8 +147,10 @@ const isBroken = (part: string): boolean => part.includes('%') && decodePart(par
 /** What cannot be decoded in the query of a URL: the first such parameter, or if that is its name, the query. */
 export function malformedPart(url: string): string {
   const parts = url.slice(url.indexOf('?') + 1).split('&')
-  const [name = ''] = parts.find(isBroken)?.split('=') ?? []
-  return name === '' || isBroken(name) ? 'The query' : `Parameter ${shown(decodePart(name))}`
+  const [, name = '', value = ''] = /^([^=]*)=(.*)$/.exec(parts.find(isBroken) ?? '') ?? []
+  return name === '' || isBroken(name)
+    ? 'The query'
+    : `Parameter ${shown(decodePart(name.replaceAll('+', ' ')))} (${shown(value)})`
 }
 
 /**

@@ -76,10 +76,10 @@ describe('a query', () => {
   })
 
   it.each([
-    ['/v1/a?limit=%zz', 'Parameter "limit"'],
-    ['/v1/a?a=%25&b.%C3%A9=1%&c=%', 'Parameter "b.é"'],
-    ['/v1/a?a=1&&a=b=%ff', 'Parameter "a"'],
-    [`/?${'x'.repeat(61)}=%`, `Parameter "${'x'.repeat(60)}..."`],
+    ['/v1/a?limit=%zz', 'Parameter "limit" ("%zz")'],
+    ['/v1/a?a=%25&b.%C3%A9=1%&c=%', 'Parameter "b.é" ("1%")'],
+    ['/v1/a?a=1&&a+b=b=%ff', 'Parameter "a b" ("b=%ff")'],
+    [`/?${'x'.repeat(61)}=%`, `Parameter "${'x'.repeat(60)}..." ("%")`],
     ['/?%zz=1', 'The query'],
     ['/?a%=%', 'The query'],
     ['/?=%', 'The query'],

@@ -9,7 +9,7 @@ import {
   withDefault,
 } from '../../http/parameters.ts'
 import { toPlayer } from '../../http/players.ts'
-import { problem, problems } from '../../http/replies/problem.ts'
+import { malformed, problem, problems } from '../../http/replies/problem.ts'
 import { prepareJson, sendPrepared } from '../../http/replies/reply.ts'
 import { json, preparedReplies } from '../../http/replies/responses.ts'
 import { serverPlaces } from '../../http/server-place.ts'
@@ -101,7 +101,7 @@ export function registerHistory(
         ...(place.params && { params: place.params }),
         response: {
           ...preparedReplies({ description: summary, content: json(reply) }),
-          ...problem(400, { code: 'INVALID_PARAMETER', detail: mistake ?? 'Query string is not percent-encoded UTF-8.' }),
+          ...problem(400, { code: 'INVALID_PARAMETER', detail: mistake ?? malformed('The query') }),
           ...((place.params || isOptional) && problems(404)),
         },
       }
