@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { lock } from 'proper-lockfile'
 
 /** What clean checkouts share, because it takes long to make: `.ci/run` puts helm there. */
-export const userCache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'tickwarden')
+export const userCache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'tickwarden')
 
 /**
  * A folder in the cache of the user that is filled once, and afterwards only read. Test files and checkouts that need it at the same

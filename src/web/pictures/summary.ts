@@ -1,8 +1,17 @@
+import type { SourceErrorCode } from '../../game/errors.ts'
 import { currentFields, type ServerSnapshot } from '../../game/snapshot.ts'
 import { type StateName, stateNameOf } from '../../game/state-name.ts'
 import { downReason, stateOf } from '../../live/state.ts'
-import { textOfCode } from '../view/health.ts'
-import { texts } from '../view/texts/en.ts'
+
+/** Why a server is down, in plain words. */
+const reasons: Readonly<Partial<Record<SourceErrorCode, string>>> = {
+  timeout: 'no reply in time',
+  refused: 'connection refused',
+  dns: 'host name not found',
+  closed: 'connection closed',
+  malformed: 'reply not valid',
+  tls: 'certificate not trusted',
+}
 
 /** Each state in words, and in one word for a badge. */
 const statusTexts = {
@@ -46,7 +55,7 @@ export type Summary = ReturnType<typeof summarise>
 
 /** Why a server is down, and how far its upgrade is. */
 function detailOf(state: StateName, snapshot: ServerSnapshot): string {
-  if (state === 'down') return `: ${textOfCode(downReason(snapshot), texts.reasons)}`
+  if (state === 'down') return `: ${reasons[downReason(snapshot)] ?? 'cannot be reached'}`
   const { progress } = snapshot.fields.worldUpgrade?.value ?? {}
   return state === 'upgrading' && progress !== undefined ? `, ${Math.floor(progress * 100)} %` : ''
 }

@@ -143,7 +143,7 @@ export async function readLovedSongs(upstream: Upstream, keys: LastfmKeys): Prom
     const list = valueAt(await callLastfm(upstream, 'user.getLovedTracks', given, keys), 'lovedtracks')
     if (!isRecord(list)) throw new UpstreamError('malformed', 'Last.fm: user.getLovedTracks: the reply has no songs')
     // A single song is not in a list.
-    for (const track of [list.track].flat().slice(0, lovedPageSize) as readonly unknown[]) {
+    for (const track of [list.track].flat() as readonly unknown[]) {
       const [artist, title] = [textAt(track, 'artist', 'name'), textAt(track, 'name')]
       if (artist !== undefined && title !== undefined) loved.add(songKey(artist, title))
     }
