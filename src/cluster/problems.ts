@@ -116,7 +116,7 @@ export class ProblemReports {
     this.#reported.add(problem)
     this.#log.warn(
       { state: this.#address },
-      `The shared state at ${this.#address} is unavailable: ${problem}. Until it is back, this replica continues to poll its servers and serves the last known values of the others; it polls those that would become unknown.`,
+      `The shared state at ${this.#address} is unavailable: ${problem}. Until it is back, this replica continues to poll its servers and serves the last known values of the others. Unless STATE_FAIL_OPEN is false, it also polls those that would become unknown.`,
     )
   }
 
