@@ -48,7 +48,7 @@ const maxLines = 10_000
  * Why the entries of a page must not replace the stored ones; undefined if they may. Not lost are entries that are struck out or
  * turn up in another month, and announced ones without a day, unless the page has no table any more.
  * @param elsewhere names of the entries of the other months, as their pages are now
- * @param before names of the entries that they had before
+ * @param before names of the entries that all months had before
  */
 export function objectionTo(
   { entries, cancelled, hasTable, markdown }: Pick<MonthNow, 'entries' | 'cancelled' | 'hasTable' | 'markdown'>,
@@ -72,7 +72,10 @@ export function objectionTo(
   const more = lost.length > maxNamed ? ` and ${lost.length - maxNamed} more` : ''
   return {
     reason: `the page has ${entries.length} entries, but ${stored.length} are stored; missing: ${names.join(', ')}${more}`,
-    isGone: hasTable && copied <= minLoss && !stillNames(markdown, lost.slice(0, maxSought)),
+    // Read only when the same page has been refused some times.
+    get isGone() {
+      return hasTable && copied <= minLoss && !stillNames(markdown, lost.slice(0, maxSought))
+    },
   }
 }
 

@@ -54,6 +54,7 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
   const lost = [...stored.months].filter(([key]) => /^\d{4}-\d\d$/.test(key) && key >= fresh && !listed.has(key))
   for (const [key, { length }] of lost) fail(`${archivePage} does not link to ${key}; its stored entries (${length}) are kept`)
   const entriesOf = (key: string) => stored.months.get(key) ?? []
+  const namesBefore = new Set([...stored.months.values()].flat().map(nameOf))
   const kept = (key: string) => `its stored entries (${entriesOf(key).length}) are kept`
   /** The stored state of a past month; undefined if it does not belong to the stored entries. */
   const stateOf = (key: string) => {
@@ -82,8 +83,7 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
   }
   /** Accepts a page unless it has lost entries. @returns why it has not accepted it */
   const judge = (key: string, now: MonthNow): Objection | undefined => {
-    const [elsewhere, before] = [namesElsewhere(key, current), namesElsewhere(key, stored.months)]
-    const objection = objectionTo(now, entriesOf(key), elsewhere, before)
+    const objection = objectionTo(now, entriesOf(key), namesElsewhere(key, current), namesBefore)
     if (objection === undefined) accept(key, now)
     return objection
   }
