@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import ipaddr from 'ipaddr.js'
+import { withoutZone } from '../util/address.ts'
 import { backoffMs, withJitter } from '../util/backoff.ts'
 import type { Clock } from '../util/clock.ts'
 import { HttpClient, type HttpError, type HttpReply, type HttpRequest, takeAuthorization } from '../util/http-client.ts'
@@ -25,7 +26,7 @@ const maxRead = 1_000
 /** Whether an IP address is one of the internet: not of this machine, a private network or a special purpose. */
 function isPublicAddress(address: string): boolean {
   try {
-    return ipaddr.process(address.split('%')[0] ?? '').range() === 'unicast'
+    return ipaddr.process(withoutZone(address)).range() === 'unicast'
   } catch {
     return false
   }
