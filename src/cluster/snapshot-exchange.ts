@@ -96,8 +96,10 @@ export class SnapshotExchange {
   publish(key: string, snapshot: ServerSnapshot): void {
     const { connection, membership } = this.#options
     const isApplied = !connection.isUp
-    const pending = [{ key, snapshot, number: ++this.#numbers, isApplied: false }]
-    if (isApplied) this.#applyOwn({ epoch: membership.epoch ?? 0, pending }, 'here')
+    if (isApplied) {
+      const { name: member, epoch = 0 } = membership
+      this.#options.onSnapshot(key, snapshot, { from: 'here', member, epoch, number: ++this.#numbers })
+    }
     this.#waiting.set(key, { snapshot, isApplied })
     void this.#sendWaiting()
   }
@@ -219,7 +221,7 @@ export class SnapshotExchange {
     const { roundTripMs, serverTime } = connection
     const sentAt = now + roundTripMs / 2
     // If it is executed later, it has been applied here, and newer ones may have been.
-    const deadline = Math.round(serverTime.toRemote(sentAt) + roundTripMs / 2 + lateMs)
+    const deadline = Math.round(serverTime.toRemote(now + roundTripMs + lateMs))
     const newIcons = icons.toWrite(
       pending.map(({ snapshot }) => snapshot),
       now,

@@ -15,8 +15,8 @@ const invisible = /[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069]/gu
 
 /**
  * Removes formatting codes (`§` and the next character), control characters and bidirectional formatting characters, which could
- * reorder the surrounding text. Line breaks become `\n`, tabs become spaces. Half of a surrogate pair
- * becomes U+FFFD. Text after the first 8,192 UTF-16 units is removed.
+ * reorder the surrounding text. Line breaks become `\n`, tabs become spaces. Half of a surrogate pair becomes U+FFFD.
+ * Text after the first 8,192 UTF-16 units is removed.
  */
 export function stripFormatting(text: string): string {
   return toWellFormed(truncate(text, maxLength))
