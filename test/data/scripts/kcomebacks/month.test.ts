@@ -151,7 +151,7 @@ it.each<[what: string, markdown: string, isGone: boolean]>([
   ['nothing of them', '# OST\n|1st|18:00|Someone|else', true],
   ['one of them', '* IU: t8', true],
   ['the artist, and parts of a title', '* IU: t88, t9x', true],
-  ['the artist in one line, and the titles in others', 'IU\r\nt8\rt9', true],
+  ['the artist and the titles in lines of their own', 'IU\rt8\rIU\rt9', true],
   ['half of them in a list', '* IU: *t8*\n* [t9](/x) (IU)', false],
   ['half of them in a table of another kind', 'IU|t7\n-|-\nIU|t8', false],
 ])('takes entries for gone unless the page still names them: %s', (_what, markdown, isGone) => {
