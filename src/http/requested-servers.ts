@@ -27,7 +27,7 @@ export function requestedServers(request: FastifyRequest, fleet: Fleet): Readonl
   const value = part.includes('=') ? part.slice(part.indexOf('=') + 1) : ''
   const names = value.split(',').flatMap((each) => {
     const name = decode(each)
-    return fleet.get(name) === undefined && name.includes(',') ? name.split(',') : [name]
+    return fleet.get(name) === undefined ? name.split(',') : [name]
   })
   if (names.includes('')) throw invalidParameter(`Parameter "servers" has an empty name; expected ${expected}.`)
   return new Set(names.map((name) => requireServer(fleet, name, request).server))

@@ -91,9 +91,10 @@ function createFinder(forms: readonly string[]): (text: string, at: number) => n
     let form = candidates[indexAfter(candidates, rest) - 1]
     while (form !== undefined && !rest.startsWith(form.text)) form = form.shorter
     const length = form?.text.length ?? 0
+    if (text.length < minCutText) return length
     // Messages quote what they cut off.
-    const [cut = ''] = text.length < minCutText ? [] : rest.split('"', 1)
-    if (cut.length < minCutLength || cut.length >= maxLength || cut.length <= length) return length
+    const [cut = ''] = rest.split('"', 1)
+    if (cut.length < minCutLength || cut.length <= length) return length
     return candidates[indexAfter(candidates, cut)]?.text.startsWith(cut) ? cut.length : length
   }
 }

@@ -222,6 +222,7 @@ describe('the servers of a stream', () => {
   it.each([
     ['?servers=c', 404, 'NOT_FOUND', '"c"'],
     ['?servers=b,c', 404, 'NOT_FOUND', '"c"'],
+    ['?servers=c?d', 404, 'NOT_FOUND', '"c?d"'],
     ['?servers=', 400, 'INVALID_PARAMETER', '"servers"'],
     ['?servers', 400, 'INVALID_PARAMETER', '"servers"'],
     ['?other&%73erver%73=c', 404, 'NOT_FOUND', '"c"'],

@@ -409,7 +409,20 @@ describe('what is not told now', () => {
   })
 })
 
+it('tells another version once enough polls in a row show it', () => {
+  const other = { ...up, version: '26.1' }
+  const { events } = start({ channel: { events: ['version'], after: 2 } })
+  expect(events(up, other, down, down, other, other, other)).toEqual(['', '', '', '', '', 'version', ''])
+})
+
 describe('the record', () => {
+  it('is not remembered while nobody knows how many are online', () => {
+    const { events, told } = start({ channel: { events: ['record'] } })
+    expect(events(down)).toEqual([''])
+    expect(told()).toStrictEqual({})
+    expect(events(up)).toEqual([''])
+  })
+
   it('is the one of the history', () => {
     const { see } = start({ channel: { events: ['record'] } })
     see(up, { record: () => 9 })
@@ -430,6 +443,13 @@ describe('the record', () => {
     see(up)
     expect(told()).toMatchObject({ record: 3 })
   })
+})
+
+it('tells of a list of servers what was there first, without a state', () => {
+  const list = { key: 'docker', server: null, error: 'refused' }
+  const [draft, ...others] = start({}).see(down, list)
+  expect(draft).toMatchObject({ event: 'down', server: null, state: null, error: 'refused' })
+  expect(others).toEqual([])
 })
 
 it('is not told again that a server is down that came up for a moment in quiet hours', () => {

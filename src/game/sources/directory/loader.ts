@@ -6,8 +6,8 @@ import { buildNumber } from './log-lines.ts'
 
 export interface Loader {
   readonly loader: string
-  /** The number only. */
-  readonly version: string
+  /** The number only; absent if it cannot be found. */
+  readonly version?: string
 }
 
 /** Of `1.20.1-47.2.0`, in older versions `1.7.10-10.13.4.1614-1.7.10`. */
@@ -20,16 +20,17 @@ const libraries: readonly (readonly [loader: string, path: string, version: (nam
   ['Forge', 'libraries/net/minecraftforge/forge', afterGame],
   ['Quilt', 'libraries/org/quiltmc/quilt-loader', (name) => name],
   ['Fabric', 'libraries/net/fabricmc/fabric-loader', (name) => name],
-  ['Fabric', '.fabric/remappedJars', (name) => /-(\d[\w.]*)$/.exec(name)?.[1] ?? ''],
+  // `minecraft-1.20.1-0.14.21`, before 0.12.9 without the version of the loader: `minecraft-1.16.5`.
+  ['Fabric', '.fabric/remappedJars', (name) => name.split('-').slice(2).at(-1) ?? ''],
 ]
 
 const maxHistoryBytes = 64 * 1024
 
 const byNumber = new Intl.Collator('en', { numeric: true })
 
-/** Returns the newest installed version of a library: an update may leave older ones behind. */
+/** Returns the newest installed version of a library, `''` if it is unknown: an update may leave older ones behind. */
 async function newestIn(folder: string, path: string, versionOf: (name: string) => string): Promise<string | undefined> {
-  const versions = (await listInside(folder, path)).map(versionOf).filter((version) => /^\d[\w.+-]{0,60}$/.test(version))
+  const versions = (await listInside(folder, path)).map(versionOf).filter((version) => /^(?:\d[\w.+-]{0,60})?$/.test(version))
   return versions.sort(byNumber.compare).at(-1)
 }
 
@@ -48,7 +49,7 @@ export function createLoaderReader(folder: string, measure: Measure): () => Prom
   return async () => {
     for (const { loader, read } of readers) {
       const version = await read()
-      if (version !== undefined) return { loader, version }
+      if (version !== undefined) return { loader, ...(version !== '' && { version }) }
     }
     return readHistory()
   }

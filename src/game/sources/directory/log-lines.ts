@@ -26,39 +26,40 @@ const prefix = /^\[[^[\]]{1,60}\](?: \[[^[\]]{1,120}\]){0,2}(?:: | \([^()]{1,60}
 export const buildNumber = (text: string): string | undefined =>
   /^(?:(?:git-[A-Za-z]+-)?(?:\d+\.[\d.]*-)?(?=\d{1,6}(?:-|$))|arclight-[\d.]+-)(\d[\d.]*)/.exec(text)?.[1]
 
-const patterns: readonly (readonly [RegExp, (found: readonly string[]) => LogEvent])[] = [
+/** Each with the event of its first two groups; `''` for one that takes no part. */
+const patterns: readonly (readonly [RegExp, (first: string, second: string) => LogEvent])[] = [
   [
     /^Can't keep up! .*Running \d+ ?ms(?: or (\d+) ticks behind| behind, skipping (\d+) tick\(s\))/,
-    ([modern, old]) => ({ kind: 'overload', ticks: Number(modern || old) }),
+    (modern, old) => ({ kind: 'overload', ticks: Number(modern || old) }),
   ],
-  [/^Json-RPC Management connection listening on \S{1,253}:(\d{1,5})$/, ([port]) => ({ kind: 'management', port: Number(port) })],
-  [/^Done \((\d+(?:[.,]\d+)?)s\)!/, ([took = '']) => ({ kind: 'started', seconds: toNumber(took) })],
+  [/^Json-RPC Management connection listening on \S{1,253}:(\d{1,5})$/, (port) => ({ kind: 'management', port: Number(port) })],
+  [/^Done \((\d+(?:[.,]\d+)?)s\)!/, (took) => ({ kind: 'started', seconds: toNumber(took) })],
   // `1.21.11`, but also `1.21.11 Pre-Release 3`
-  [/^Starting minecraft server version (\S[^\n]{0,59})$/i, ([version = '']) => ({ kind: 'version', version })],
+  [/^Starting minecraft server version (\S[^\n]{0,59})$/i, (version) => ({ kind: 'version', version })],
   [
     /^Loading (?:Minecraft|for game Minecraft) \S+ with (Fabric|Quilt) Loader (\S{1,60})$/,
-    ([loader = '', version = '']) => ({ kind: 'loader', loader, version }),
+    (loader, version) => ({ kind: 'loader', loader, version }),
   ],
   [
     /^ModLauncher running: args \[.*--fml\.neoForgeVersion, ([\w.+-]{1,60})/,
-    ([version = '']) => ({ kind: 'loader', loader: 'NeoForge', version }),
+    (version) => ({ kind: 'loader', loader: 'NeoForge', version }),
   ],
   // NeoForge for 1.20.1 starts as Forge, in a group of its own.
   [
     /^ModLauncher running: args \[.*--fml\.forgeVersion, ([\w.+-]{1,60})(?:.*(--fml\.forgeGroup, net\.neoforged))?/,
-    ([version = '', isNeoForge]) => ({ kind: 'loader', loader: isNeoForge ? 'NeoForge' : 'Forge', version }),
+    (version, isNeoForge) => ({ kind: 'loader', loader: isNeoForge ? 'NeoForge' : 'Forge', version }),
   ],
   // Forge up to 1.12.2, whose version is not found in `libraries`.
-  [/^MinecraftForge v(\d[\d.]{0,40})\S{0,20} Initialized$/, ([version = '']) => ({ kind: 'loader', loader: 'Forge', version })],
+  [/^MinecraftForge v(\d[\d.]{0,40})\S{0,20} Initialized$/, (version) => ({ kind: 'loader', loader: 'Forge', version })],
   [
     /^This server is running ([A-Za-z][\w-]{0,30}) version (\S{1,100}) /,
-    ([loader = '', text = '']) => {
+    (loader, text) => {
       const version = buildNumber(text)
       return { kind: 'loader', loader, ...(version !== undefined && { version }) }
     },
   ],
-  [/^([^\s<>[\]*]{1,32})(?: \(formerly known as \S{1,32}\))? joined the game$/, ([name = '']) => ({ kind: 'joined', name })],
-  [/^([^\s<>[\]*]{1,32}) left the game$/, ([name = '']) => ({ kind: 'left', name })],
+  [/^([^\s<>[\]*]{1,32})(?: \(formerly known as \S{1,32}\))? joined the game$/, (name) => ({ kind: 'joined', name })],
+  [/^([^\s<>[\]*]{1,32}) left the game$/, (name) => ({ kind: 'left', name })],
 ]
 
 /** Parses one line of `latest.log`; undefined if it is not one of these events. */
@@ -68,7 +69,7 @@ export function parseLogLine(line: string): LogEvent | undefined {
   const message = line.slice(head[0].length).trimEnd()
   for (const [pattern, toEvent] of patterns) {
     const found = pattern.exec(message)
-    if (found) return toEvent(found.slice(1).map((group) => group ?? ''))
+    if (found) return toEvent(found[1] ?? '', found[2] ?? '')
   }
   return undefined
 }

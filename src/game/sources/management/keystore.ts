@@ -35,7 +35,7 @@ const limit = createLimiter(() => 2)
 /** Returns the SHA-256 fingerprint of the certificate in a PKCS#12 keystore: 64 hexadecimal digits; undefined if it cannot be read. */
 export function keystoreFingerprint(pfx: Buffer, passphrase = ''): Promise<string | undefined> {
   const input = Buffer.concat([Buffer.from(`${Buffer.from(passphrase).toString('base64')}\n`), pfx])
-  const key = hash('sha256', input, 'base64')
+  const key = hash('sha256', input)
   const before = decoded.get(key)
   if (before !== undefined) return before
   const fingerprint = limit(() => decode(input)).catch((error: NodeJS.ErrnoException) => {
@@ -57,14 +57,13 @@ function decode(input: Buffer): Promise<string> {
     const child = execFile(process.execPath, ['--input-type=module', '--eval', program], options, (error, fingerprint) => {
       process.off('exit', end)
       // If it is killed as it ends, there is no error, and no output either.
-      if (child.killed) reject(new LateError(`not decoded within ${maxMs} ms`))
+      if (child.killed) reject(new LateError())
       else if (error) reject(error)
       else resolve(fingerprint.replaceAll(':', '').toLowerCase())
     })
     const end = () => void child.kill('SIGKILL')
     // It would outlive the service otherwise.
     process.on('exit', end)
-    child.stdin?.on('error', () => {})
-    child.stdin?.end(input)
+    child.stdin?.on('error', () => {}).end(input)
   })
 }

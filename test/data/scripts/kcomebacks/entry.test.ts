@@ -34,14 +34,14 @@ describe('the links of a row', () => {
       '"javascript:alert(1)" is not a link; it is left out',
     ],
     [
-      ['1st', '18:00', 'IU', 'Love', 'Single', '', ['a', 'x https://a.example']],
+      ['1st', '18:00', 'IU', 'Love', 'Single', '', ['a', 'x:https://a.example']],
       [],
-      '"x https://a.example" is not a link; it is left out',
+      '"x:https://a.example" is not a link; it is left out',
     ],
     [
-      ['1st', '18:00', 'IU', 'Love', 'Single', '', ['a', 'https://a.example b']],
+      ['1st', '18:00', 'IU', 'Love', 'Single', '', ['a', 'https://a.example/b c']],
       [],
-      '"https://a.example b" is not a link; it is left out',
+      '"https://a.example/b c" is not a link; it is left out',
     ],
     [['1st', '18:00', 'IU', 'Love', 'Single', '', ['a', 'https://[']], [], '"https://[" is not a link; it is left out'],
     [
@@ -129,6 +129,7 @@ describe('a row without an entry', () => {
   it.each<Cells>([
     ['1st', 'noon', 'IU', 'Love', 'Single', ['Track', '/d1']],
     ['1st', '', 'IU', 'Love', ['Single', '/d1']],
+    ['1st', '18:00', 'IU', 'Love', ['Single', '/d1']],
     ['1st', 'noon', 'IU', 'Love', ['Single', '/d1'], ['Track', '/d2'], ''],
   ])('is not one with a time that is not valid or a link in the column of types alone: %j, %j', (...cells) => {
     expect(read(cells)).toMatchObject({ entry: { artist: 'IU', title: 'Love', types: ['single'] } })
@@ -171,9 +172,10 @@ it('notes what of the day and the time it could not read', () => {
   expect(readRow(['', '', 'IU'].map(cell), columns, vague, month)).not.toHaveProperty('note')
   expect(read(['1st', 'noon', 'IU'])).toMatchObject({ note: '"noon" is not a time of day; the entry has no time' })
   const unparsed = { day: '1', time: '--:--', unparsed: 'noon' }
-  expect(readRow(['', '', 'IU'].map(cell), columns, unparsed, month)).toMatchObject({
-    note: 'the time above it, "noon", is not a time of day; the entry has no time',
-  })
+  for (const cells of [['IU'], ['IU', 'Love', ['Single', '/d1']]])
+    expect(readRow(['', '', ...cells].map(cell), columns, unparsed, month)).toMatchObject({
+      note: expect.stringContaining('the time above it, "noon", is not a time of day; the entry has no time'),
+    })
   expect(read(['1/2', 'noon', 'IU'])).toMatchObject({
     note: '"1/2" is not a single day; the date contains it as written; "noon" is not a time of day; the entry has no time',
   })

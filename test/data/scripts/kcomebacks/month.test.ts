@@ -140,6 +140,7 @@ it('reads a page, and reports its rows without an entry', async () => {
 it.each([
   ['characters', 'x'.repeat(512 * 1024), 'x'],
   ['lines', '\n'.repeat(9999), '\r\n'],
+  ['lines', '\r'.repeat(9999), '\r'],
 ])('reads no page of too many %s', async (_what, most, more) => {
   expect((await read({ markdown: most })).now).toMatchObject({ entries: [] })
   const reason = 'Reddit: /wiki/upcoming-releases/2024/february has more than 524288 characters or 10000 lines'
@@ -150,12 +151,38 @@ it.each<[what: string, markdown: string, isGone: boolean]>([
   ['nothing of them', '# OST\n|1st|18:00|Someone|else', true],
   ['one of them', '* IU: t8', true],
   ['the artist, and parts of a title', '* IU: t88, t9x', true],
+  ['the artist and the titles in lines of their own', 'IU\rt8\rIU\rt9', true],
   ['half of them in a list', '* IU: *t8*\n* [t9](/x) (IU)', false],
   ['half of them in a table of another kind', 'IU|t7\n-|-\nIU|t8', false],
 ])('takes entries for gone unless the page still names them: %s', (_what, markdown, isGone) => {
   const now = { entries: entries(6), cancelled: [], hasTable: true, markdown }
   expect(objectionTo(now, entries(10), new Set(), new Set())?.isGone).toBe(isGone)
   expect(objectionTo({ ...now, hasTable: false }, entries(10), new Set(), new Set())?.isGone).toBe(false)
+})
+
+it('finds an entry that is named in other letter case, with other punctuation', () => {
+  const now = { entries: [], cancelled: [], hasTable: true, markdown: '* iu **BLUEMING** -- (Live)' }
+  expect(objectionTo(now, [entry('Blueming, live')], new Set(), new Set())?.isGone).toBe(false)
+})
+
+it.each([
+  [1, true],
+  [2, false],
+])('takes entries for gone if %i of those of the page were in another month: %s', (count, isGone) => {
+  const copied = entries(count, 20)
+  const now = { entries: [...entries(6), ...copied], cancelled: [], hasTable: true, markdown: '' }
+  expect(objectionTo(now, entries(10), new Set(), new Set(copied.map(nameOf)))?.isGone).toBe(isGone)
+})
+
+it.each([
+  [50, false],
+  [49, true],
+])('looks only for the first hundred of the missing entries: %i are named', (named, isGone) => {
+  const markdown = entries(named, 100 - named)
+    .map(({ title }) => `* IU: ${title}\n`)
+    .join('')
+  const now = { entries: [], cancelled: [], hasTable: true, markdown }
+  expect(objectionTo(now, entries(150), new Set(), new Set())?.isGone).toBe(isGone)
 })
 
 it('says how many rows of soundtracks are left out', async () => {

@@ -22,6 +22,16 @@ const entry = (part: object = {}) => ({
   ...part,
 })
 
+it.each([
+  [true, `${head}|1st|18:00|IU|A|||`],
+  [true, head],
+  [false, ''],
+  [false, `### OST\n\n${head}|1st|18:00|IU|A|||`],
+  [false, '|Artist|Title\n|--|--\n|IU|A'],
+])('has a table that may have comebacks: %s', (hasTable, markdown) => {
+  expect(readPage(markdown, february).hasTable).toBe(hasTable)
+})
+
 describe('a row of the wiki', () => {
   it.each<[what: string, row: string, expected: object]>([
     ['an ordinary one', '|1st|18:00|*IU*|*Love wins*|Single|[Love wins](/d1)|[Spotify](https://s/1)', entry()],

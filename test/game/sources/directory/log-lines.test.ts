@@ -46,6 +46,7 @@ it.each([
     ['Mohist', '1.16.5-934', '934'],
     ['Mohist', '1.20.1-46ca7304'],
     ['Mohist', '1.18.2'],
+    ['Paper', '26.1-15-main@12d8fe0', '15'],
     ['Arclight', 'arclight-1.20.1-1.0.6-4e94eb76', '1.0.6'],
   ].map(([loader, given, version]): [string, unknown] => [
     `${vanilla}This server is running ${loader} version ${given} (MC: 1.20.1) (Implementing API version 1.20.1-R0.1-SNAPSHOT)`,
@@ -61,6 +62,7 @@ it.each([
     "[12:34:56] [Server thread/WARN]: Can't keep up! Did the system time change, or is the server overloaded? Running 2034ms behind, skipping 40 tick(s)",
     { kind: 'overload', ticks: 40 },
   ],
+  [`${vanilla}Json-RPC Management connection listening on localhost:25585`, { kind: 'management', port: 25585 }],
   [`${vanilla}Alice joined the game\r`, { kind: 'joined', name: 'Alice' }],
   ['[12:34:56 INFO]: .BedrockBob left the game', { kind: 'left', name: '.BedrockBob' }],
   [`${vanilla}Bob (formerly known as Rob) joined the game`, { kind: 'joined', name: 'Bob' }],
@@ -76,5 +78,5 @@ it.each([
   ['Bob joined the game', undefined],
   ['', undefined],
 ])('%s', (line, event) => {
-  expect(parseLogLine(line)).toEqual(event)
+  expect(parseLogLine(line)).toStrictEqual(event)
 })

@@ -62,13 +62,32 @@ describe.skipIf(!hasTool('openssl'))('the fingerprint of a keystore', () => {
     await expect.poll(read).toBe(made.fingerprint)
   })
 
-  it('is not decoded again if it cannot be read, and needs no password', async () => {
+  it('is not decoded again if it cannot be read, however long ago that was, and needs no password', async () => {
     const spawn = vi.spyOn(ChildProcess.prototype as unknown as { spawn(): void }, 'spawn')
-    onTestFinished(() => spawn.mockRestore())
+    const now = vi.spyOn(performance, 'now')
+    onTestFinished(() => {
+      spawn.mockRestore()
+      now.mockRestore()
+    })
+    const start = performance.now()
     const pfx = readFileSync(made.keystore)
-    for (let count = 0; count < 2; count++) expect(await keystoreFingerprint(pfx)).toBeUndefined()
+    for (const passedMs of [0, 0, 601_000]) {
+      now.mockReturnValue(start + passedMs)
+      expect(await keystoreFingerprint(pfx)).toBeUndefined()
+      // The cache reads its clock again after a millisecond.
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
     expect(await keystoreFingerprint(pfx, '')).toBeUndefined()
     expect(spawn).toHaveBeenCalledTimes(1)
+  })
+
+  it('is unknown if the process ends before it has read the keystore', async () => {
+    const uncaught = vi.fn()
+    process.on('uncaughtException', uncaught)
+    onTestFinished(() => void process.off('uncaughtException', uncaught))
+    process.execPath = '/bin/false'
+    expect(await keystoreFingerprint(Buffer.alloc(1024 * 1024))).toBeUndefined()
+    expect(uncaught).not.toHaveBeenCalled()
   })
 
   it('is decoded by two processes at once', async () => {
