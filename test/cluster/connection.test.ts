@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createSharedValues } from '../../src/cluster/shared-data.ts'
 import { joinCluster, keys } from '../helpers/cluster-member.ts'
 import { temporaryFolder } from '../helpers/discovering-service.ts'
 import { startRedis, startSentinel } from '../helpers/redis-server.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { freePort } from '../helpers/run-tool.ts'
+import { onTestFinished, separateTestEnds } from '../helpers/test-end.ts'
 import { until } from '../helpers/until.ts'
 
 /** A TCP proxy to the local port `target`, which may change: open connections stay where they are. Counts what was sent to it. */
@@ -43,7 +44,10 @@ async function furtherAttempts(proxy: { readonly received: number }): Promise<vo
 /** Options of a server with a user that has these rights. */
 const acl = (rights: string) => ['--user', 'tw', 'on', '>pw', ...rights.split(' ')]
 
-describe.skipIf(!hasTool('redis-server'))('StateConnection', () => {
+// Concurrent, because these tests mostly wait for further attempts.
+describe.skipIf(!hasTool('redis-server')).concurrent('StateConnection', () => {
+  separateTestEnds()
+
   it.for([
     ['a wrong password', ['--requirepass', 'right'], 'redis://:wrong-secret@', /the password is wrong: set STATE_PASSWORD/],
     ['no password', ['--requirepass', 'right'], 'redis://', /requires a password: set STATE_PASSWORD/],

@@ -62,7 +62,7 @@ function follow(replicas: readonly ServiceProcess[]): () => Promise<readonly str
       if (response instanceof Error) errors.push(response.message)
       else if (!response.ok) errors.push(`${replica.name} s${index}: ${response.status} ${await response.text()}`)
       else await response.arrayBuffer()
-      await rest(startedAt, 20)
+      await rest(startedAt, 40)
     }
   })
   return async () => {

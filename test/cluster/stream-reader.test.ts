@@ -4,6 +4,7 @@ import { ServerTime } from '../../src/cluster/server-time.ts'
 import { joinCluster, keys } from '../helpers/cluster-member.ts'
 import { startRedis } from '../helpers/redis-server.ts'
 import { hasTool } from '../helpers/require-tool.ts'
+import { separateTestEnds } from '../helpers/test-end.ts'
 import { until } from '../helpers/until.ts'
 
 describe('ServerTime', () => {
@@ -42,6 +43,8 @@ describe('ServerTime', () => {
 })
 
 describe.skipIf(!hasTool('redis-server'))('StreamReader', () => {
+  separateTestEnds()
+
   it('knows when an entry was posted, even if its process was busy when it arrived', async () => {
     const redis = await startRedis()
     const { entries, members } = joinCluster(redis, 'a')
@@ -63,12 +66,15 @@ describe.skipIf(!hasTool('redis-server'))('StreamReader', () => {
     expect(entry?.postedAt).toBeLessThan(postedBefore + 1_000)
   })
 
-  it.each(['1e300', '-5', '12.5', 'nan', '9007199254740993'])('continues after another program has written %s', async (wrong) => {
-    const redis = await startRedis()
-    const { entries, log, membership, reader } = joinCluster(redis, 'a')
-    await until(() => membership.epoch !== undefined && entries.length > 0)
-    // An entry that follows the last one, then one that seems to follow others: the position is read again.
-    const script = `local last = redis.call('HGET', KEYS[1], 'position')
+  // Concurrent, because these tests mostly wait.
+  it.concurrent.each(['1e300', '-5', '12.5', 'nan', '9007199254740993'])(
+    'continues after another program has written %s',
+    async (wrong) => {
+      const redis = await startRedis()
+      const { entries, log, membership, reader } = joinCluster(redis, 'a')
+      await until(() => membership.epoch !== undefined && entries.length > 0)
+      // An entry that follows the last one, then one that seems to follow others: the position is read again.
+      const script = `local last = redis.call('HGET', KEYS[1], 'position')
       redis.call('HSET', KEYS[1], 'position', ARGV[1], 'epoch', ARGV[1], 'watched', ARGV[1])
       local function add(id, after, number)
         redis.call('XADD', KEYS[2], string.format('%.0f-0', id), 'after', after, 'epoch', number, 'at', number, 'member', 'other/1',
@@ -77,12 +83,13 @@ describe.skipIf(!hasTool('redis-server'))('StreamReader', () => {
       add(last + 1, last, ARGV[1])
       add(last + 2, '7', '7')
       return 'done'`
-    expect(redis.cli('eval', script, '2', keys.state, keys.stream, wrong)).toBe('done')
-    const before = entries.length
-    await until(() => entries.length > before + 2)
-    expect(entries.filter(({ kind }) => kind === 'foreign')).toEqual([])
-    expect(Number(redis.cli('hget', keys.state, 'epoch'))).toBe(membership.epoch)
-    expect(Number.isSafeInteger(reader.position)).toBe(true)
-    expect(log.lines).toEqual([])
-  })
+      expect(redis.cli('eval', script, '2', keys.state, keys.stream, wrong)).toBe('done')
+      const before = entries.length
+      await until(() => entries.length > before + 2)
+      expect(entries.filter(({ kind }) => kind === 'foreign')).toEqual([])
+      expect(Number(redis.cli('hget', keys.state, 'epoch'))).toBe(membership.epoch)
+      expect(Number.isSafeInteger(reader.position)).toBe(true)
+      expect(log.lines).toEqual([])
+    },
+  )
 })

@@ -7,6 +7,7 @@ import { startRedis } from '../helpers/redis-server.ts'
 import { type ServiceProcess, startService } from '../helpers/replica-process.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { freePort } from '../helpers/run-tool.ts'
+import { separateTestEnds } from '../helpers/test-end.ts'
 import { until } from '../helpers/until.ts'
 
 interface SecureRedis {
@@ -44,7 +45,10 @@ const startReplica = (env: Readonly<Record<string, string>>): Promise<ServicePro
 const isUp = async (service: ServiceProcess) => (await service.metric('tickwarden_replica_state_up')) === 1
 const problems = (service: ServiceProcess): readonly string[] => service.output().match(/is unavailable: [^"]*/g) ?? []
 
-describe.skipIf(!hasTool('redis-server') || !hasTool('openssl'))('rediss://', () => {
+// Concurrent, because these tests mostly wait for processes.
+describe.skipIf(!hasTool('redis-server') || !hasTool('openssl')).concurrent('rediss://', () => {
+  separateTestEnds()
+
   it('works with a private certificate authority, with the password in a file', async () => {
     const { folder, authority, port } = await startSecureRedis({}, '--tls-auth-clients', 'no', '--requirepass', 'right secret')
     const passwordFile = join(folder, 'password')

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, it } from 'vitest'
 import { parseServerFile, readServerValues } from '../../src/config/parse-servers.ts'
 import { createDiscovery } from '../../src/discovery/discovery.ts'
 import type { Provider, ProviderContext } from '../../src/discovery/provider.ts'
@@ -12,6 +12,7 @@ import { httpSd } from '../../src/discovery/providers/http-sd.ts'
 import { systemClock } from '../../src/util/clock.ts'
 import { temporaryFolder } from '../helpers/discovering-service.ts'
 import { collectLog } from '../helpers/log-lines.ts'
+import { onTestFinished, separateTestEnds } from '../helpers/test-end.ts'
 
 const groups = (name: string) => JSON.stringify([{ targets: ['127.0.0.1:1'], labels: { name } }])
 const httpSettings = { discoveryHttpSdInterval: 1_000, discoveryHttpSdToken: undefined }
@@ -46,10 +47,12 @@ const lists: Readonly<Record<string, () => Promise<List>>> = {
   },
 }
 
-describe.each(Object.keys(lists))('a list of %s', (name) => {
+// Concurrent, because these tests mostly wait.
+separateTestEnds()
+describe.concurrent.each(Object.keys(lists))('a list of %s', (name) => {
   const open = lists[name]!
 
-  it('is still read after a listener has thrown, which is logged', async () => {
+  it('is still read after a listener has thrown, which is logged', async ({ expect }) => {
     const { settings, write } = await open()
     write('a')
     const log = collectLog()
@@ -81,7 +84,7 @@ describe.each(Object.keys(lists))('a list of %s', (name) => {
     expect(log.lines).toContain('error: The change of the watched servers could not be applied completely')
   })
 
-  it('is still read after changed() has thrown', async () => {
+  it('is still read after changed() has thrown', async ({ expect }) => {
     const { write, start } = await open()
     write('a')
     const provider = start({

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPreviewServer } from '../../grafana/src/preview/server.ts'
 import { rulesLoaded } from '../../grafana/src/recording-rules.ts'
-import { sharedBrowser } from '../helpers/browser.ts'
+import { keepPicture, sharedBrowser } from '../helpers/browser.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { ensure } from '../tools/ensure.mjs'
 import { type PrometheusServer, startPrometheus, writeQuickRules } from './prometheus-server.ts'
@@ -91,8 +91,6 @@ describe.skipIf(!hasTool('prometheus'))('Tickwarden that is killed, under a real
     await once(server, 'listening')
     const context = await (await sharedBrowser()).newContext({ viewport: { width: 1600, height: 1000 } })
     try {
-      const shots = join(root, 'test', 'screenshots')
-      mkdirSync(shots, { recursive: true })
       for (const dashboard of ['fleet', 'server', 'internals']) {
         const page = await context.newPage()
         const errors: string[] = []
@@ -105,7 +103,7 @@ describe.skipIf(!hasTool('prometheus'))('Tickwarden that is killed, under a real
         expect(await page.locator('.error').allTextContents()).toEqual([])
         expect(errors).toEqual([])
         expect(await page.locator('section').count()).toBeGreaterThan(8)
-        await page.screenshot({ path: join(shots, `dashboard-${dashboard}.png`), fullPage: true })
+        await keepPicture(page, `dashboard-${dashboard}`)
       }
     } finally {
       await context.close()

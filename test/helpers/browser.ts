@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
 type Playwright = typeof import('../tools/node_modules/playwright-core/index.js')
@@ -82,16 +83,31 @@ export async function openPage(
   return { page, problems }
 }
 
+type PictureOptions = Omit<NonNullable<Parameters<Page['screenshot']>[0]>, 'path'>
+
+/** A picture of a page; with `SHOW=1` it is also kept in test/screenshots. @param name without the extension */
+export const takePicture = (page: Page, name: string, options: PictureOptions = { fullPage: true }): Promise<Buffer> =>
+  page.screenshot(process.env.SHOW ? { ...options, path: join(import.meta.dirname, '..', 'screenshots', `${name}.png`) } : options)
+
+/** Keeps a picture of a page, to look at, with `SHOW=1`: each takes a third of a second of CPU time. */
+export async function keepPicture(page: Page, name: string, options?: PictureOptions): Promise<void> {
+  if (process.env.SHOW) await takePicture(page, name, options)
+}
+
 interface Violation {
   readonly id: string
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
 }
 
+let axeSource: string | undefined
+
 /** The problems that axe-core finds in a page, or in the elements of a selector. */
 export async function violationsOf(page: Page, selector = 'html'): Promise<string[]> {
   // Past the content security policy of the page, which allows no inline script.
-  const source = await import('node:fs').then(({ readFileSync }) => readFileSync(tools.resolve('axe-core/axe.min.js'), 'utf8'))
-  await page.evaluate(source)
+  if (!(await page.evaluate('"axe" in window'))) {
+    axeSource ??= readFileSync(tools.resolve('axe-core/axe.min.js'), 'utf8')
+    await page.evaluate(axeSource)
+  }
   // Half as long as with the elements that have no problem.
   const options = "{ resultTypes: ['violations'], selectors: false }"
   const found = await page.evaluate<Violation[]>(

@@ -1,4 +1,3 @@
-import { onTestFinished } from 'vitest'
 import { parseStateAddress } from '../../src/cluster/address.ts'
 import { StateConnection } from '../../src/cluster/connection.ts'
 import { createStateKeys } from '../../src/cluster/keys.ts'
@@ -6,6 +5,7 @@ import { Membership } from '../../src/cluster/membership.ts'
 import { type StreamEntry, StreamReader } from '../../src/cluster/stream-reader.ts'
 import { type Clock, systemClock } from '../../src/util/clock.ts'
 import { collectLog } from './log-lines.ts'
+import { onTestFinished } from './test-end.ts'
 import { until } from './until.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
 import { encodeFrame, FrameReader } from '../../src/game/protocol/status/frames.ts'
 import { decodeHandshake, encodeStatus } from './status-packets.ts'
+import { onTestFinished } from './test-end.ts'
 
 /** The poller: the host name in the handshake. */
 export interface Poll {

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { onTestFinished } from 'vitest'
 import { type Service, serve } from '../../src/commands/serve.ts'
 import { loadConfig } from '../../src/config/config.ts'
+import { onTestFinished } from './test-end.ts'
 
 export interface ListInApi {
   readonly provider: string

@@ -1,5 +1,5 @@
-import { onTestFinished } from 'vitest'
 import { acceptLogin, listenRconPeer, packet } from './rcon-peer.ts'
+import { onTestFinished } from './test-end.ts'
 
 /** An RCON server that counts logins and answers every command with an empty text. */
 export async function createRconServerCount() {

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
 import { needTool } from './require-tool.ts'
 import { freePort } from './run-tool.ts'
+import { onTestFinished } from './test-end.ts'
 
 export interface RedisServer {
   readonly port: number

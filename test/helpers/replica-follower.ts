@@ -96,7 +96,8 @@ export async function followReplica(
     for (let index = 0; !isOver; index = (index + 7) % steady) {
       const startedAt = performance.now()
       if (follower.isHealthy) await request(`s${index}`)
-      await rest(startedAt, 10)
+      // Each about once in a second, as they are polled.
+      await rest(startedAt, 1_000 / steady)
     }
   }
   const isRequesting = requestAll()

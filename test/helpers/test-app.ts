@@ -1,9 +1,9 @@
 import pino from 'pino'
-import { onTestFinished } from 'vitest'
 import { type App, buildApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { type FakeFleet, fakeFleet, type Script } from './fake-fleet.ts'
 import { type ManualClock, manualClock } from './manual-clock.ts'
+import { onTestFinished } from './test-end.ts'
 
 export interface TestApp {
   readonly app: App

@@ -5,22 +5,27 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { addRecords, readRecords } from '../../src/maintenance/records.ts'
 import { ageLocks } from '../helpers/age-locks.ts'
+import { onTestFinished, separateTestEnds } from '../helpers/test-end.ts'
 
 const kills = process.env.LONG_TESTS === '1' ? 50 : 10
 const child = fileURLToPath(new URL('../helpers/maintenance-child.mjs', import.meta.url))
 
-let folder: string
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tickwarden-maintenance-'))
-})
-afterEach(() => rmSync(folder, { recursive: true }))
+// Concurrent, because these tests mostly wait for a lock and for processes.
+separateTestEnds()
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwarden-maintenance-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  return folder
+}
 
 const record = (number: number) => ({ id: String(number), kind: 'end', servers: ['*'], at: Date.now() }) as const
 
-test('the lock of a process that was killed is taken over', async () => {
+test.concurrent('the lock of a process that was killed is taken over', async () => {
+  const folder = newFolder()
   mkdirSync(join(folder, 'maintenance.json.lock'))
   ageLocks(folder, 6_000)
   await addRecords(folder, [record(1)], Date.now())
@@ -28,13 +33,15 @@ test('the lock of a process that was killed is taken over', async () => {
   expect(readdirSync(folder)).toEqual(['maintenance.json'])
 })
 
-test('a lock that was taken just before its process was killed is waited for', async () => {
+test.concurrent('a lock that was taken just before its process was killed is waited for', async () => {
+  const folder = newFolder()
   mkdirSync(join(folder, 'maintenance.json.lock'))
   await addRecords(folder, [record(1)], Date.now())
   expect(await readRecords(folder)).toHaveLength(1)
 }, 60_000)
 
-test(`a process that is killed ${kills} times while it writes loses nothing that it has stored`, async () => {
+test.concurrent(`a process that is killed ${kills} times while it writes loses nothing that it has stored`, async () => {
+  const folder = newFolder()
   let stored = 0
   for (let kill = 0; kill < kills; kill++) {
     const running = spawn(process.execPath, [child, folder, String(stored + 1)], { stdio: ['ignore', 'pipe', 'inherit'] })

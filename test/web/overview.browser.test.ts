@@ -1,14 +1,11 @@
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { SourceError } from '../../src/game/errors.ts'
-import { type Browser, openPage, type Page, sharedBrowser, violationsOf } from '../helpers/browser.ts'
+import { type Browser, keepPicture, openPage, type Page, sharedBrowser, violationsOf } from '../helpers/browser.ts'
 import { openEvents } from '../helpers/event-client.ts'
 import { startOverview } from '../helpers/overview-service.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { until } from '../helpers/until.ts'
 
-const screenshots = join(import.meta.dirname, '..', 'screenshots')
 const widths = [360, 768, 1440] as const
 const refused = { status: new SourceError('refused', 'x: connection refused') }
 
@@ -32,7 +29,6 @@ describe.skipIf(!hasTool('chromium'))('the page of all servers in a browser', ()
   let browser: Browser
 
   beforeAll(async () => {
-    mkdirSync(screenshots, { recursive: true })
     browser = await sharedBrowser()
   })
 
@@ -93,13 +89,13 @@ describe.skipIf(!hasTool('chromium'))('the page of all servers in a browser', ()
     expect(await violationsOf(page)).toEqual([])
     await page.getByRole('button', { name: 'Show all servers' }).click()
     await page.emulateMedia({ forcedColors: 'active' })
-    await page.screenshot({ path: join(screenshots, 'overview-forced-colours.png') })
+    await keepPicture(page, 'overview-forced-colours', {})
     expect(await violationsOf(page)).toEqual([])
     await page.emulateMedia({ forcedColors: 'none', media: 'print' })
     await page.evaluate("dispatchEvent(new Event('beforeprint'))")
     expect(await page.locator('article .badge').count()).toBe(30)
     expect(await page.locator('.controls').isVisible()).toBe(false)
-    await page.screenshot({ path: join(screenshots, 'overview-print.png'), fullPage: true })
+    await keepPicture(page, 'overview-print')
     expect(problems).toEqual([])
   })
 
@@ -163,7 +159,7 @@ describe.skipIf(!hasTool('chromium'))('the page of all servers in a browser', ()
     ])
     expect(await graph.getByRole('row').last().getByRole('cell').allTextContents()).toEqual(['3', '0', '1', '2'])
     expect(await violationsOf(page)).toEqual([])
-    await page.screenshot({ path: join(screenshots, 'overview-table.png') })
+    await keepPicture(page, 'overview-table', {})
     expect(problems).toEqual([])
   })
 

@@ -1,16 +1,13 @@
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { SourceError } from '../../src/game/errors.ts'
-import { type Browser, openPage, type Page, sharedBrowser, violationsOf } from '../helpers/browser.ts'
+import { type Browser, keepPicture, openPage, type Page, sharedBrowser, takePicture, violationsOf } from '../helpers/browser.ts'
 import { type DemoFleet, startDemoFleet } from '../helpers/demo-fleet.ts'
 import { openEvents } from '../helpers/event-client.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { buildTestApp } from '../helpers/test-app.ts'
 import { until } from '../helpers/until.ts'
 
-const screenshots = join(import.meta.dirname, '..', 'screenshots')
 /** Advances the clock of a page, whose pauses are many seconds, until the condition is true. */
 async function advanceUntil(page: Page, condition: () => Promise<boolean>): Promise<void> {
   await until(async () => {
@@ -23,24 +20,24 @@ async function advanceUntil(page: Page, condition: () => Promise<boolean>): Prom
 const card = (page: Page, name: string) => page.locator('article.card', { has: page.getByRole('heading', { name, exact: true }) })
 
 /** The mean brightness of a picture, 0 to 255, and how much it differs within it. */
-async function brightnessOf(file: string): Promise<{ readonly mean: number; readonly deviation: number }> {
-  const [grey] = (await sharp(file).greyscale().stats()).channels
+async function brightnessOf(picture: Buffer): Promise<{ readonly mean: number; readonly deviation: number }> {
+  const [grey] = (await sharp(picture).greyscale().stats()).channels
   return { mean: grey?.mean ?? 0, deviation: grey?.stdev ?? 0 }
 }
 
-/** Whether the first element that matches begins within the window, and is no wider. */
-async function isOnScreen(page: Page, selector: string): Promise<boolean> {
-  const box = await page.locator(selector).first().boundingBox()
-  const { width = 0, height = 0 } = page.viewportSize() ?? {}
-  return box !== null && box.height > 0 && box.x >= 0 && box.x + box.width <= width && box.y >= 0 && box.y < height
-}
+/** Those selectors whose first element begins outside of the window, is wider, or does not exist. */
+const offScreen = (page: Page, selectors: readonly string[]) =>
+  page.evaluate<string[]>(`${JSON.stringify(selectors)}.filter((selector) => {
+    const box = document.querySelector(selector)?.getBoundingClientRect()
+    const isOnScreen = box?.height > 0 && box.x >= 0 && box.right <= innerWidth && box.y >= 0 && box.y < innerHeight
+    return !isOnScreen
+  })`)
 
 describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
   let fleet: DemoFleet
   let browser: Browser
 
   beforeAll(async () => {
-    mkdirSync(screenshots, { recursive: true })
     ;[fleet, browser] = await Promise.all([startDemoFleet(), sharedBrowser()])
     await fleet.servers.archive.close()
     await until(async () => (await (await fetch(`${fleet.url}/metrics`)).text()).includes('minecraft_up{server="archive"} 0'))
@@ -63,18 +60,16 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     ] as const) {
       await page.emulateMedia({ colorScheme: scheme })
       await page.getByRole('button', { name: density }).click()
-      const path = join(screenshots, `fleet-${density.toLowerCase()}-${width}-${scheme}.png`)
-      await page.screenshot({ path, fullPage: true })
+      const name = `fleet-${density.toLowerCase()}-${width}-${scheme}`
       // Light or dark, and not empty.
-      const { mean, deviation } = await brightnessOf(path)
-      expect(scheme === 'light' ? mean : 255 - mean, path).toBeGreaterThan(170)
-      expect(deviation, path).toBeGreaterThan(10)
-      for (const part of ['.verdict', '.attention', '.tiles', '#graph .plot', '#search', 'article'])
-        expect(await isOnScreen(page, part), `${part} of ${path}`).toBe(true)
+      const { mean, deviation } = await brightnessOf(await takePicture(page, name))
+      expect(scheme === 'light' ? mean : 255 - mean, name).toBeGreaterThan(170)
+      expect(deviation, name).toBeGreaterThan(10)
+      expect(await offScreen(page, ['.verdict', '.attention', '.tiles', '#graph .plot', '#search', 'article']), name).toEqual([])
       expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
       // Each of both schemes and densities at every width, and all pairs at one.
       const isPaired = (scheme === 'light') === (density === 'Rows')
-      if (width === 1440 || isPaired) expect(await violationsOf(page), path).toEqual([])
+      if (width === 1440 || isPaired) expect(await violationsOf(page), name).toEqual([])
     }
     expect(problems).toEqual([])
   })
@@ -100,7 +95,7 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     const lastContact = page.locator('.facts div', { hasText: 'Last contact' })
     await expect.poll(() => lastContact.textContent()).toMatch(/now|seconds? ago/)
     expect(await page.evaluate('wasOffline')).toBe(false)
-    await page.screenshot({ path: join(screenshots, `server-${width}-${scheme}.png`), fullPage: true })
+    await keepPicture(page, `server-${width}-${scheme}`)
     expect(problems).toEqual([])
   })
 
@@ -236,7 +231,7 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     await show('second')
     expect(await page.getByRole('alert').isVisible()).toBe(false)
     expect(await page.locator('html.offline').count()).toBe(0)
-    await page.screenshot({ path: join(screenshots, `polling${path.replaceAll('/', '-')}.png`), fullPage: true })
+    await keepPicture(page, `polling${path.replaceAll('/', '-')}`)
     const [a] = service.fleet.servers
     if (path === '/') {
       service.fleet.update([a!])
@@ -345,7 +340,7 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     await row.getByText('Lagging').waitFor()
     expect(await page.getByRole('row').count()).toBe(7)
     expect(await page.locator('.controls').isVisible()).toBe(false)
-    await page.screenshot({ path: join(screenshots, 'plain.png'), fullPage: true })
+    await keepPicture(page, 'plain')
     // A long name leaves the other columns their width.
     const [first] = await page.getByRole('row').getByRole('link').all()
     await first?.evaluate((link) => {

@@ -1,14 +1,11 @@
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { SourceError } from '../../src/game/errors.ts'
-import { type Browser, openPage, type Page, sharedBrowser, violationsOf } from '../helpers/browser.ts'
+import { type Browser, keepPicture, openPage, type Page, sharedBrowser, violationsOf } from '../helpers/browser.ts'
 import type { Script } from '../helpers/fake-fleet.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { buildTestApp } from '../helpers/test-app.ts'
 import { until } from '../helpers/until.ts'
 
-const screenshots = join(import.meta.dirname, '..', 'screenshots')
 const players = (count: number, first = 0) =>
   Array.from({ length: count }, (_, index) => ({
     name: `Player${String(first + index).padStart(4, '0')}`,
@@ -35,7 +32,6 @@ describe.skipIf(!hasTool('chromium'))('the page of a server in a browser', () =>
   let browser: Browser
 
   beforeAll(async () => {
-    mkdirSync(screenshots, { recursive: true })
     browser = await sharedBrowser()
   })
 
@@ -57,7 +53,7 @@ describe.skipIf(!hasTool('chromium'))('the page of a server in a browser', () =>
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
     expect(await violationsOf(page)).toEqual([])
     if (name === 'big') expect(await page.evaluate('getComputedStyle(document.querySelector(".k")).animationName')).toBe('none')
-    await page.screenshot({ path: join(screenshots, `server-${name}-${width}-${scheme}.png`), fullPage: true })
+    await keepPicture(page, `server-${name}-${width}-${scheme}`)
     expect(problems).toEqual([])
   })
 
@@ -151,11 +147,11 @@ describe.skipIf(!hasTool('chromium'))('the page of a server in a browser', () =>
     expect(await page.getByRole('link', { name: 'Add to Minecraft' }).getAttribute('href')).toMatch(/^minecraft:/)
     await page.emulateMedia({ forcedColors: 'active' })
     expect(await violationsOf(page)).toEqual([])
-    await page.screenshot({ path: join(screenshots, 'server-forced-colors.png'), fullPage: true })
+    await keepPicture(page, 'server-forced-colors')
     await page.emulateMedia({ forcedColors: 'none', media: 'print' })
     expect(await page.getByRole('button', { name: /Copy.*Address/ }).isVisible()).toBe(false)
     expect(await page.locator('.admin').isVisible()).toBe(false)
-    await page.screenshot({ path: join(screenshots, 'server-print.png'), fullPage: true })
+    await keepPicture(page, 'server-print')
     expect(problems).toEqual([])
   })
 })

@@ -1,15 +1,19 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, it } from 'vitest'
 import { loadConfig } from '../../../src/config/config.ts'
 import { startDiscovering, temporaryFolder } from '../../helpers/discovering-service.ts'
 import { createRconServerCount } from '../../helpers/rcon-count.ts'
+import { separateTestEnds } from '../../helpers/test-end.ts'
+
+// Concurrent, because these tests mostly wait.
+separateTestEnds()
 
 const server = (name: string, port = 1) => `  - { name: ${name}, address: "127.0.0.1:${port}" }\n`
 const two = `servers:\n${server('a')}${server('b')}`
 
 describe('the config file', () => {
-  it('is read again when it changes: written in place, or replaced as editors do', async () => {
+  it.concurrent('is read again when it changes: written in place, or replaced as editors do', async ({ expect }) => {
     const { folder, names, log } = await startDiscovering({ yaml: two })
     expect(await names()).toEqual(['a', 'b'])
     writeFileSync(join(folder, 'tickwarden.yaml'), `${two}${server('c')}`)
@@ -21,7 +25,7 @@ describe('the config file', () => {
     expect(log).toContain('info: The watched servers have changed: changed a; removed b')
   })
 
-  it('is read again if it is a symbolic link into a folder that is replaced, as in Kubernetes', async () => {
+  it.concurrent('is read again if it is a symbolic link into a folder that is replaced, as in Kubernetes', async ({ expect }) => {
     const folder = temporaryFolder()
     const version = (name: string, yaml: string) => {
       mkdirSync(join(folder, name))
@@ -47,7 +51,7 @@ describe('the config file', () => {
       /is "secret", which cannot be read/,
     ],
   ]
-  it('keeps the current servers if it is broken, and reports why', async () => {
+  it.concurrent('keeps the current servers if it is broken, and reports why', async ({ expect }) => {
     const { folder, names, lists, log } = await startDiscovering({ yaml: two })
     expect((await lists())[0]).toMatchObject({ provider: 'config', list: 'tickwarden.yaml', state: 'ok' })
     for (const [yaml, message] of broken) {
@@ -68,14 +72,14 @@ describe('the config file', () => {
     expect(log.some((line) => line.startsWith('info: ') && line.endsWith('read again without errors'))).toBe(true)
   })
 
-  it('keeps the current servers if it is removed', async () => {
+  it.concurrent('keeps the current servers if it is removed', async ({ expect }) => {
     const { folder, names, lists } = await startDiscovering({ yaml: two })
     rmSync(join(folder, 'tickwarden.yaml'))
     await expect.poll(async () => (await lists())[0]?.problems).toEqual(['it does not exist'])
     expect(await names()).toEqual(['a', 'b'])
   })
 
-  it('reports other changed settings, which require a restart', async () => {
+  it.concurrent('reports other changed settings, which require a restart', async ({ expect }) => {
     const { folder, names, log } = await startDiscovering({ yaml: two })
     writeFileSync(join(folder, 'tickwarden.yaml'), `poll: { timeout: 2s }\npage: { title: Other }\n${two}${server('c')}`)
     await expect.poll(names).toEqual(['a', 'b', 'c'])
@@ -86,7 +90,7 @@ describe('the config file', () => {
 })
 
 describe('reload', () => {
-  it('replaces only the watcher of the server whose password file has changed', async () => {
+  it.concurrent('replaces only the watcher of the server whose password file has changed', async ({ expect }) => {
     const { peer, settings } = await createRconServerCount()
     const folder = temporaryFolder()
     for (const name of ['one', 'two']) writeFileSync(join(folder, name), 'first')
@@ -101,7 +105,7 @@ describe('reload', () => {
     expect(peer.sockets.size).toBe(2)
   })
 
-  it('reads the secrets of a server from the environment again', async () => {
+  it.concurrent('reads the secrets of a server from the environment again', async ({ expect }) => {
     const folder = temporaryFolder()
     writeFileSync(join(folder, 'secret'), 'first')
     const env = { MC_SERVER: '127.0.0.1:1', MC_RCON_PASSWORD_FILE: join(folder, 'secret') }
@@ -116,7 +120,7 @@ describe('reload', () => {
     expect(list?.problems.join()).not.toContain(folder)
   })
 
-  it('does not affect the demo server', async () => {
+  it.concurrent('does not affect the demo server', async ({ expect }) => {
     const service = await startDiscovering({})
     await service.reload()
     expect(await service.names()).toEqual(['demo'])
@@ -124,7 +128,7 @@ describe('reload', () => {
   })
 })
 
-it('requires no server if another provider is active, and then starts no demo server', async () => {
+it.concurrent('requires no server if another provider is active, and then starts no demo server', async ({ expect }) => {
   const folder = temporaryFolder()
   writeFileSync(join(folder, 'targets.json'), '[]')
   const service = await startDiscovering({

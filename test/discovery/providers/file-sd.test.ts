@@ -4,7 +4,11 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ConfigError, loadConfig } from '../../../src/config/config.ts'
 import { startDiscovering, temporaryFolder } from '../../helpers/discovering-service.ts'
+import { separateTestEnds } from '../../helpers/test-end.ts'
 import { until } from '../../helpers/until.ts'
+
+// Concurrent, because these tests mostly wait, but for those that keep the process busy.
+separateTestEnds()
 
 /** The example of Prometheus' own documentation. */
 const documented = `[
@@ -48,13 +52,13 @@ const found = async ({ get }: { get(path: string): Promise<Response> }) => {
   return Object.fromEntries(groups.slice(1).map(({ targets, labels }) => [labels.__meta_tickwarden_name, targets[0]]))
 }
 
-it('reads the format documented by Prometheus', async () => {
+it.concurrent('reads the format documented by Prometheus', async ({ expect }) => {
   const service = await start({ 'nodes.json': documented })
   const addresses = ['10.0.10.2', '10.0.10.3', '10.0.10.4', '10.0.10.5', '10.0.40.2', '10.0.40.3'].map((host) => `${host}:9100`)
   expect(await service.names()).toEqual(['own', ...addresses])
 })
 
-it('reads name, edition, group and sources of a server from target and labels', async () => {
+it.concurrent('reads name, edition, group and sources of a server from target and labels', async ({ expect }) => {
   const groups = [
     {
       targets: ['mc.test:25570'],
@@ -80,7 +84,7 @@ it('reads name, edition, group and sources of a server from target and labels', 
   expect(sources.find(({ source }) => source === 'rcon')?.target).toBe('rcon.test:25575')
 })
 
-it('reads /sd of another Tickwarden, including servers that share an address', async () => {
+it.concurrent('reads /sd of another Tickwarden, including servers that share an address', async ({ expect }) => {
   const address = '"127.0.0.1:25599"'
   const other = await startDiscovering({ yaml: `servers: [{ name: a, address: ${address} }, { name: b, address: ${address} }]` })
   const service = await start({ 'sd.json': await (await other.get('/sd')).text() })
@@ -88,7 +92,9 @@ it('reads /sd of another Tickwarden, including servers that share an address', a
   expect(Object.keys(await found(service))).toEqual(['a', 'b'])
 })
 
-it('follows JSON and YAML files that match its patterns as they are added, changed and removed', async () => {
+it.concurrent('follows JSON and YAML files that match its patterns as they are added, changed and removed', async ({
+  expect,
+}) => {
   const service = await start({ 'a.json': '[{ "targets": ["a:1"] }]', 'b.yml': '- targets: [b:1]\n' }, '*.json,b*.yml')
   const { names, write, targets } = service
   expect(await names()).toEqual(['own', 'a:1', 'b:1'])
@@ -103,7 +109,7 @@ it('follows JSON and YAML files that match its patterns as they are added, chang
   await expect.poll(names).toEqual(['own', 'a:1', 'b:1', '0012'])
 })
 
-it('takes the labels of YAML as texts, as Prometheus does', async () => {
+it.concurrent('takes the labels of YAML as texts, as Prometheus does', async ({ expect }) => {
   const labels = '    shard: 1\n    up: true\n    ratio: 1.50\n    when: 2024-01-01\n    name: 007\n    group: yes\n    empty:\n'
   const files = {
     'a.yml': `- targets: [a:1]\n  labels:\n${labels}- targets: [b:1]\n  labels:\n- targets:\n`,
@@ -124,7 +130,7 @@ describe('an invalid list', () => {
     '[{ "targets": "a:1" }]': 'group 1: targets: expected a list of strings, each host:port',
     '[{ "targets": ["a:1"], "labels": { "x": 1 } }]': 'group 1: labels: expected an object whose values are strings',
   }
-  it('does not change the servers', async () => {
+  it.concurrent('does not change the servers', async ({ expect }) => {
     const { names, lists, write } = await start({ 'a.json': '[{ "targets": ["a:1"] }]' })
     for (const [text, problem] of Object.entries(broken)) {
       write('a.json', text)
@@ -133,7 +139,7 @@ describe('an invalid list', () => {
     }
   })
 
-  it('with a single invalid target is read without it', async () => {
+  it.concurrent('with a single invalid target is read without it', async ({ expect }) => {
     const groups = [
       { targets: ['a:1', 'http://b/', 'c:99999'] },
       { targets: ['d:1'], labels: { name: 'a/b' } },

@@ -1,7 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { it } from 'vitest'
 import { startDiscovering, temporaryFolder } from '../../helpers/discovering-service.ts'
+import { separateTestEnds } from '../../helpers/test-end.ts'
+
+// Concurrent, because these tests mostly wait, but for the one that keeps the process busy.
+separateTestEnds()
 
 /** As Velocity writes it, shortened. */
 const velocityToml = `# Config version. Do not change this
@@ -78,7 +82,7 @@ async function start(name: string, setting: string, text: string) {
   return { ...service, write: (text: string) => writeFileSync(file, text), targets, problems }
 }
 
-it('reads the servers of velocity.toml, and again when it changes', async () => {
+it.concurrent('reads the servers of velocity.toml, and again when it changes', async ({ expect }) => {
   const { targets, write, problems } = await start('velocity.toml', 'DISCOVERY_VELOCITY', velocityToml)
   expect(await targets()).toEqual(['lobby 127.0.0.1:30066', 'mini games 127.0.0.1:30067', 'factions 127.0.0.1:30068'])
   write(velocityToml.replace('factions = ', 'arena = '))
@@ -96,7 +100,7 @@ it('reads the servers of velocity.toml, and again when it changes', async () => 
   ])
 })
 
-it("reads the servers of BungeeCord's config.yml", async () => {
+it.concurrent("reads the servers of BungeeCord's config.yml", async ({ expect }) => {
   const { targets, write, problems } = await start('config.yml', 'DISCOVERY_BUNGEECORD', bungeeYaml)
   expect(await targets()).toEqual(['lobby localhost:25565', 'pvp 127.0.0.1:25566'])
   write(bungeeYaml.replace('address: 127.0.0.1:25566', 'address: unix:/run/pvp.sock'))
@@ -109,7 +113,7 @@ it("reads the servers of BungeeCord's config.yml", async () => {
   expect(await targets()).toEqual(['lobby localhost:25565'])
 })
 
-it('reads the backends of the routes file of mc-router, each once', async () => {
+it.concurrent('reads the backends of the routes file of mc-router, each once', async ({ expect }) => {
   const { targets, write, problems, names } = await start('routes.json', 'DISCOVERY_MC_ROUTER', routes)
   expect(await targets()).toEqual(['vanilla.example.com vanilla:25565', 'forge.example.com forge:25565', 'default limbo:25565'])
   for (const [index, fallback] of [null, '', 'vanilla:25565'].entries()) {
@@ -122,7 +126,7 @@ it('reads the backends of the routes file of mc-router, each once', async () => 
   await expect.poll(problems).toEqual(['expected an object with mappings'])
 })
 
-it('refuses a list of too many servers', async () => {
+it('refuses a list of too many servers', async ({ expect }) => {
   const mappings = Object.fromEntries(Array.from({ length: 100_001 }, (_, index) => [`a${index}.test`, `b${index}.test`]))
   const { problems } = await start('routes.json', 'DISCOVERY_MC_ROUTER', JSON.stringify({ mappings }))
   expect(await problems()).toEqual(['it has 100001 servers, more than 100000'])

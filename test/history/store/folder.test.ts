@@ -1,11 +1,15 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { it } from 'vitest'
 import { claimFolder } from '../../../src/history/store/folder.ts'
 import type { Log } from '../../../src/util/log.ts'
 import { collectLog } from '../../helpers/log-lines.ts'
 import { buildTestApp } from '../../helpers/test-app.ts'
+import { onTestFinished, separateTestEnds } from '../../helpers/test-end.ts'
+
+// Concurrent, because these tests mostly wait for locks.
+separateTestEnds()
 
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-lock-'))
@@ -16,7 +20,7 @@ function newFolder(): string {
 const lock = async (folder: string, log: Log, onLost: () => void) =>
   (await claimFolder({ historyDir: folder, dataDir: undefined }, log, onLost))?.release
 
-it('is held by one process at a time; the other one logs that', async () => {
+it.concurrent('is held by one process at a time; the other one logs that', async ({ expect }) => {
   const folder = newFolder()
   const log = collectLog()
   const release = await lock(folder, log, () => {})
@@ -31,7 +35,7 @@ it('is held by one process at a time; the other one logs that', async () => {
   expect(readdirSync(folder)).toEqual([])
 })
 
-it('is that of the file, also under another name', async () => {
+it.concurrent('is that of the file, also under another name', async ({ expect }) => {
   const [folder, other] = [newFolder(), newFolder()]
   symlinkSync(join(folder, 'history.db'), join(other, 'history.db'))
   writeFileSync(join(folder, 'history.db'), '')
@@ -40,7 +44,7 @@ it('is that of the file, also under another name', async () => {
   await release?.()
 })
 
-it('tells when another process has taken it', async () => {
+it.concurrent('tells when another process has taken it', async ({ expect }) => {
   const folder = newFolder()
   const log = collectLog()
   let isLost = false
@@ -54,7 +58,7 @@ it('tells when another process has taken it', async () => {
   await release?.()
 })
 
-it('of a process that was killed is taken over', async () => {
+it.concurrent('of a process that was killed is taken over', async ({ expect }) => {
   const folder = newFolder()
   mkdirSync(join(folder, '.lock'))
   const log = collectLog()
@@ -64,7 +68,7 @@ it('of a process that was killed is taken over', async () => {
   await release?.()
 })
 
-it('keeps a second service on the same folder from writing', async () => {
+it.concurrent('keeps a second service on the same folder from writing', async ({ expect }) => {
   const folder = newFolder()
   const scripts = { Server: { status: { playersOnline: 3 } } }
   const first = await buildTestApp({ scripts, env: { HISTORY_DIR: folder } })
