@@ -1,4 +1,4 @@
-import { execFile, fork, spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +8,7 @@ import type { DemoServer } from '../src/demo/demo-server.ts'
 import type { HostPort } from '../src/util/address.ts'
 import { isInstalled } from '../test/helpers/require-tool.ts'
 import type { BenchOptions } from './main.ts'
+import { startReference } from './processes.ts'
 import { record } from './results.ts'
 import { endWithParent, nextMessage, waitUntil } from './wait.ts'
 
@@ -30,7 +31,7 @@ const pins = isInstalled('taskset') && availableParallelism() > 1
 const pinned = (processor: 0 | 1, command: string, args: readonly string[]): [string, string[]] =>
   pins ? ['taskset', ['-c', String(processor), command, ...args]] : [command, [...args]]
 
-/** The message that `demo-server.ts` sends. */
+/** The message that `demo-server.mjs` sends. */
 type DemoMessage = Pick<DemoServer, 'address' | 'rcon' | 'query' | 'management'>
 
 type Settings = Readonly<Record<string, string>>
@@ -63,7 +64,7 @@ export const main = join(import.meta.dirname, '..', 'dist', 'src', 'main.js')
 
 /** A demo server in a separate process, and the settings to watch it with all its sources. */
 export async function startDemo(): Promise<{ readonly settings: Settings; end(): void }> {
-  const child = endWithParent(fork(join(import.meta.dirname, 'demo-server.ts')))
+  const child = startReference('demo-server.mjs')
   const { address, rcon, query, management } = await nextMessage<DemoMessage>(child)
   const text = ({ host, port }: HostPort) => `${host}:${port}`
   return {

@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { startDemoServer } from '../src/demo/demo-server.ts'
 import { formatHostPort } from '../src/util/address.ts'
 import { median } from './against-bare.ts'
+import { built } from './built.ts'
 import type { BenchOptions } from './main.ts'
 import { record } from './results.ts'
+
+const { startDemoServer } = await built<typeof import('../src/demo/demo-server.ts')>('demo/demo-server.js')
 
 const main = fileURLToPath(new URL('../dist/src/main.js', import.meta.url))
 

@@ -1,13 +1,15 @@
 import { loadavg } from 'node:os'
 import { pino } from 'pino'
-import { buildApp } from '../src/app.ts'
 import { loadConfig } from '../src/config/config.ts'
 import type { Fields } from '../src/game/fields.ts'
 import { systemClock } from '../src/util/clock.ts'
 import { launchBrowser, type Page } from '../test/helpers/browser.ts'
 import { scriptedFleet } from '../test/helpers/scripted-fleet.ts'
+import { built } from './built.ts'
 import type { BenchOptions } from './main.ts'
 import { record } from './results.ts'
+
+const { buildApp } = await built<typeof import('../src/app.ts')>('app.js')
 
 type CDPSession = Awaited<ReturnType<ReturnType<Page['context']>['newCDPSession']>>
 

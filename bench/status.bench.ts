@@ -1,13 +1,12 @@
-import { fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import util from 'minecraft-server-util'
 import type { DemoServer } from '../src/demo/demo-server.ts'
 import type { SourceContext, SourceSet } from '../src/game/sources/source.ts'
 import { silentLog } from '../src/util/log.ts'
 import { built } from './built.ts'
 import type { BenchOptions } from './main.ts'
+import { startReference } from './processes.ts'
 import { record } from './results.ts'
-import { endWithParent, nextMessage } from './wait.ts'
+import { nextMessage } from './wait.ts'
 
 const { StatusSource } = await built<typeof import('../src/game/sources/status/index.ts')>('game/sources/status/index.js')
 const { createSources } = await built<typeof import('../src/game/sources/create-sources.ts')>('game/sources/create-sources.js')
@@ -41,7 +40,7 @@ const median = (values: readonly number[]): number => values.toSorted((a, b) => 
 export async function run({ quick }: BenchOptions): Promise<void> {
   const { rounds, pollsPerRound } = efforts[quick ? 'quick' : 'full']
   // The server is a separate process, so that only the client is measured.
-  const child = endWithParent(fork(fileURLToPath(new URL('demo-server.ts', import.meta.url))))
+  const child = startReference('demo-server.mjs')
   const { address } = await nextMessage<Pick<DemoServer, 'address'>>(child)
   const context = { clock: systemClock, log: silentLog, random: Math.random }
   const settings = { interval: 5_000, timeout: 5_000, staleAfter: 600_000 }

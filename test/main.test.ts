@@ -145,8 +145,9 @@ describe('tickwarden', () => {
   })
 
   it('lists every wrong setting and exits with 2', async () => {
-    const running = run(['--poll-interval', 'soon'], { PORT: 'x', MC_SERVER: 'a b', RUN_TOKEN_FILE: '/nowhere/token' })
-    expect(await running.exit).toBe(2)
+    const env = { PORT: 'x', MC_SERVER: 'a b', RUN_TOKEN_FILE: '/nowhere/token' }
+    const { code, out, err } = await callProgram(['--poll-interval', 'soon'], env)
+    expect([code, out]).toEqual([2, ''])
     for (const part of [
       '4 settings are wrong',
       'PORT is "x"',
@@ -154,7 +155,7 @@ describe('tickwarden', () => {
       '--poll-interval is "soon"',
       'RUN_TOKEN_FILE',
     ]) {
-      expect(running.output()).toContain(part)
+      expect(err).toContain(part)
     }
   })
 
@@ -226,9 +227,9 @@ describe('tickwarden', () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as AddressInfo
-    const running = run(['demo', '--query-port', String(port), '--rcon-port', String(port)])
-    expect(await running.exit).toBe(1)
-    expect(running.output()).toBe(
+    const { code, out, err } = await callProgram(['demo', '--query-port', String(port), '--rcon-port', String(port)])
+    expect([code, out]).toEqual([1, ''])
+    expect(err).toBe(
       `127.0.0.1:${port} is already in use by another program. Stop that program, or choose another port: --rcon-port=${port + 1}\n`,
     )
     other.close()

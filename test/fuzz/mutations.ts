@@ -196,8 +196,12 @@ function change(value: unknown, step: Step): unknown {
   return typeof value === 'number' ? pick([0, -1, value + 1, value * 1e9, -value, 0.5], step[2]) : value
 }
 
+/** Anything else is not parsed: the error of JSON.parse takes most of the time. */
+const startOfJson = /^[ \t\r\n]*(?:["[{\d-]|true|false|null)/
+
 /** Changes the value in a text of JSON instead of its characters, so that most of the texts stay JSON. */
 function changeInJson(text: string, step: Step): string {
+  if (!startOfJson.test(text)) return changeText(text, step)
   try {
     return JSON.stringify(change(JSON.parse(text), step)) ?? text
   } catch {

@@ -28,7 +28,8 @@ export function cpuMs(): number {
   return (user + system) / 1e3
 }
 
-async function timeOf(run: (input: never) => unknown, input: unknown): Promise<number> {
+/** CPU time of a run, ms. */
+export async function cpuMsOf(run: (input: never) => unknown, input: unknown): Promise<number> {
   const start = cpuMs()
   try {
     await run(input as never)
@@ -42,7 +43,7 @@ export async function growthOf({ run, maxSize }: Growth, make: Maker): Promise<n
   let size = Math.min(1_024, largest)
   let input = make(size)
   // Twice: the first run may be slow only because the code is not compiled yet.
-  const isMeasurable = async () => (await timeOf(run, input)) >= measurableMs && (await timeOf(run, input)) >= measurableMs
+  const isMeasurable = async () => (await cpuMsOf(run, input)) >= measurableMs && (await cpuMsOf(run, input)) >= measurableMs
   while (!(await isMeasurable())) {
     if (size === largest) return undefined
     size = Math.min(factor * size, largest)
@@ -51,8 +52,8 @@ export async function growthOf({ run, maxSize }: Growth, make: Maker): Promise<n
   const smaller = make(Math.floor(size / factor))
   let [shortest, longest] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
   for (let attempt = 0; attempt < attempts; attempt++) {
-    shortest = Math.min(shortest, await timeOf(run, smaller))
-    longest = Math.min(longest, await timeOf(run, input))
+    shortest = Math.min(shortest, await cpuMsOf(run, smaller))
+    longest = Math.min(longest, await cpuMsOf(run, input))
     if (longest < measurableMs / 2) return undefined
     // The shorter input may only seem to take long: anything that is not clearly linear is measured again.
     if (longest < 1.25 * factor * shortest) break

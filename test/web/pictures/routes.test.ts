@@ -108,7 +108,7 @@ describe('the pictures', () => {
   it('are refused if too many are waiting', async () => {
     const { get } = await start()
     const replies = await Promise.all(
-      Array.from({ length: 200 }, (_, index) => get(`/api/v1/chart.png?width=1600&height=${600 + index}`)),
+      Array.from({ length: 200 }, (_, index) => get(`/api/v1/chart.png?width=800&height=${300 + index}`)),
     )
     const refused = replies.filter(({ status }) => status === 503)
     expect(replies.filter(({ status }) => status === 200).length).toBeGreaterThan(60)
