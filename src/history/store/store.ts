@@ -92,8 +92,7 @@ export class HistoryStore {
   /** @throws Error of the database; nothing is written then */
   write({ slices, sessions, events, incidents }: Batch): void {
     this.#connection.transaction(() => {
-      this.buckets.write(slices)
-      for (const start of startsOf(slices)) this.overview.change(start)
+      this.overview.change(this.buckets.write(slices))
       for (const change of sessions) this.sessions.write(change)
       for (const { time, server, kind, detail } of events)
         this.#connection.run(
@@ -141,7 +140,8 @@ export class HistoryStore {
       const id = this.servers([old.server])[0]?.id ?? -1
       const own = (slices: Float64Array) => slices.map((value, index) => (index % sliceSize === layout.server ? id : value))
       for (const [level, slices] of old.levels) this.buckets.writeLevel(level, own(slices))
-      this.buckets.extendServer(id, old.since, old.record?.players, old.record?.at)
+      const { since: firstAt = null, record } = old
+      this.buckets.extendServers([{ server: id, firstAt, players: record?.players ?? null, peakAt: record?.at ?? null }])
       this.buckets.write(own(old.slices))
       // Those who were online are known to have been up to the newest values.
       let lastAt = 0
