@@ -81,7 +81,7 @@ export const variables = {
   server: ({ server }) => server ?? 'Tickwarden',
   group: ({ group }) => group,
   event: ({ event }) => event,
-  error: ({ error }) => error ?? 'unknown',
+  error: ({ error }) => error,
   duration: ({ duration }) => (duration === null ? 'an unknown time' : formatDuration(duration)),
   time: ({ at }) => new Date(at).toISOString(),
   player: ({ player }) => player,

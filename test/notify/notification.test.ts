@@ -47,7 +47,7 @@ it.each<[NotifiedEvent, string]>([
 it('tells the end of being hung, and what is unknown', () => {
   expect(textOf(values('up', { endOf: 'hung' }))).toBe('lobby responds again after 5 min')
   expect(textOf(values('up', { endOf: 'down', duration: null }))).toBe('lobby is up again after an unknown time')
-  expect(textOf(values('trouble', { server: null, error: null }))).toBe('Tickwarden: unknown')
+  expect(textOf(values('trouble', { server: null }))).toBe('Tickwarden: refused')
   expect(textOf(values('lagging', { state: { ...state, tickRate: null } }))).toBe('lobby lags:  ticks per second')
   expect(textOf(values('full', { state: null }))).toBe('lobby is full:  of  players')
 })
@@ -60,6 +60,7 @@ describe('a template', () => {
       'lobby eu down refused 5 min 2027-01-15T08:00:00.000Z Alex 3 20 1.21.11 Hello 18',
     )
     expect(renderTemplate('<{group}{player}>', values('down', { group: null, player: undefined as never }))).toBe('<>')
+    expect(renderTemplate('{server} is {event}{error}', values('up', { error: null }))).toBe('lobby is up')
   })
 
   it('keeps other braces, and names unknown variables', () => {
