@@ -16,7 +16,8 @@ const toys = [
   { name: 'Kite', maker: 'Ball & Sons', price: 7 },
   { name: 'Doll', maker: 'Acme', price: undefined },
 ]
-const database = new Database({ entries: toys, lastUpdate: 0, sample: false, rejected: [], warnings: [] }, {})
+const snapshot = { lastUpdate: 0, sample: false, rejected: [], warnings: [] }
+const database = new Database({ ...snapshot, entries: toys }, {})
 const names = ({ filter }: FilterRoute, values: object) => select(database, filter, values as never).map((id) => toys[id]?.name)
 
 it('selects every entry', () => {
@@ -79,8 +80,9 @@ it('selects by a whole value', () => {
 
 it('has the order of the database, or of the filter', () => {
   const matches = () => () => true
-  expect(select(database, { matches }, {})).toEqual([0, 1, 2])
-  expect(select(database, { matches, compare: () => undefined }, {})).toEqual([0, 1, 2])
+  const many = new Database({ ...snapshot, entries: Array.from({ length: 11 }, (_, index) => ({ index })) }, {})
+  for (const compare of [undefined, () => undefined])
+    expect(select(many, { matches, ...(compare && { compare }) }, {})).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
   expect(select(database, { matches, compare: () => (a, b) => b - a }, {})).toEqual([2, 1, 0])
 })
 
