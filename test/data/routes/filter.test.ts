@@ -12,11 +12,12 @@ import { Database } from '../../../src/data/store/database.ts'
 
 const filters = filtersOf('toys')
 const toys = [
-  { name: 'Ball', maker: 'Acme', price: 5 },
+  { name: 'Ball', maker: 'Acme', price: 5, places: ['House', 'Garden'] },
   { name: 'Kite', maker: 'Ball & Sons', price: 7 },
   { name: 'Doll', maker: 'Acme', price: undefined },
 ]
-const database = new Database({ entries: toys, lastUpdate: 0, sample: false, rejected: [], warnings: [] }, {})
+const snapshot = { lastUpdate: 0, sample: false, rejected: [], warnings: [] }
+const database = new Database({ ...snapshot, entries: toys }, {})
 const names = ({ filter }: FilterRoute, values: object) => select(database, filter, values as never).map((id) => toys[id]?.name)
 
 it('selects every entry', () => {
@@ -61,6 +62,7 @@ it('selects by a whole value', () => {
   })
   expect(company.filter.parameters.company?.parse('any text')).toBe('any text')
   expect(names(company, { company: 'Acme' })).toEqual(['Ball', 'Doll'])
+  expect(names(company, { company: 'acme' })).toEqual([])
   const title = filters.value('title', {
     ...{ field: 'name', example: 'Ball', choices: ['Ball', 'Kite'], ignoreCase: true, list: 'titles' },
   })
@@ -72,6 +74,16 @@ it('selects by a whole value', () => {
   expect(title.filter.parameters.title?.parse('Doll')).toBeUndefined()
   expect(title.filter.parameters.title?.parse('Kite')).toBe('Kite')
   expect(names(title, { title: 'kITE' })).toEqual(['Kite'])
+  const place = filters.value('places', { example: 'House', ignoreCase: true })
+  expect(names(place, { places: 'garden' })).toEqual(['Ball'])
+})
+
+it('has the order of the database, or of the filter', () => {
+  const matches = () => () => true
+  const many = new Database({ ...snapshot, entries: Array.from({ length: 11 }, (_, index) => ({ index })) }, {})
+  for (const compare of [undefined, () => undefined])
+    expect(select(many, { matches, ...(compare && { compare }) }, {})).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  expect(select(database, { matches, compare: () => (a, b) => b - a }, {})).toEqual([2, 1, 0])
 })
 
 it('selects by a range', () => {
@@ -84,6 +96,7 @@ it('selects by a range', () => {
   })
   const [start, end] = [parameters.start?.parse('6'), parameters.end?.parse('7')]
   expect(names(range, { start, end })).toEqual(['Kite'])
+  expect(names(range, { start: '5', end: '5' })).toEqual(['Ball'])
   expect(() => range.filter.check?.({ start, end })).not.toThrow()
   expect(() => range.filter.check?.({ start: end, end: start })).toThrow(
     'Parameter "start" is "7", which is more than "end" ("6"); expected one that is not more than it.',

@@ -1,3 +1,4 @@
+import { valueAt } from '../../../util/is-record.ts'
 import { parseJson } from '../../../util/json.ts'
 import type { Measure } from '../source.ts'
 import { parseOnChange, readOnChange } from './changes.ts'
@@ -59,12 +60,10 @@ export function createLoaderReader(folder: string, measure: Measure): () => Prom
 function parseHistory(text: string): Loader | undefined {
   let current: unknown
   try {
-    current = (parseJson(text) as { currentVersion?: unknown } | null)?.currentVersion
-  } catch {
-    return undefined
-  }
+    current = valueAt(parseJson(text), 'currentVersion')
+  } catch {}
   if (typeof current !== 'string') return undefined
-  const version = buildNumber(current.replace(/ .*$/s, ''))
+  const version = buildNumber(current.replace(/ .*/s, ''))
   if (version === undefined) return undefined
   return { loader: /^git-([A-Za-z]{1,30})-/.exec(current)?.[1] ?? 'Paper', version }
 }

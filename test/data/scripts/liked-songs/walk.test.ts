@@ -224,6 +224,14 @@ it('starts again from after the end of the list, if that became shorter', async 
   expect(offsets).toEqual([0, 49, 98, 147, 0, 49])
 })
 
+it('ends if the songs after the first page are unliked meanwhile', async () => {
+  music.items = songs(51)
+  changeAfter(1, () => music.items.splice(50))
+  const { found, offsets, ...rest } = await walk()
+  expect([found, offsets]).toEqual([ids(51, 2), [0, 49]])
+  expect(rest).not.toHaveProperty('error')
+})
+
 it('ends if all songs are unliked meanwhile', async () => {
   music.items = songs(60)
   changeAfter(1, () => {

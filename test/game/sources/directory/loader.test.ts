@@ -66,6 +66,7 @@ it.each([
   ['1.21.4-232-12d8fe0 (MC: 1.21.4)', 'Paper', '232'],
   ['1.21.4-232 (MC: 1.21.4)', 'Paper', '232'],
   ['1.21.4-232 (MC:\n1.21.4)', 'Paper', '232'],
+  ['1.21.4-232-git-Other-1 (MC: 1.21.4)', 'Paper', '232'],
 ])('finds the software of the version history %j', async (currentVersion, loader, version) => {
   writeFileSync(join(folder, 'version_history.json'), JSON.stringify({ oldVersion: null, currentVersion }))
   expect(await read()).toStrictEqual({ loader, version })
