@@ -87,7 +87,9 @@ type PictureOptions = Omit<NonNullable<Parameters<Page['screenshot']>[0]>, 'path
 
 /** A picture of a page; with `SHOW=1` it is also kept in test/screenshots. @param name without the extension */
 export const takePicture = (page: Page, name: string, options: PictureOptions = { fullPage: true }): Promise<Buffer> =>
-  page.screenshot(process.env.SHOW ? { ...options, path: join(import.meta.dirname, '..', 'screenshots', `${name}.png`) } : options)
+  page.screenshot(
+    process.env.SHOW ? { ...options, path: join(import.meta.dirname, '..', 'screenshots', `${name}.png`) } : options,
+  )
 
 /** Keeps a picture of a page, to look at, with `SHOW=1`: each takes a third of a second of CPU time. */
 export async function keepPicture(page: Page, name: string, options?: PictureOptions): Promise<void> {
