@@ -10,8 +10,8 @@ export default defineConfig(({ mode }) => {
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 120_000 } },
-    // On two cores: many tests wait for other processes most of the time, so that three workers take a third longer.
-    maxWorkers: 4,
+    // On two cores: many tests wait for other processes most of the time, so that fewer workers leave the cores idle.
+    maxWorkers: 5,
   }
   return {
     test: {

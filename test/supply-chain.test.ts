@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { allNames, isOld, readDependencies, readLock } from '../docs/src/dependencies.ts'
 import { ensure } from './tools/ensure.mjs'
@@ -39,17 +39,24 @@ describe('the check of the lock files', () => {
     expect(lint()).toMatchObject({ stderr: '', status: 0 })
   })
 
-  it.each([
+  const wrong: readonly (readonly [problem: string, entry: object])[] = [
     ['has no checksum', {}],
     ['has no checksum', { optional: true }],
     ['sha1', { integrity: 'sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=' }],
     ['invalid host', { integrity, resolved: 'https://packages.test/given/-/given-1.0.0.tgz' }],
     ['invalid host', { integrity, resolved: 'git+ssh://git@packages.test/given.git#0123456' }],
     ['invalid protocol', { integrity, resolved: 'http://packages.test/given/-/given-1.0.0.tgz' }],
-  ])('reports an entry that %s', async (problem, entry) => {
+  ]
+
+  it('reports each wrong entry', async () => {
     await ensure('test/tools')
-    const { stderr, status } = lint(write(entry))
-    expect([stderr.toLowerCase(), status]).toEqual([expect.stringContaining(problem), 1])
+    const files = wrong.map(([, entry]) => write(entry))
+    const { stderr, status } = lint(...files)
+    const reports = files.map((file) => stderr.split('\n').filter((line) => line.startsWith(`${relative(root, file)}: `)))
+    expect(reports.map((lines) => lines.join('\n').toLowerCase())).toEqual(
+      wrong.map(([problem]) => expect.stringContaining(problem)),
+    )
+    expect(status).toBe(1)
   })
 })
 

@@ -1,6 +1,6 @@
 // Bundles the browser's code of the status page into dist/web: files with hashed names, each also compressed, and the list of
 // their names. Run by `npm run build`.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
@@ -83,9 +83,14 @@ const write = (path, contents) => {
   written.add(basename(path))
 }
 for (const { path, contents } of outputFiles) {
-  write(path, contents)
+  if (existsSync(path) && readFileSync(path).equals(contents)) {
+    // Written after its compressed forms, which take most of the time of a build.
+    for (const form of [path, `${path}.br`, `${path}.gz`]) written.add(basename(form))
+    continue
+  }
   write(`${path}.br`, brotliCompressSync(contents, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }))
   write(`${path}.gz`, gzipSync(contents, { level: 9 }))
+  write(path, contents)
 }
 const names = { shared: namesOf(shared), ...Object.fromEntries(languages.map(([language, built]) => [language, built.names])) }
 write(join(out, 'assets.json'), `${JSON.stringify(names, null, 2)}\n`)

@@ -137,7 +137,7 @@ export async function createPageRunner(examples: ExampleServers, bin: string, po
       if (code !== undefined && output === undefined) throw new Error(`ended with code ${code}:\n${run.output()}`)
       if (output && difference() === undefined) return
       if (code !== undefined) break
-      if (output === undefined && (isDemo ? run.output().includes('Ctrl+C') : await isReady())) return
+      if (output === undefined && run.output().includes(isDemo ? 'Ctrl+C' : 'listens on') && (isDemo || (await isReady()))) return
     }
     throw new Error(difference() ?? `did not start:\n${run.output()}`)
   }
