@@ -124,9 +124,11 @@ function readDeclaration(tree: Tree, place: string, problems: string[]): Databas
   if ((reader.get('file') === null) === (reader.get('url') === null)) reader.fail('file', 'expected either file or url')
   const fields = readFields(reader, problems)
   const order = reader.names('order')
+  const declared = reader.get('fields')
   for (const key of order) {
     const field = key.replace(/^-/, '')
-    if (!Object.hasOwn(fields, field)) reader.fail('order', `"${field}" is not a field`)
+    // One that is declared wrongly is a field as well.
+    if (!isMap(declared) || !declared.has(field)) reader.fail('order', `"${field}" is not a field`)
     else if (fields[field]?.kind === 'values') reader.fail('order', `"${field}" has several values`)
   }
   const isFlag = (text: string) => Object.hasOwn(fields, text) && fields[text]?.kind === 'boolean'

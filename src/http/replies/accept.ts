@@ -1,12 +1,12 @@
 import Negotiator from 'negotiator'
 
-const encodings = ['gzip', 'x-gzip', 'identity']
-
 /** Whether the client accepts gzip and does not prefer an uncompressed reply. */
 export function acceptsGzip(acceptEncoding: string | undefined): boolean {
   if (acceptEncoding === undefined) return false
-  const [best] = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings(encodings)
-  return best === 'gzip' || best === 'x-gzip'
+  // x-gzip is another name of gzip (RFC 9110): offered as a coding of its own, it would match a `*` that gzip;q=0 excludes.
+  const header = acceptEncoding.replace(/\bx-gzip\b/gi, 'gzip')
+  const [best] = new Negotiator({ headers: { 'accept-encoding': header } }).encodings(['gzip', 'identity'])
+  return best === 'gzip'
 }
 
 const codings = ['br', 'gzip', 'identity'] as const

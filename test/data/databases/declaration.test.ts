@@ -222,6 +222,12 @@ it.each([
   expect(database(more, fields).problems).toEqual(problems.map((problem) => `[0].${problem}`))
 })
 
+it('reports a wrong kind once, though the order names the field', () => {
+  expect(database(', order: [-t]', '{ t: { kind: txt } }').problems).toEqual([
+    '[0].fields.t.kind: it is "txt"; expected one of text, values, date, number, boolean, link',
+  ])
+})
+
 it.each(['{ a: 1 }', 'text'])('rejects %s as a list', (yaml) => {
   expect(read(yaml)).toEqual({ declarations: [], problems: [': expected a list of at most 50 databases'] })
 })

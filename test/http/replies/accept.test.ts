@@ -1,7 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { negotiate } from '../../../src/http/replies/accept.ts'
+import { acceptsGzip, negotiate } from '../../../src/http/replies/accept.ts'
 
 const offered = ['text/plain', 'application/json', 'image/png'] as const
+
+it.each<[string | undefined, boolean]>([
+  [undefined, false],
+  ['', false],
+  ['gzip, deflate, br', true],
+  ['X-GZIP', true],
+  ['*', true],
+  ['gzip;q=0.5, identity', false],
+  ['gzip;q=0', false],
+  ['gzip;q=0, *', false],
+  ['x-gzip;q=0, *', false],
+])('Accept-Encoding %j: gzip %j', (acceptEncoding, isAccepted) => expect(acceptsGzip(acceptEncoding)).toBe(isAccepted))
 
 describe('negotiate', () => {
   it.each([
