@@ -16,10 +16,12 @@ import { systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { UsageError } from '../../src/util/usage-error.ts'
 import { selfSigned } from '../helpers/certificate.ts'
+import { hostileServer } from '../helpers/hostile-servers.ts'
 import { alice, managementServer } from '../helpers/management-server.ts'
 import { never } from '../helpers/never.ts'
 import { playBack } from '../helpers/playback.ts'
 import { callProgram } from '../helpers/run-program.ts'
+import { encodeStatus } from '../helpers/status-packets.ts'
 import { ensure } from '../tools/ensure.mjs'
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'tickwarden-record-'))
@@ -132,6 +134,19 @@ describe('a recording of the demo server', () => {
     const playback = await playBack(folder)
     onTestFinished(playback.close)
     expect((await readAll(playback.sources)).status).toMatchObject({ edition: 'bedrock', playersOnline: 3, transport: 'raknet' })
+  })
+
+  it('of a status whose first byte is that of a legacy reply contains no names', async () => {
+    const json = (motd: string) =>
+      JSON.stringify({ description: motd, players: { online: 1, max: 20, sample: [{ name: alice.name, id: alice.id }] } })
+    const motd = Array.from({ length: 256 }, (_, length) => 'x'.repeat(length)).find(
+      (text) => encodeStatus(json(text))[0] === 0xff,
+    )!
+    await using server = await hostileServer((socket) => socket.once('data', () => socket.write(encodeStatus(json(motd)))))
+    const address = { edition: 'java', host: '127.0.0.1', port: server.port } as const
+    const { folder, code } = await record({ name: 'x', sources: { status: { address } } })
+    expect([code, readFileSync(join(folder, 'status.json'), 'utf8')]).toEqual([0, expect.stringContaining('"request": "status"')])
+    expect(contentOf(folder)).not.toContain(alice.name)
   })
 
   it('is the same each time', async () => {
