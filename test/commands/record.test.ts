@@ -16,10 +16,12 @@ import { systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { UsageError } from '../../src/util/usage-error.ts'
 import { selfSigned } from '../helpers/certificate.ts'
+import { hostileServer } from '../helpers/hostile-servers.ts'
 import { alice, managementServer } from '../helpers/management-server.ts'
 import { never } from '../helpers/never.ts'
 import { playBack } from '../helpers/playback.ts'
 import { callProgram } from '../helpers/run-program.ts'
+import { encodeStatus } from '../helpers/status-packets.ts'
 import { ensure } from '../tools/ensure.mjs'
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'tickwarden-record-'))
@@ -132,6 +134,19 @@ describe('a recording of the demo server', () => {
     const playback = await playBack(folder)
     onTestFinished(playback.close)
     expect((await readAll(playback.sources)).status).toMatchObject({ edition: 'bedrock', playersOnline: 3, transport: 'raknet' })
+  })
+
+  it('of a status whose first byte is that of a legacy reply contains no names', async () => {
+    const json = (motd: string) =>
+      JSON.stringify({ description: motd, players: { online: 1, max: 20, sample: [{ name: alice.name, id: alice.id }] } })
+    const motd = Array.from({ length: 256 }, (_, length) => 'x'.repeat(length)).find(
+      (text) => encodeStatus(json(text))[0] === 0xff,
+    )!
+    await using server = await hostileServer((socket) => socket.once('data', () => socket.write(encodeStatus(json(motd)))))
+    const address = { edition: 'java', host: '127.0.0.1', port: server.port } as const
+    const { folder, code } = await record({ name: 'x', sources: { status: { address } } })
+    expect([code, readFileSync(join(folder, 'status.json'), 'utf8')]).toEqual([0, expect.stringContaining('"request": "status"')])
+    expect(contentOf(folder)).not.toContain(alice.name)
   })
 
   it('is the same each time', async () => {
@@ -300,11 +315,13 @@ describe('the anonymiser', () => {
   it.each([
     ['Alice and bob met Alicia', 'Player1 and Player2 met Alicia'],
     ['the secret is pa$$word', 'the secret is secret'],
+    ['§aAlice§r met §l§bBob on §6play.other.org', '§aPlayer1§r met §l§bPlayer2 on §6host1.example.org'],
     [
       '12345678-1234-4234-8234-1234567890AB, 123456781234423482341234567890ab',
       '00000000-0000-4000-8000-000000000001, 00000000000040008000000000000001',
     ],
     ['join mc.mine.net or 203.0.113.5, play.other.org', 'join mc.example.org or 192.0.2.1, host1.example.org'],
+    ['from 198.51.100.7.', 'from 192.0.2.2.'],
     ['[2001:db8:0:0::5]:25565 at 12:30:45', '[2001:db8::1]:25565 at 12:30:45'],
     ['Paper on Bukkit 1.21.4-R0.1-SNAPSHOT', 'Paper on Bukkit 1.21.4-R0.1-SNAPSHOT'],
     ['00000000-0000-0000-0000-000000000000 127.0.0.1', '00000000-0000-0000-0000-000000000000 127.0.0.1'],
@@ -320,7 +337,7 @@ describe('the anonymiser', () => {
 
   it('finds remaining names and secrets', () => {
     const findLeaks = createLeakFinder(known)
-    for (const text of ['Alice', 'pa$$word', 'mc.mine.net', '123456781234423482341234567890ab'])
+    for (const text of ['Alice', '§aAlice', 'pa$$word', 'mc.mine.net', '123456781234423482341234567890ab'])
       expect(findLeaks(Buffer.from(`x ${text}.`)), text).not.toEqual([])
     expect(findLeaks(Buffer.from('x Alice', 'utf16le').swap16())).not.toEqual([])
     expect(findLeaks(Buffer.from('Alicia plays'))).toEqual([])

@@ -33,7 +33,9 @@ function createFinder(texts: readonly string[]): (text: string, found: (match: s
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi
 const plainUuid = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/gi
 const nilUuid = '00000000-0000-0000-0000-000000000000'
-const ipv4 = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])/g
+const ipv4 = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d)/g
+/** A colour or style: its letter is not a part of the word after it. */
+const formatting = /(§.)/su
 const ipv6 = /(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])/gi
 const domain = /(?<![\w.-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?![\w-])/gi
 
@@ -91,8 +93,10 @@ export function createAnonymiser({ players, hosts, secrets }: Identifying): (tex
     result = replaceHosts(result, () => 'mc.example.org')
     result = result.replaceAll(ipv4, (address) => (isIP(address) === 4 ? toAddress(address) : address))
     result = result.replaceAll(ipv6, (address) => (isIP(address) === 6 ? toAddress6(address) : address))
-    result = replaceNames(result, (name) => byName.get(name.toLowerCase()) ?? 'Player')
-    return result.replaceAll(domain, toHost)
+    return result
+      .split(formatting)
+      .map((part) => replaceNames(part, (name) => byName.get(name.toLowerCase()) ?? 'Player').replaceAll(domain, toHost))
+      .join('')
   }
 }
 
@@ -118,10 +122,13 @@ export function createLeakFinder({ players, hosts, secrets }: Identifying): (byt
     const swapped = bytes.length % 2 === 0 ? Buffer.from(bytes).swap16().toString('utf16le') : ''
     const found: string[] = []
     for (const text of [bytes.toString('utf8'), bytes.toString('latin1'), swapped]) {
-      find(text, (match) => {
-        found.push(match)
-        return match
-      })
+      // With the formatting, which a secret may contain, and without it.
+      for (const part of new Set([text, ...text.split(formatting)])) {
+        find(part, (match) => {
+          found.push(match)
+          return match
+        })
+      }
     }
     return found
   }

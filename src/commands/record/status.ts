@@ -1,6 +1,13 @@
 import type { Player } from '../../game/protocol/player.ts'
 import { encodeFrame, encodeString, type Frame, FrameReader } from '../../game/protocol/status/frames.ts'
-import { decodeStatus, encodeHandshake, maxStatusFrame, packetIds, statusRequest } from '../../game/protocol/status/status.ts'
+import {
+  decodeStatus,
+  encodeHandshake,
+  isLegacyReply,
+  maxStatusFrame,
+  packetIds,
+  statusRequest,
+} from '../../game/protocol/status/status.ts'
 import { normaliseUuid } from '../../game/protocol/uuid.ts'
 import { defaultPorts } from '../../util/address.ts'
 import { isRecord } from '../../util/is-record.ts'
@@ -9,7 +16,6 @@ import { replaceInJson } from './anonymiser.ts'
 import type { Exchange, RawRecording } from './recording.ts'
 import type { Tapped } from './tap.ts'
 
-const legacyKick = 0xff
 /** FE 01, without the address that newer clients add to it. */
 const legacyRequest = Buffer.from([0xfe, 0x01])
 const hello = Buffer.concat([
@@ -38,7 +44,7 @@ function playersIn(json: string): readonly Player[] {
 
 /** FF, the length in UTF-16 units, the text. */
 function encodeKick(text: string): Buffer {
-  const head = Buffer.from([legacyKick, text.length >> 8, text.length & 0xff])
+  const head = Buffer.from([0xff, text.length >> 8, text.length & 0xff])
   return Buffer.concat([head, Buffer.from(text, 'utf16le').swap16()])
 }
 
@@ -53,8 +59,8 @@ const decodeKick = (bytes: Buffer): string => {
  */
 export function readStatusRecording(connections: readonly Tapped[]): RawRecording {
   const replies = connections.map(({ received }) => Buffer.concat(received)).filter(({ length }) => length > 0)
-  const kicks = replies.filter(([first]) => first === legacyKick).map(decodeKick)
-  const frames = replies.filter(([first]) => first !== legacyKick).flatMap(framesIn)
+  const kicks = replies.filter(isLegacyReply).map(decodeKick)
+  const frames = replies.filter((reply) => !isLegacyReply(reply)).flatMap(framesIn)
   const statuses = frames.filter(({ id }) => id === packetIds.status).map(decodeStatus)
   const pongs = frames.filter(({ id }) => id === packetIds.ping).map(({ body }) => encodeFrame(packetIds.ping, body))
   return {

@@ -45,3 +45,8 @@ export function encodePing(payload: bigint): Buffer {
 export function decodePing({ id, body }: Frame): bigint | undefined {
   return id === packetIds.ping && body.length === 8 ? body.readBigInt64BE() : undefined
 }
+
+/** Whether bytes begin as the reply to a legacy request: packet id FF and a length below 256, which no frame begins with. */
+export function isLegacyReply(bytes: Uint8Array): boolean {
+  return bytes[0] === 0xff && bytes[1] === 0
+}

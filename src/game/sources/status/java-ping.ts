@@ -8,7 +8,14 @@ import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import { addressOfServer, type Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { type Frame, FrameReader } from '../../protocol/status/frames.ts'
-import { decodePing, encodeHandshake, encodePing, maxStatusFrame, statusRequest } from '../../protocol/status/status.ts'
+import {
+  decodePing,
+  encodeHandshake,
+  encodePing,
+  isLegacyReply,
+  maxStatusFrame,
+  statusRequest,
+} from '../../protocol/status/status.ts'
 import { recogniseOther } from './recognise.ts'
 
 const pingPayload = 0x7469636b77617264n
@@ -163,7 +170,7 @@ class Exchange<T> {
 
   /** @throws SourceError if the first bytes are those of another protocol */
   #firstReceived(chunk: Buffer): void {
-    if (isLegacyKick(chunk)) {
+    if (isLegacyReply(chunk)) {
       throw new LegacyPeerError('malformed', `${this.#target()}: the reply is a legacy one, of a server up to 1.6`)
     }
     const other = recogniseOther(chunk)
@@ -236,9 +243,4 @@ class Exchange<T> {
   #target(): string {
     return formatHostPort(this.#options.server)
   }
-}
-
-/** Packet id FF and a length below 256, which is not a valid frame of a modern server. */
-function isLegacyKick(chunk: Buffer): boolean {
-  return chunk[0] === 0xff && chunk[1] === 0
 }
