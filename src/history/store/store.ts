@@ -92,7 +92,8 @@ export class HistoryStore {
   /** @throws Error of the database; nothing is written then */
   write({ slices, sessions, events, incidents }: Batch): void {
     this.#connection.transaction(() => {
-      this.overview.change(this.buckets.write(slices))
+      this.buckets.write(slices)
+      for (const start of startsOf(slices)) this.overview.change(start)
       for (const change of sessions) this.sessions.write(change)
       for (const { time, server, kind, detail } of events)
         this.#connection.run(

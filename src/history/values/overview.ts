@@ -37,6 +37,8 @@ type Bucket = Float32Array
 /** A server, and its number in the database. */
 export type Numbered = readonly [name: string, id: number]
 
+/** Buckets that are read again each time, because they may still change. */
+const maxOpen = 2
 const [, , tenMinutes, eachDay] = levels
 
 /** The last 24 hours and 90 days of all servers, in memory: what does not change is read once. */
@@ -44,8 +46,8 @@ export class Overview {
   readonly #connection: Connection
   #recent: ReadonlyMap<number, Bucket> = new Map()
   #days: ReadonlyMap<number, Bucket> = new Map()
-  /** From when on values may have been written since they were read, Unix milliseconds: late, if the database was locked before. */
-  #changedFrom = Number.NEGATIVE_INFINITY
+  /** Starts of buckets that have been written since they were read. */
+  readonly #changed = new Set<number>()
   #now = 0
 
   constructor(connection: Connection) {
@@ -58,12 +60,15 @@ export class Overview {
     const servers = Number(this.#connection.first('SELECT max(id) FROM servers')?.[0])
     this.#recent = this.#refresh(this.#recent, tenMinutes, dayMs / tenMinutes.step, servers)
     this.#days = this.#refresh(this.#days, eachDay, overviewParts.days, servers)
-    this.#changedFrom = Number.POSITIVE_INFINITY
+    this.#changed.clear()
   }
 
-  /** Values of this time, Unix milliseconds, and of later ones are written. */
+  /** Values of this time are written: late, if the database was locked before. What has not been read needs no note. */
   change(time: number): void {
-    this.#changedFrom = Math.min(this.#changedFrom, time)
+    for (const [{ step }, read] of [[tenMinutes, this.#recent] as const, [eachDay, this.#days] as const]) {
+      const start = Math.floor(time / step) * step
+      if (read.has(start)) this.#changed.add(start)
+    }
   }
 
   /** As of the last call of `refresh`. */
@@ -140,7 +145,7 @@ export class Overview {
     const buckets = new Map<number, Bucket>()
     for (let index = count; index > 0; index--) {
       const time = end - index * level.step
-      const known = time + level.step <= this.#changedFrom ? before.get(time) : undefined
+      const known = index > maxOpen && !this.#changed.has(time) ? before.get(time) : undefined
       buckets.set(time, known ?? this.#bucket(level, time, servers))
     }
     return buckets
