@@ -5,7 +5,7 @@ import type { SessionChange } from '../recording/sessions.ts'
 import type { StateEvent } from '../recording/state-tracker.ts'
 import { dayMs } from '../values/levels.ts'
 import { Overview } from '../values/overview.ts'
-import { layout, sliceSize } from '../values/slices.ts'
+import { layout, sliceSize, startsOf } from '../values/slices.ts'
 import { Buckets } from './buckets.ts'
 import { Connection } from './connection.ts'
 import { cacheBytes, type DatabaseOptions, openDatabase } from './database.ts'
@@ -147,7 +147,7 @@ export class HistoryStore {
       // Those who were online are known to have been up to the newest values.
       let lastAt = 0
       for (const slices of [...old.levels.map(([, slices]) => slices), old.slices])
-        for (let at: number = layout.start; at < slices.length; at += sliceSize) lastAt = Math.max(lastAt, slices[at] ?? 0)
+        for (const start of startsOf(slices)) lastAt = Math.max(lastAt, start)
       for (const session of old.sessions)
         this.sessions.add(id, session, session.isOnline ? lastAt : (session.to ?? session.from ?? now))
     })

@@ -12,6 +12,11 @@ export const ofSeries = { knownMs: 0, sum: 1, min: 2, max: 3, size: 4 } as const
 /** Numbers of a slice. */
 export const sliceSize = layout.series + seriesNames.length * ofSeries.size
 
+/** The times at which slices start that follow one another in an array, Unix milliseconds. */
+export function* startsOf(slices: Float64Array): Generator<number> {
+  for (let at = layout.start; at < slices.length; at += sliceSize) yield slices[at] ?? 0
+}
+
 const finest = levels[0].step
 const players = layout.series
 /** A slice without values; also the time at which it starts is missing. */
