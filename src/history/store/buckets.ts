@@ -6,7 +6,7 @@ import { toDay, type Uptime } from '../values/uptime.ts'
 import type { Connection } from './connection.ts'
 import { upsertBuckets } from './schema.ts'
 
-/** Numbers of rows that are written at once: each is a statement that is kept. */
+/** Numbers of rows that are written at once. More gain nothing, and each number is one more statement of each kind that is kept. */
 const rowCounts = [50, 10]
 /** Sets of series. */
 const seriesSets = 2 ** seriesNames.length
@@ -29,11 +29,8 @@ export class Buckets {
     this.#connection = connection
   }
 
-  /**
-   * @param slices of one server after the other, each in order
-   * @returns the earliest time, Unix milliseconds
-   */
-  write(slices: Float64Array): number {
+  /** @param slices of one server after the other, each in order */
+  write(slices: Float64Array): void {
     const extents: (Extent & { firstAt: number })[] = []
     for (let at = 0; at < slices.length; at += sliceSize) {
       const number = (offset: number) => slices[at + offset] ?? 0
@@ -56,13 +53,16 @@ export class Buckets {
       this.writeLevel(level, joined)
     }
     this.extendServers(extents)
-    return extents.reduce((earliest, { firstAt }) => Math.min(earliest, firstAt), Number.POSITIVE_INFINITY)
   }
 
-  /** Adds slices, of which each is a bucket of one level, to the stored ones. */
+  /**
+   * Adds slices, of which each is a bucket of one level, to the stored ones.
+   * @param slices of one server after the other, each in order
+   */
   writeLevel(level: Level, slices: Float64Array): void {
+    // Rows of a table are sorted by time, so those of many servers are written fastest if they have the same one.
     const isOfOne = slices[layout.server] === slices.at(layout.server - sliceSize)
-    /** Where those slices are that have the same series, as bits, and if they are of several servers the same time: side by side in the table. */
+    /** The offsets of slices that go into one statement, by their series as bits, and by their time unless all are of one server. */
     const groups = new Map<number, number[]>()
     for (let at = 0; at < slices.length; at += sliceSize) {
       let key = isOfOne ? 0 : (slices[at + layout.start] ?? 0) * seriesSets
@@ -76,12 +76,12 @@ export class Buckets {
       // Most servers have two of five.
       const known = key % seriesSets
       const names = seriesNames.filter((_, index) => (known & (1 << index)) !== 0)
-      for (const some of inRows(group)) {
-        const name = `${level.table} ${known} ${some.length} ${isOfOne}`
-        const sql = this.#upserts.get(name) ?? upsertBuckets(level, names, some.length, !isOfOne)
-        this.#upserts.set(name, sql)
+      for (const offsets of inRows(group)) {
+        const statement = `${level.table} ${known} ${offsets.length} ${isOfOne}`
+        const sql = this.#upserts.get(statement) ?? upsertBuckets(level, names, offsets.length, !isOfOne)
+        this.#upserts.set(statement, sql)
         const values: number[] = []
-        for (const at of some) {
+        for (const at of offsets) {
           const number = (offset: number) => slices[at + offset] ?? 0
           if (isOfOne || values.length === 0) values.push(number(layout.start))
           values.push(number(layout.server), number(layout.knownMs), number(layout.upMs))
@@ -105,14 +105,14 @@ export class Buckets {
 
   /** Only an earlier time than the stored one, and a larger number of players, count. @param extents each of another server */
   extendServers(extents: readonly Extent[]): void {
-    for (const some of inRows(extents))
+    for (const rows of inRows(extents))
       this.#connection.run(
-        `WITH extents (server, start, players, peak_at) AS (VALUES ${Array(some.length).fill('(?, ?, ?, ?)')})
+        `WITH extents (server, start, players, peak_at) AS (VALUES ${Array(rows.length).fill('(?, ?, ?, ?)')})
         UPDATE servers SET first_at = ifnull(min(ifnull(first_at, start), start), first_at),
           record_at = iif(ifnull(record_players, -1) < players, peak_at, record_at),
           record_players = ifnull(max(ifnull(record_players, players), players), record_players)
         FROM extents WHERE id = server AND (ifnull(first_at > start, 1) OR ifnull(record_players, -1) < players)`,
-        ...some.flatMap(({ server, firstAt, players, peakAt }) => [server, firstAt, players, peakAt]),
+        ...rows.flatMap(({ server, firstAt, players, peakAt }) => [server, firstAt, players, peakAt]),
       )
   }
 
@@ -182,7 +182,7 @@ export class Buckets {
   }
 }
 
-/** The rows of each statement, of which one with many takes half as long as one for each (`npm run bench -- history`). */
+/** The rows of each statement: one of many rows takes half as long as one for each (`npm run bench -- history`). */
 function* inRows<T>(rows: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < rows.length; ) {
     const count = rowCounts.find((count) => at + count <= rows.length) ?? 1
