@@ -297,6 +297,25 @@ it('is read and not written if it is read-only', async () => {
   expect(readdirSync(folder)).toEqual(['history.db'])
 })
 
+it('shows what another process writes if it is read-only', async () => {
+  await open({ Server: { status: status(3) } })
+  await fleet.pollAll()
+  await run(2 * minute)
+  const readers = fakeFleet({ Server: { status: status(3) } }, clock)
+  const reader = await openHistory({ fleet: readers, clock, log, folder, isReadOnly: true })
+  try {
+    await readers.pollAll()
+    const upNow = async () => (await reader.overview(['Server'])).get('Server')!.up.at(-1)
+    expect(await upNow()).toBe(1)
+    fleet.scripts.Server = { status: new SourceError('refused', 'x') }
+    await run(10 * minute)
+    expect(await upNow()).toBeLessThan(1)
+  } finally {
+    readers.close()
+    await reader.close()
+  }
+})
+
 it('keeps what HISTORY_DAYS says, of removed servers too', async () => {
   const day = 24 * 60 * minute
   const openFor = async (days: number, scripts: Record<string, Script>) => {
