@@ -50,8 +50,6 @@ interface Pending {
   /** Of the first observation: Unix and monotonic milliseconds. */
   readonly at: number
   readonly now: number
-  /** Whether the server already had the problem when it was first observed, which is not told. */
-  readonly wasThere: boolean
   polls: number
 }
 
@@ -105,7 +103,7 @@ const toSeconds = (ms: number): number => Math.max(0, Math.round(ms / 1_000))
 /**
  * Compares what an observation shows with what a channel has been told. Each change must be shown by `after` consecutive polls and last for
  * some time; what is quiet or too soon is told later, if it still holds then.
- * @param told undefined at the first observation of the server. What it shows is not told, even if further polls must confirm it.
+ * @param told undefined at the first observation of the server, of which nothing is told
  * @param memory is changed
  * @returns what the channel will have been told, and the events to tell it; the same `told` if nothing has changed
  */
@@ -131,8 +129,8 @@ export function applyRule(
   }
 
   /** Counts the polls that show a change. Returns when it began, once there are enough of them. */
-  const confirm = (name: keyof Memory['pending'], lastsMs: number, wasThere = false): number | undefined => {
-    const pending = memory.pending[name] ?? { at: seen.at, now: seen.now, wasThere, polls: 0 }
+  const confirm = (name: keyof Memory['pending'], lastsMs: number): number | undefined => {
+    const pending = memory.pending[name] ?? { at: seen.at, now: seen.now, polls: 0 }
     memory.pending[name] = pending
     if (seen.isPoll) pending.polls++
     return pending.polls >= channel.after && seen.now - pending.now >= lastsMs ? pending.at : undefined
@@ -159,6 +157,11 @@ export function applyRule(
       if (problem !== 'down' && problem !== 'empty' && isTold && 'down' in next) set(problem, undefined)
       return
     }
+    // A list of servers that cannot be read at the start is told.
+    if (isFirst && seen.server !== null) {
+      if (holds) set(problem, null)
+      return
+    }
     if (holds === isTold) {
       const pending = memory.pending[problem]
       delete memory.pending[problem]
@@ -174,14 +177,8 @@ export function applyRule(
         tell(problem, began ?? seen.at, began == null ? null : toSeconds(seen.at - began), problemError(problem))
       return
     }
-    // A list of servers that cannot be read at the start is told.
-    const wasThere = memory.pending[problem]?.wasThere ?? (isFirst && seen.server !== null)
-    const at = confirm(problem, holds && !wasThere ? minDuration(problem, rule) : 0, wasThere)
+    const at = confirm(problem, holds ? minDuration(problem, rule) : 0)
     if (at === undefined) return
-    if (wasThere) {
-      set(problem, null)
-      return
-    }
     const event = holds ? problem : endsInUp ? 'up' : undefined
     const isWanted = event !== undefined && wants(event)
     if (isWanted && !canTell(event)) return
