@@ -8,8 +8,7 @@ import { join } from 'node:path'
  * the run, because tests that fail or are killed, and some programs, leave files behind.
  */
 export default function setup(): () => void {
-  // `npm test` has just built it, to check it.
-  if (process.env.npm_lifecycle_event !== 'test') execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' })
+  execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' })
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-tests-'))
   // A test run by root reads as another user, who needs access.
   chmodSync(folder, 0o711)
