@@ -8,7 +8,7 @@ import type { DemoServer } from '../src/demo/demo-server.ts'
 import type { HostPort } from '../src/util/address.ts'
 import { isInstalled } from '../test/helpers/require-tool.ts'
 import type { BenchOptions } from './main.ts'
-import { startReference } from './processes.ts'
+import { startScript } from './processes.ts'
 import { record } from './results.ts'
 import { endWithParent, nextMessage, waitUntil } from './wait.ts'
 
@@ -64,7 +64,7 @@ export const main = join(import.meta.dirname, '..', 'dist', 'src', 'main.js')
 
 /** A demo server in a separate process, and the settings to watch it with all its sources. */
 export async function startDemo(): Promise<{ readonly settings: Settings; end(): void }> {
-  const child = startReference('demo-server.mjs')
+  const child = startScript('demo-server.mjs')
   const { address, rcon, query, management } = await nextMessage<DemoMessage>(child)
   const text = ({ host, port }: HostPort) => `${host}:${port}`
   return {

@@ -6,7 +6,7 @@ import type { ServerSettings } from '../src/game/server-settings.ts'
 import { hostOf } from './fleet/hosts.ts'
 import type { LoadOrder, LoadResult } from './fleet/load.ts'
 import { readOptions } from './options.ts'
-import { startOther, startReference, startService } from './processes.ts'
+import { startOther, startScript, startService } from './processes.ts'
 import { record } from './results.ts'
 import { nextMessage } from './wait.ts'
 
@@ -114,7 +114,7 @@ async function measure({ size, interval, rcon, icons, eventClients, seconds }: S
         ...(index < rcon && { rcon: { address: { host: hostOf(index), port: ports.rcon }, password: 'secret' } }),
       },
     }))
-    const bare = await measureBare(started(startReference('fleet/bare.mjs')), servers, interval, Math.min(seconds, 10))
+    const bare = await measureBare(started(startScript('fleet/bare.mjs')), servers, interval, Math.min(seconds, 10))
     printStage('measured bare sockets')
     console.log(
       `  bare      ${(bare.cpuSeconds / bare.seconds).toFixed(3)} cores, ${cpuPerPoll(bare).toFixed(0)} µs a poll; ${bare.polls} polls`,

@@ -11,7 +11,7 @@ import { Pool } from 'undici'
 import type { DemoServer } from '../src/demo/demo-server.ts'
 import { freePort } from '../test/helpers/run-tool.ts'
 import type { ProberReply, ProberRequest } from './probe/prober.ts'
-import { startReference } from './processes.ts'
+import { startScript } from './processes.ts'
 import { record } from './results.ts'
 
 /** Timeouts for Python to install and to start, in milliseconds. */
@@ -117,7 +117,7 @@ export async function run({ quick = false }: { readonly quick?: boolean } = {}):
   const contestants = new Map<string, Contestant>()
   const folder = await mkdtemp(join(tmpdir(), 'tickwarden-bench-'))
   try {
-    const server = startReference('demo-server.mjs')
+    const server = startScript('demo-server.mjs')
     children.push(server)
     const [{ address }] = (await once(server, 'message', { signal: AbortSignal.timeout(setupTimeoutMs) })) as [
       Pick<DemoServer, 'address'>,

@@ -10,8 +10,8 @@ const serviceOptions = ['--v8-pool-size=1', ...(process.env.BENCH_NODE_OPTIONS ?
 const start = (path: string, args: readonly string[], execArgv: readonly string[]): ChildProcess =>
   endWithParent(fork(fileURLToPath(new URL(path, import.meta.url)), args, { execArgv: [...execArgv] }))
 
-/** Starts a process that is compared with the service, or that it watches, in JavaScript: without tsx it starts faster. */
-export const startReference = (path: string): ChildProcess => start(path, [], [])
+/** Starts a process beside the service from a JavaScript file: without tsx, which takes a second. */
+export const startScript = (path: string): ChildProcess => start(path, [], [])
 
 /** Starts the measured service. */
 export const startService = (path: string): ChildProcess => start(path, [], serviceOptions)

@@ -4,7 +4,7 @@ import type { SourceContext, SourceSet } from '../src/game/sources/source.ts'
 import { silentLog } from '../src/util/log.ts'
 import { built } from './built.ts'
 import type { BenchOptions } from './main.ts'
-import { startReference } from './processes.ts'
+import { startScript } from './processes.ts'
 import { record } from './results.ts'
 import { nextMessage } from './wait.ts'
 
@@ -40,7 +40,7 @@ const median = (values: readonly number[]): number => values.toSorted((a, b) => 
 export async function run({ quick }: BenchOptions): Promise<void> {
   const { rounds, pollsPerRound } = efforts[quick ? 'quick' : 'full']
   // The server is a separate process, so that only the client is measured.
-  const child = startReference('demo-server.mjs')
+  const child = startScript('demo-server.mjs')
   const { address } = await nextMessage<Pick<DemoServer, 'address'>>(child)
   const context = { clock: systemClock, log: silentLog, random: Math.random }
   const settings = { interval: 5_000, timeout: 5_000, staleAfter: 600_000 }

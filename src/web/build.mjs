@@ -83,13 +83,15 @@ const write = (path, contents) => {
   written.add(basename(path))
 }
 for (const { path, contents } of outputFiles) {
-  if (existsSync(path) && readFileSync(path).equals(contents)) {
-    // Written after its compressed forms, which take most of the time of a build.
-    for (const form of [path, `${path}.br`, `${path}.gz`]) written.add(basename(form))
+  // To compress takes most of the time of a build.
+  const forms = [path, `${path}.br`, `${path}.gz`]
+  if (forms.every((form) => existsSync(form)) && readFileSync(path).equals(contents)) {
+    for (const form of forms) written.add(basename(form))
     continue
   }
   write(`${path}.br`, brotliCompressSync(contents, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }))
   write(`${path}.gz`, gzipSync(contents, { level: 9 }))
+  // Last: a build that was interrupted has not written it.
   write(path, contents)
 }
 const names = { shared: namesOf(shared), ...Object.fromEntries(languages.map(([language, built]) => [language, built.names])) }

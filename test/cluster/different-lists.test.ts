@@ -5,7 +5,6 @@ import { type CountedServers, startCountedServers } from '../helpers/counted-ser
 import { type DiscoveringService, startDiscovering } from '../helpers/discovering-service.ts'
 import { type RedisServer, startRedis } from '../helpers/redis-server.ts'
 import { hasTool } from '../helpers/require-tool.ts'
-import { separateTestEnds } from '../helpers/test-end.ts'
 import { until } from '../helpers/until.ts'
 
 /** Long: members only join here, and one that is late, as on a busy machine, would have to join again. */
@@ -42,10 +41,7 @@ async function steadyPollers(servers: CountedServers, count: number): Promise<Re
   return found
 }
 
-// Concurrent, because these tests mostly wait for heartbeats, but for the one that measures.
-describe.skipIf(!hasTool('redis-server')).concurrent('replicas with different lists', () => {
-  separateTestEnds()
-
+describe.skipIf(!hasTool('redis-server'))('replicas with different lists', () => {
   it('poll every server by one that lists it, also after a change', async () => {
     const [redis, servers] = [await startRedis(), await startCountedServers(30)]
     const [a, b] = await Promise.all([
@@ -78,7 +74,7 @@ describe.skipIf(!hasTool('redis-server')).concurrent('replicas with different li
     expect(shareOfA).toBeLessThan(27)
   })
 
-  it.sequential('poll their own servers when another one joins that does not list them, also without STATE_FAIL_OPEN', async () => {
+  it('poll their own servers when another one joins that does not list them, also without STATE_FAIL_OPEN', async () => {
     const [redis, servers] = [await startRedis(), await startCountedServers(20)]
     const more = { STATE_FAIL_OPEN: 'false', STALE_AFTER: '40s' }
     await start(redis, listOf('a', servers, range(0, 10)), more)

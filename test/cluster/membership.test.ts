@@ -3,13 +3,9 @@ import { systemClock } from '../../src/util/clock.ts'
 import { joinCluster, keys, shortMs } from '../helpers/cluster-member.ts'
 import { startRedis } from '../helpers/redis-server.ts'
 import { hasTool } from '../helpers/require-tool.ts'
-import { separateTestEnds } from '../helpers/test-end.ts'
 import { until } from '../helpers/until.ts'
 
-// Concurrent, because these tests mostly wait for heartbeats.
-describe.skipIf(!hasTool('redis-server')).concurrent('Membership', () => {
-  separateTestEnds()
-
+describe.skipIf(!hasTool('redis-server'))('Membership', () => {
   it('lists members when they join, and removes them when they leave', async () => {
     const redis = await startRedis()
     const [a, b] = [joinCluster(redis, 'a'), joinCluster(redis, 'b')]

@@ -7,7 +7,6 @@ import { systemClock } from '../../src/util/clock.ts'
 import { joinCluster, keys } from '../helpers/cluster-member.ts'
 import { startRedis } from '../helpers/redis-server.ts'
 import { hasTool } from '../helpers/require-tool.ts'
-import { separateTestEnds } from '../helpers/test-end.ts'
 import { until } from '../helpers/until.ts'
 
 type Received = readonly [key: string, snapshot: ServerSnapshot, origin: SnapshotOrigin]
@@ -40,11 +39,8 @@ const snapshotOf = (server: string, fields: ServerSnapshot['fields'] = {}): Serv
   ...{ server, fields, at: systemClock.now(), sources: [], polls: {} },
 })
 
-// Concurrent, because these tests mostly wait, but for the one that blocks the process.
 describe.skipIf(!hasTool('redis-server'))('SnapshotExchange', () => {
-  separateTestEnds()
-
-  it.concurrent('applies snapshots here if they cannot be written', async () => {
+  it('applies snapshots here if they cannot be written', async () => {
     const redis = await startRedis()
     const { exchange, membership, received, log } = startMember(redis, 'a')
     await until(() => membership.epoch !== undefined)
@@ -55,7 +51,7 @@ describe.skipIf(!hasTool('redis-server'))('SnapshotExchange', () => {
     await until(() => log.lines.some((line) => line.includes('it is full')))
   })
 
-  it.concurrent('writes nothing of a member that another one has replaced, and writes it again after it has rejoined', async () => {
+  it('writes nothing of a member that another one has replaced, and writes it again after it has rejoined', async () => {
     const redis = await startRedis()
     const [a, b] = [startMember(redis, 'a'), startMember(redis, 'b')]
     await until(() => a.members() === 'a,b' && b.members() === 'a,b')
@@ -71,7 +67,7 @@ describe.skipIf(!hasTool('redis-server'))('SnapshotExchange', () => {
     expect(a.membership.name).toBe('a/2')
   })
 
-  it.concurrent('writes nothing that Redis executes after this replica has applied it itself', async () => {
+  it('writes nothing that Redis executes after this replica has applied it itself', async () => {
     const redis = await startRedis()
     // Without heartbeats: after one, what was sent before is rejected because the members have changed.
     const start = (id: string) => startMember(redis, id, { lateMs: 500, heartbeatMs: 30_000 })
@@ -132,7 +128,7 @@ describe.skipIf(!hasTool('redis-server'))('SnapshotExchange', () => {
     expect(stored[0]?.[1].at).toBeLessThan(requestedAt + 1_000)
   })
 
-  it.concurrent('applies snapshots at once while Redis does not reply', async () => {
+  it('applies snapshots at once while Redis does not reply', async () => {
     const redis = await startRedis()
     const { exchange, membership, received, log } = startMember(redis, 'a', { timeoutMs: 1_000 })
     await until(() => membership.epoch !== undefined)
@@ -143,7 +139,7 @@ describe.skipIf(!hasTool('redis-server'))('SnapshotExchange', () => {
     redis.process.kill('SIGCONT')
   })
 
-  it.concurrent.each(['1e300', '-5', '12.5', 'nan'])('takes no position from a text like %s', async (wrong) => {
+  it.each(['1e300', '-5', '12.5', 'nan'])('takes no position from a text like %s', async (wrong) => {
     const redis = await startRedis()
     const { exchange, membership } = startMember(redis, 'a', { heartbeatMs: 30_000 })
     await until(() => membership.epoch !== undefined)
@@ -152,7 +148,7 @@ describe.skipIf(!hasTool('redis-server'))('SnapshotExchange', () => {
     expect(await exchange.load([keyOf('s')])).toBe(0)
   })
 
-  it.concurrent('leaves nothing of a server that no replica lists any more', async () => {
+  it('leaves nothing of a server that no replica lists any more', async () => {
     const redis = await startRedis()
     const member = startMember(redis, 'a', { expiryMs: 500 })
     await until(() => member.membership.epoch !== undefined)

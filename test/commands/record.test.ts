@@ -306,7 +306,12 @@ describe('servers of other projects', () => {
 
 describe('the anonymiser', () => {
   const known = {
-    players: [{ name: 'Alice', id: '12345678-1234-4234-8234-1234567890ab' }, { name: 'Bob' }],
+    players: [
+      { name: 'Alice', id: '12345678-1234-4234-8234-1234567890ab' },
+      { name: 'Bob' },
+      { name: '§6Welcome' },
+      { name: 'The Admin' },
+    ],
     hosts: ['mc.mine.net', '203.0.113.5'],
     secrets: ['pa$$word'],
   }
@@ -316,6 +321,8 @@ describe('the anonymiser', () => {
     ['Alice and bob met Alicia', 'Player1 and Player2 met Alicia'],
     ['the secret is pa$$word', 'the secret is secret'],
     ['§aAlice§r met §l§bBob on §6play.other.org', '§aPlayer1§r met §l§bPlayer2 on §6host1.example.org'],
+    ['§cThe Admin§r, §apa$$word', '§cPlayer3§r, §asecret'],
+    ['§6Welcome to §b123456781234423482341234567890ab', 'Player4 to §b00000000000040008000000000000001'],
     [
       '12345678-1234-4234-8234-1234567890AB, 123456781234423482341234567890ab',
       '00000000-0000-4000-8000-000000000001, 00000000000040008000000000000001',
@@ -323,6 +330,7 @@ describe('the anonymiser', () => {
     ['join mc.mine.net or 203.0.113.5, play.other.org', 'join mc.example.org or 192.0.2.1, host1.example.org'],
     ['from 198.51.100.7.', 'from 192.0.2.2.'],
     ['[2001:db8:0:0::5]:25565 at 12:30:45', '[2001:db8::1]:25565 at 12:30:45'],
+    ['§6203.0.113.9, §a2001:db8::9', '§6192.0.2.3, §a2001:db8::2'],
     ['Paper on Bukkit 1.21.4-R0.1-SNAPSHOT', 'Paper on Bukkit 1.21.4-R0.1-SNAPSHOT'],
     ['00000000-0000-0000-0000-000000000000 127.0.0.1', '00000000-0000-0000-0000-000000000000 127.0.0.1'],
   ])('replaces %j by %j', (text, expected) => {

@@ -10,7 +10,8 @@ export interface Identifying {
 }
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
-const word = /[\p{L}\p{N}_]+/gu
+/** A word; also `§` with the letter of a colour or style, which is not a part of the word after it. */
+const word = /§.|[\p{L}\p{N}_]+/gsu
 const isWord = (text: string): boolean => /^[\p{L}\p{N}_]+$/u.test(text)
 
 /**
@@ -21,9 +22,10 @@ function createFinder(texts: readonly string[]): (text: string, found: (match: s
   const given = [...new Set(texts)].filter((text) => text !== '')
   const words = new Set(given.filter(isWord).map((text) => text.toLowerCase()))
   const others = given.filter((text) => !isWord(text)).toSorted((a, b) => b.length - a.length)
+  const alternatives = others.map(escaped).join('|')
   const other =
     // recheck: alternatives of literal texts, for a recording that the user makes
-    others.length > 0 && new RegExp(`(?<![\\p{L}\\p{N}_])(?:${others.map(escaped).join('|')})(?![\\p{L}\\p{N}_])`, 'giu')
+    others.length > 0 && new RegExp(`(?:(?<=§.)|(?<![\\p{L}\\p{N}_§]))(?:${alternatives})(?![\\p{L}\\p{N}_])`, 'giu')
   return (text, found) => {
     const rest = other ? text.replaceAll(other, found) : text
     return words.size === 0 ? rest : rest.replaceAll(word, (token) => (words.has(token.toLowerCase()) ? found(token) : token))
@@ -31,13 +33,11 @@ function createFinder(texts: readonly string[]): (text: string, found: (match: s
 }
 
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi
-const plainUuid = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/gi
+const plainUuid = /(?:(?<=§.)|(?<![0-9a-f§]))[0-9a-f]{32}(?![0-9a-f])/gi
 const nilUuid = '00000000-0000-0000-0000-000000000000'
-const ipv4 = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d)/g
-/** A colour or style: its letter is not a part of the word after it. */
-const formatting = /(§.)/su
-const ipv6 = /(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])/gi
-const domain = /(?<![\w.-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?![\w-])/gi
+const ipv4 = /(?:(?<=§.)|(?<![\d.§]))\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d)/g
+const ipv6 = /(?:(?<=§.)|(?<![\w:§]))(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])/gi
+const domain = /(?:(?<=§.)|(?<![\w.§-]))(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?![\w-])/gi
 
 /** Whether a text is not identifying: a reserved example name, a loopback address or the nil UUID. */
 const isHarmless = (text: string): boolean =>
@@ -93,10 +93,8 @@ export function createAnonymiser({ players, hosts, secrets }: Identifying): (tex
     result = replaceHosts(result, () => 'mc.example.org')
     result = result.replaceAll(ipv4, (address) => (isIP(address) === 4 ? toAddress(address) : address))
     result = result.replaceAll(ipv6, (address) => (isIP(address) === 6 ? toAddress6(address) : address))
-    return result
-      .split(formatting)
-      .map((part) => replaceNames(part, (name) => byName.get(name.toLowerCase()) ?? 'Player').replaceAll(domain, toHost))
-      .join('')
+    result = replaceNames(result, (name) => byName.get(name.toLowerCase()) ?? 'Player')
+    return result.replaceAll(domain, toHost)
   }
 }
 
@@ -122,13 +120,10 @@ export function createLeakFinder({ players, hosts, secrets }: Identifying): (byt
     const swapped = bytes.length % 2 === 0 ? Buffer.from(bytes).swap16().toString('utf16le') : ''
     const found: string[] = []
     for (const text of [bytes.toString('utf8'), bytes.toString('latin1'), swapped]) {
-      // With the formatting, which a secret may contain, and without it.
-      for (const part of new Set([text, ...text.split(formatting)])) {
-        find(part, (match) => {
-          found.push(match)
-          return match
-        })
-      }
+      find(text, (match) => {
+        found.push(match)
+        return match
+      })
     }
     return found
   }

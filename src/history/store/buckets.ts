@@ -8,7 +8,7 @@ import { upsertBuckets } from './schema.ts'
 
 /** Numbers of rows that are written at once. More gain nothing, and each number is one more statement of each kind that is kept. */
 const rowCounts = [50, 10]
-/** Sets of series. */
+/** The number of possible sets of series. */
 const seriesSets = 2 ** seriesNames.length
 
 /** What `servers` keeps of one: the first time, and the maximum number of players and when that was; times are Unix milliseconds. */
@@ -61,11 +61,11 @@ export class Buckets {
    */
   writeLevel(level: Level, slices: Float64Array): void {
     // Rows of a table are sorted by time, so those of many servers are written fastest if they have the same one.
-    const isOfOne = slices[layout.server] === slices.at(layout.server - sliceSize)
+    const isOneServer = slices[layout.server] === slices.at(layout.server - sliceSize)
     /** The offsets of slices that go into one statement, by their series as bits, and by their time unless all are of one server. */
     const groups = new Map<number, number[]>()
     for (let at = 0; at < slices.length; at += sliceSize) {
-      let key = isOfOne ? 0 : (slices[at + layout.start] ?? 0) * seriesSets
+      let key = isOneServer ? 0 : (slices[at + layout.start] ?? 0) * seriesSets
       for (let index = 0; index < seriesNames.length; index++)
         if (slices[at + layout.series + index * ofSeries.size] !== 0) key += 1 << index
       const group = groups.get(key)
@@ -77,13 +77,13 @@ export class Buckets {
       const known = key % seriesSets
       const names = seriesNames.filter((_, index) => (known & (1 << index)) !== 0)
       for (const offsets of inRows(group)) {
-        const statement = `${level.table} ${known} ${offsets.length} ${isOfOne}`
-        const sql = this.#upserts.get(statement) ?? upsertBuckets(level, names, offsets.length, !isOfOne)
+        const statement = `${level.table} ${known} ${offsets.length} ${isOneServer}`
+        const sql = this.#upserts.get(statement) ?? upsertBuckets(level, names, offsets.length, !isOneServer)
         this.#upserts.set(statement, sql)
         const values: number[] = []
         for (const at of offsets) {
           const number = (offset: number) => slices[at + offset] ?? 0
-          if (isOfOne || values.length === 0) values.push(number(layout.start))
+          if (isOneServer || values.length === 0) values.push(number(layout.start))
           values.push(number(layout.server), number(layout.knownMs), number(layout.upMs))
           for (let index = 0; index < seriesNames.length; index++) {
             if ((known & (1 << index)) === 0) continue

@@ -1,15 +1,11 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { claimFolder } from '../../../src/history/store/folder.ts'
 import type { Log } from '../../../src/util/log.ts'
 import { collectLog } from '../../helpers/log-lines.ts'
 import { buildTestApp } from '../../helpers/test-app.ts'
-import { onTestFinished, separateTestEnds } from '../../helpers/test-end.ts'
-
-// Concurrent, because these tests mostly wait for locks, but for the one that keeps the process busy: a lock that is late is lost.
-separateTestEnds()
 
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-lock-'))
@@ -20,7 +16,7 @@ function newFolder(): string {
 const lock = async (folder: string, log: Log, onLost: () => void) =>
   (await claimFolder({ historyDir: folder, dataDir: undefined }, log, onLost))?.release
 
-it.concurrent('is held by one process at a time; the other one logs that', async ({ expect }) => {
+it('is held by one process at a time; the other one logs that', async () => {
   const folder = newFolder()
   const log = collectLog()
   const release = await lock(folder, log, () => {})
@@ -35,7 +31,7 @@ it.concurrent('is held by one process at a time; the other one logs that', async
   expect(readdirSync(folder)).toEqual([])
 })
 
-it.concurrent('is that of the file, also under another name', async ({ expect }) => {
+it('is that of the file, also under another name', async () => {
   const [folder, other] = [newFolder(), newFolder()]
   symlinkSync(join(folder, 'history.db'), join(other, 'history.db'))
   writeFileSync(join(folder, 'history.db'), '')
@@ -44,7 +40,7 @@ it.concurrent('is that of the file, also under another name', async ({ expect })
   await release?.()
 })
 
-it.concurrent('tells when another process has taken it', async ({ expect }) => {
+it('tells when another process has taken it', async () => {
   const folder = newFolder()
   const log = collectLog()
   let isLost = false
@@ -58,7 +54,7 @@ it.concurrent('tells when another process has taken it', async ({ expect }) => {
   await release?.()
 })
 
-it.concurrent('of a process that was killed is taken over', async ({ expect }) => {
+it('of a process that was killed is taken over', async () => {
   const folder = newFolder()
   mkdirSync(join(folder, '.lock'))
   const log = collectLog()
@@ -68,7 +64,7 @@ it.concurrent('of a process that was killed is taken over', async ({ expect }) =
   await release?.()
 })
 
-it('keeps a second service on the same folder from writing', async ({ expect }) => {
+it('keeps a second service on the same folder from writing', async () => {
   const folder = newFolder()
   const scripts = { Server: { status: { playersOnline: 3 } } }
   const first = await buildTestApp({ scripts, env: { HISTORY_DIR: folder } })

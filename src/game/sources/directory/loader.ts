@@ -12,7 +12,10 @@ export interface Loader {
 }
 
 /** Of `1.20.1-47.2.0`, in older versions `1.7.10-10.13.4.1614-1.7.10`. */
-const afterGame = (name: string): string => name.split('-')[1] ?? name
+const afterGame = (name: string): string => name.match(/-([^-]+)/)?.[1] ?? name
+
+/** Of `minecraft-1.20.1-0.14.21`; `''` of `minecraft-1.16.5`, as before Fabric 0.12.9; the name of any other folder, which is no version. */
+const afterMinecraft = (name: string): string => (name.startsWith('minecraft-') ? (name.split('-').slice(2).at(-1) ?? '') : name)
 
 const libraries: readonly (readonly [loader: string, path: string, version: (name: string) => string])[] = [
   ['NeoForge', 'libraries/net/neoforged/neoforge', (name) => name],
@@ -21,8 +24,7 @@ const libraries: readonly (readonly [loader: string, path: string, version: (nam
   ['Forge', 'libraries/net/minecraftforge/forge', afterGame],
   ['Quilt', 'libraries/org/quiltmc/quilt-loader', (name) => name],
   ['Fabric', 'libraries/net/fabricmc/fabric-loader', (name) => name],
-  // `minecraft-1.20.1-0.14.21`, before 0.12.9 without the version of the loader: `minecraft-1.16.5`.
-  ['Fabric', '.fabric/remappedJars', (name) => name.split('-').slice(2).at(-1) ?? ''],
+  ['Fabric', '.fabric/remappedJars', afterMinecraft],
 ]
 
 const maxHistoryBytes = 64 * 1024
@@ -31,7 +33,9 @@ const byNumber = new Intl.Collator('en', { numeric: true })
 
 /** Returns the newest installed version of a library, `''` if it is unknown: an update may leave older ones behind. */
 async function newestIn(folder: string, path: string, versionOf: (name: string) => string): Promise<string | undefined> {
-  const versions = (await listInside(folder, path)).map(versionOf).filter((version) => /^(?:\d[\w.+-]{0,60})?$/.test(version))
+  const versions = (await listInside(folder, path))
+    .map(versionOf)
+    .filter((version) => /^(?:\d(?:[\w.+-]{0,59}\w)?)?$/.test(version))
   return versions.sort(byNumber.compare).at(-1)
 }
 

@@ -26,6 +26,7 @@ it.each([
   ['Forge', '47.2.0', [`${forge}/1.20.1-47.2.0`]],
   ['Forge', '10.13.4.1614', [`${forge}/1.7.10-10.13.4.1614-1.7.10`]],
   ['Forge', '47.2.0', [`${forge}/47.2.0`]],
+  ['Forge', '47.2.0', [`${forge}/1.20.1-`, `${forge}/1.20.1-47.2.0`]],
   ['Quilt', '0.20.0-beta.9', [`${quilt}/0.20.0-beta.9`]],
   ['Fabric', '0.16.9', [`${fabric}/0.16.9`]],
   ['Fabric', '0.14.21', [`${remapped}/minecraft-1.20.1-0.14.21`, `${remapped}/minecraft-1.20.1`]],
@@ -43,7 +44,10 @@ it.each([
 it.each([
   ['nothing', []],
   ['no version', [fabric]],
-  ['no version, but other folders', [`${fabric}/backup-0.16.9`, `${neoForge}/old 21.1.77`, `${forge}/1.20.1-x`]],
+  [
+    'no version, but other folders',
+    [`${fabric}/backup-0.16.9`, `${neoForge}/old 21.1.77`, `${forge}/1.20.1-x`, `${forge}/1.20.1-`, `${remapped}/.cache`],
+  ],
   ['a version that is too long', [`${fabric}/${'1'.repeat(62)}`]],
 ])('finds no loader if there is %s', async (_what, paths) => {
   install(...paths)
