@@ -4,20 +4,9 @@ import { type SeriesName, series, seriesNames } from '../values/series.ts'
 import { joinSlices, layout, ofSeries, sliceSize } from '../values/slices.ts'
 import { toDay, type Uptime } from '../values/uptime.ts'
 import type { Connection } from './connection.ts'
-import { upsertBuckets } from './schema.ts'
+import { bucketColumns, upsertBuckets } from './schema.ts'
 
-/** Numbers of rows that are written at once. More gain nothing, and each number is one more statement of each kind that is kept. */
-const rowCounts = [50, 10]
-/** The number of possible sets of series. */
-const seriesSets = 2 ** seriesNames.length
-
-/** What `servers` keeps of one: the first time, and the maximum number of players and when that was; times are Unix milliseconds. */
-interface Extent {
-  readonly server: number
-  firstAt: number | null
-  players: number | null
-  peakAt: number | null
-}
+const rowsAtOnce = 64
 
 /** The tables of values by time, one for each level, and what `servers` keeps of them: when they begin, and the record of players. */
 export class Buckets {
@@ -31,20 +20,10 @@ export class Buckets {
 
   /** @param slices of one server after the other, each in order */
   write(slices: Float64Array): void {
-    const extents: (Extent & { firstAt: number })[] = []
+    const firstAt = new Map<number, number>()
     for (let at = 0; at < slices.length; at += sliceSize) {
-      const number = (offset: number) => slices[at + offset] ?? 0
-      const [server, players] = [number(layout.server), number(layout.series + ofSeries.max)]
-      let extent = extents.at(-1)
-      if (extent?.server !== server) {
-        extent = { server, firstAt: number(layout.start), players: null, peakAt: null }
-        extents.push(extent)
-      }
-      extent.firstAt = Math.min(extent.firstAt, number(layout.start))
-      if (players > (extent.players ?? -1)) {
-        extent.players = players
-        extent.peakAt = number(layout.peakAt)
-      }
+      const [server, start] = [slices[at + layout.server] ?? -1, slices[at + layout.start] ?? 0]
+      firstAt.set(server, Math.min(start, firstAt.get(server) ?? start))
     }
     // A batch that cannot be written is tried again.
     let joined: Float64Array = slices.slice()
@@ -52,68 +31,60 @@ export class Buckets {
       joined = joinSlices(joined, level.step)
       this.writeLevel(level, joined)
     }
-    this.extendServers(extents)
+    for (let at = 0; at < joined.length; at += sliceSize) {
+      const server = joined[at + layout.server] ?? -1
+      const players = joined[at + layout.series + ofSeries.max] ?? 0
+      this.extendServer(server, firstAt.get(server), Number.isFinite(players) ? players : undefined, joined[at + layout.peakAt])
+    }
   }
 
-  /**
-   * Adds slices, of which each is a bucket of one level, to the stored ones.
-   * @param slices of one server after the other, each in order
-   */
+  /** Adds slices, of which each is a bucket of one level, to the stored ones. */
   writeLevel(level: Level, slices: Float64Array): void {
-    // Rows of a table are sorted by time, so those of many servers are written fastest if they have the same one.
-    const isOneServer = slices[layout.server] === slices.at(layout.server - sliceSize)
-    /** The offsets of slices that go into one statement, by their series as bits, and by their time unless all are of one server. */
-    const groups = new Map<number, number[]>()
+    /** The values of the rows, one row after the other, by the series that they have, as bits: most servers have two of five. */
+    const rows = new Map<number, number[]>()
     for (let at = 0; at < slices.length; at += sliceSize) {
-      let key = isOneServer ? 0 : (slices[at + layout.start] ?? 0) * seriesSets
+      let known = 0
       for (let index = 0; index < seriesNames.length; index++)
-        if (slices[at + layout.series + index * ofSeries.size] !== 0) key += 1 << index
-      const group = groups.get(key)
-      if (group === undefined) groups.set(key, [at])
-      else group.push(at)
+        if (slices[at + layout.series + index * ofSeries.size] !== 0) known |= 1 << index
+      const same = rows.get(known) ?? []
+      rows.set(known, same)
+      const number = (offset: number) => slices[at + offset] ?? 0
+      same.push(number(layout.start), number(layout.server), number(layout.knownMs), number(layout.upMs))
+      for (let index = 0; index < seriesNames.length; index++) {
+        if ((known & (1 << index)) === 0) continue
+        const first = layout.series + index * ofSeries.size
+        const knownMs = number(first)
+        same.push(knownMs, number(first + ofSeries.sum) / knownMs, number(first + ofSeries.min), number(first + ofSeries.max))
+      }
+      if (level.table === 'days') same.push(number(layout.peakAt))
     }
-    for (const [key, group] of groups) {
-      // Most servers have two of five.
-      const known = key % seriesSets
+    for (const [known, same] of rows) {
       const names = seriesNames.filter((_, index) => (known & (1 << index)) !== 0)
-      for (const offsets of inRows(group)) {
-        const statement = `${level.table} ${known} ${offsets.length} ${isOneServer}`
-        const sql = this.#upserts.get(statement) ?? upsertBuckets(level, names, offsets.length, !isOneServer)
-        this.#upserts.set(statement, sql)
-        const values: number[] = []
-        for (const at of offsets) {
-          const number = (offset: number) => slices[at + offset] ?? 0
-          if (isOneServer || values.length === 0) values.push(number(layout.start))
-          values.push(number(layout.server), number(layout.knownMs), number(layout.upMs))
-          for (let index = 0; index < seriesNames.length; index++) {
-            if ((known & (1 << index)) === 0) continue
-            const first = layout.series + index * ofSeries.size
-            const knownMs = number(first)
-            values.push(
-              knownMs,
-              number(first + ofSeries.sum) / knownMs,
-              number(first + ofSeries.min),
-              number(first + ofSeries.max),
-            )
-          }
-          if (level.table === 'days') values.push(number(layout.peakAt))
-        }
-        this.#connection.run(sql, ...values)
+      const width = bucketColumns(level, names).length
+      // A statement of many rows takes half as long as one of each (`npm run bench -- history`).
+      for (let at = 0; at < same.length; ) {
+        const count = same.length - at >= rowsAtOnce * width ? rowsAtOnce : 1
+        const key = `${level.table} ${known} ${count}`
+        const sql = this.#upserts.get(key) ?? upsertBuckets(level, names, count)
+        this.#upserts.set(key, sql)
+        this.#connection.run(sql, ...same.slice(at, at + count * width))
+        at += count * width
       }
     }
   }
 
-  /** Only an earlier time than the stored one, and a larger number of players, count. @param extents each of another server */
-  extendServers(extents: readonly Extent[]): void {
-    for (const rows of inRows(extents))
-      this.#connection.run(
-        `WITH extents (server, start, players, peak_at) AS (VALUES ${Array(rows.length).fill('(?, ?, ?, ?)')})
-        UPDATE servers SET first_at = ifnull(min(ifnull(first_at, start), start), first_at),
-          record_at = iif(ifnull(record_players, -1) < players, peak_at, record_at),
-          record_players = ifnull(max(ifnull(record_players, players), players), record_players)
-        FROM extents WHERE id = server AND (ifnull(first_at > start, 1) OR ifnull(record_players, -1) < players)`,
-        ...rows.flatMap(({ server, firstAt, players, peakAt }) => [server, firstAt, players, peakAt]),
-      )
+  /**
+   * Only an earlier time than the stored one, and a larger number of players, count.
+   * @param at when there were so many players; times are Unix milliseconds
+   */
+  extendServer(id: number, firstAt: number | undefined, players: number | undefined, at: number | undefined): void {
+    this.#connection.run(
+      `UPDATE servers SET first_at = ifnull(min(ifnull(first_at, ?2), ?2), first_at),
+        record_at = iif(ifnull(record_players, -1) < ?3, ?4, record_at),
+        record_players = ifnull(max(ifnull(record_players, ?3), ?3), record_players)
+        WHERE id = ?1 AND (ifnull(first_at > ?2, 1) OR ifnull(record_players, -1) < ?3)`,
+      ...[id, firstAt ?? null, players ?? null, at ?? null],
+    )
   }
 
   /** The newest values of a server; null where unknown. */
@@ -179,15 +150,6 @@ export class Buckets {
       const before = now - step - (table === 'days' ? keptMs : Math.min(span, keptMs))
       this.#connection.deleteOldest(table, before, 60 * step)
     }
-  }
-}
-
-/** The rows of each statement: one of many rows takes half as long as one for each (`npm run bench -- history`). */
-function* inRows<T>(rows: readonly T[]): Generator<readonly T[]> {
-  for (let at = 0; at < rows.length; ) {
-    const count = rowCounts.find((count) => at + count <= rows.length) ?? 1
-    yield rows.slice(at, at + count)
-    at += count
   }
 }
 

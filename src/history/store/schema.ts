@@ -125,9 +125,8 @@ PRAGMA user_version = ${schemaVersion};
 /**
  * Adds the values of buckets to those that they have. The times stay within the bucket even if the clock was set back. The values of
  * a row are in the order of `bucketColumns`.
- * @param isSameTime whether all rows have the time of the first one, and the others are given without theirs
  */
-export function upsertBuckets(level: Level, names: readonly SeriesName[], rows: number, isSameTime: boolean): string {
+export function upsertBuckets(level: Level, names: readonly SeriesName[], rows: number): string {
   const ofSeries = names.map((name) => columnsOf(series[name].column))
   const columns = bucketColumns(level, names)
   const sums = ['known_ms', 'up_ms'].map((column) => `${column} = min(${column} + excluded.${column}, ${level.step})`)
@@ -140,7 +139,7 @@ export function upsertBuckets(level: Level, names: readonly SeriesName[], rows: 
     `${max} = max(ifnull(${max}, excluded.${max}), excluded.${max})`,
   ])
   const updates = [...sums, ...values, ...(level.table === 'days' && names.includes('players') ? [peakAt] : [])]
-  const row = `(${isSameTime ? '?1' : '?'}${', ?'.repeat(columns.length - 1)})`
+  const row = `(${columns.map(() => '?').join(', ')})`
   return `INSERT INTO ${level.table} (${columns.join(', ')}) VALUES ${Array.from({ length: rows }, () => row).join(', ')}
     ON CONFLICT (time, server) DO UPDATE SET ${updates.join(', ')}`
 }
