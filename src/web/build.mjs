@@ -77,24 +77,18 @@ const languages = await Promise.all(readdirSync(texts).map(async (file) => [base
 const outputFiles = [shared, ...languages.map(([, built]) => built)].flatMap((built) => built.outputFiles)
 
 mkdirSync(out, { recursive: true })
-const written = new Set()
-const write = (path, contents) => {
-  writeFileSync(path, contents)
-  written.add(basename(path))
-}
+const kept = new Set(['assets.json'])
 for (const { path, contents } of outputFiles) {
-  // To compress takes most of the time of a build.
   const forms = [path, `${path}.br`, `${path}.gz`]
-  if (forms.every((form) => existsSync(form)) && readFileSync(path).equals(contents)) {
-    for (const form of forms) written.add(basename(form))
-    continue
-  }
-  write(`${path}.br`, brotliCompressSync(contents, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }))
-  write(`${path}.gz`, gzipSync(contents, { level: 9 }))
+  for (const form of forms) kept.add(basename(form))
+  // To compress takes most of the time of a build.
+  if (forms.every((form) => existsSync(form)) && readFileSync(path).equals(contents)) continue
+  writeFileSync(`${path}.br`, brotliCompressSync(contents, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }))
+  writeFileSync(`${path}.gz`, gzipSync(contents, { level: 9 }))
   // Last: a build that was interrupted has not written it.
-  write(path, contents)
+  writeFileSync(path, contents)
 }
 const names = { shared: namesOf(shared), ...Object.fromEntries(languages.map(([language, built]) => [language, built.names])) }
-write(join(out, 'assets.json'), `${JSON.stringify(names, null, 2)}\n`)
+writeFileSync(join(out, 'assets.json'), `${JSON.stringify(names, null, 2)}\n`)
 // Last, so that the list never names a missing file.
-for (const name of readdirSync(out)) if (!written.has(name)) rmSync(join(out, name))
+for (const name of readdirSync(out)) if (!kept.has(name)) rmSync(join(out, name))
