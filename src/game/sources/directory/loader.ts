@@ -14,10 +14,13 @@ export interface Loader {
 /** Of `1.20.1-47.2.0`, in older versions `1.7.10-10.13.4.1614-1.7.10`. */
 const afterGame = (name: string): string => name.match(/-([^-]+)/)?.[1] ?? name
 
-/** Of `minecraft-1.20.1-0.14.21`; `''` of `minecraft-1.16.5`, as before Fabric 0.12.9; the name of any other folder, which is no version. */
-const afterMinecraft = (name: string): string => (name.startsWith('minecraft-') ? (name.split('-').slice(2).at(-1) ?? '') : name)
+/** Of `minecraft-1.20.1-0.14.21`; `''` of `minecraft-1.16.5`, as before Fabric 0.12.9; undefined of any other folder. */
+const afterMinecraft = (name: string): string | undefined =>
+  name.startsWith('minecraft-') ? (name.split('-').slice(2).at(-1) ?? '') : undefined
 
-const libraries: readonly (readonly [loader: string, path: string, version: (name: string) => string])[] = [
+type VersionOf = (name: string) => string | undefined
+
+const libraries: readonly (readonly [loader: string, path: string, versionOf: VersionOf])[] = [
   ['NeoForge', 'libraries/net/neoforged/neoforge', (name) => name],
   // For 1.20.1 only.
   ['NeoForge', 'libraries/net/neoforged/forge', afterGame],
@@ -32,9 +35,9 @@ const maxHistoryBytes = 64 * 1024
 const byNumber = new Intl.Collator('en', { numeric: true })
 
 /** Returns the newest installed version of a library, `''` if it is unknown: an update may leave older ones behind. */
-async function newestIn(folder: string, path: string, versionOf: (name: string) => string): Promise<string | undefined> {
+async function newestIn(folder: string, path: string, versionOf: VersionOf): Promise<string | undefined> {
   const versions = (await listInside(folder, path))
-    .map(versionOf)
+    .flatMap((name) => versionOf(name) ?? [])
     .filter((version) => /^(?:\d(?:[\w.+-]{0,59}\w)?)?$/.test(version))
   return versions.sort(byNumber.compare).at(-1)
 }

@@ -46,7 +46,14 @@ it.each([
   ['no version', [fabric]],
   [
     'no version, but other folders',
-    [`${fabric}/backup-0.16.9`, `${neoForge}/old 21.1.77`, `${forge}/1.20.1-x`, `${forge}/1.20.1-`, `${remapped}/.cache`],
+    [
+      `${fabric}/backup-0.16.9`,
+      `${neoForge}/old 21.1.77`,
+      `${forge}/1.20.1-x`,
+      `${forge}/1.20.1-`,
+      `${remapped}/.cache`,
+      `${remapped}/1.2.3`,
+    ],
   ],
   ['a version that is too long', [`${fabric}/${'1'.repeat(62)}`]],
 ])('finds no loader if there is %s', async (_what, paths) => {
