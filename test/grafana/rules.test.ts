@@ -12,6 +12,17 @@ const root = join(import.meta.dirname, '..', '..')
 const rules = join(root, 'grafana', 'alerts', 'tickwarden.rules.yaml')
 const promtool = (...args: readonly string[]) => execFileSync('promtool', args, { encoding: 'utf8', stdio: 'pipe' })
 
+/** The output of promtool for unit tests in a temporary folder. @param files further ones that the tests name */
+function testRules(tests: string, files: Readonly<Record<string, string>> = {}): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwarden-rules-'))
+  try {
+    for (const [name, text] of Object.entries({ ...files, 'tests.yaml': tests })) writeFileSync(join(folder, name), text)
+    return promtool('test', 'rules', join(folder, 'tests.yaml'))
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
 describe('the alert rules', () => {
   const { groups } = parse(readFileSync(rules, 'utf8')) as {
     groups: { rules: { alert?: string; annotations?: Record<string, string> }[] }[]
@@ -92,11 +103,7 @@ describe('the alert rules', () => {
         },
       ],
     }))
-    const folder = mkdtempSync(join(tmpdir(), 'tickwarden-promql-'))
-    const file = join(folder, 'servers-down.yaml')
-    writeFileSync(file, stringify({ tests }))
-    expect(promtool('test', 'rules', file)).toContain('SUCCESS')
-    rmSync(folder, { recursive: true })
+    expect(testRules(stringify({ tests }))).toContain('SUCCESS')
   })
 
   it.skipIf(!hasTool('promtool'))('pass the unit tests of rules.promtool.yaml', () => {
@@ -108,10 +115,7 @@ describe('the alert rules', () => {
     // Without those that it does not name: promtool evaluates all rules at every step of several days.
     const isNamed = ({ alert }: { readonly alert?: string }) => alert !== undefined && new RegExp(`\\b${alert}\\b`).test(tests)
     const named = groups.map((group) => ({ ...group, rules: group.rules.filter(isNamed) }))
-    const folder = mkdtempSync(join(tmpdir(), 'tickwarden-scripts-'))
-    writeFileSync(join(folder, 'named.yaml'), stringify({ groups: named }))
-    writeFileSync(join(folder, 'tests.yaml'), tests.replace('../../grafana/alerts/tickwarden.rules.yaml', 'named.yaml'))
-    expect(promtool('test', 'rules', join(folder, 'tests.yaml'))).toContain('SUCCESS')
-    rmSync(folder, { recursive: true })
+    const ofNamed = tests.replace('../../grafana/alerts/tickwarden.rules.yaml', 'named.yaml')
+    expect(testRules(ofNamed, { 'named.yaml': stringify({ groups: named }) })).toContain('SUCCESS')
   })
 })
