@@ -130,7 +130,9 @@ export class ChannelNotifier {
       // Tried again at the next poll.
     }
     followed.isBusy = false
-    if (followed.isLoaded) this.observe(seen)
+    // What another replica has told in the meantime may be a later change than this one.
+    const isOutdated = followed.told?.toldAt !== undefined && followed.told.toldAt > seen.at
+    if (followed.isLoaded && !isOutdated) this.observe(seen)
   }
 
   /** Never rejects. @returns whether it was stored */

@@ -311,6 +311,28 @@ it('reads again what was told if another replica was first', async () => {
   expect(eventsOf(outbox)).toEqual(['survival down'])
 })
 
+it('tells nothing of a poll that is older than what another replica has told', async () => {
+  const { fleet, outbox, clock, poll, settle } = await start({ scripts: { survival: down } })
+  let answer = () => {}
+  const told = outbox.told.bind(outbox)
+  outbox.told = async (server) => {
+    await new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    return told(server)
+  }
+  await poll(1)
+  outbox.known.set('survival', { toldAt: clock.wall() + 1 })
+  answer()
+  await settle()
+  fleet.scripts.survival = up
+  await poll(2)
+  expect(outbox.added).toEqual([])
+  fleet.scripts.survival = down
+  await poll(1)
+  expect(eventsOf(outbox)).toEqual(['survival down'])
+})
+
 it('tries again at the next poll if the outbox cannot be read', async () => {
   const { fleet, outbox, poll } = await start()
   outbox.isFailing = true
