@@ -512,6 +512,23 @@ it('tells of a list that cannot be read after the quiet hours, and after what ha
   expect(outbox.added).toHaveLength(1)
 })
 
+it('tells of a list that cannot be read whoever polls the servers, and during their maintenance', async () => {
+  const discovery = {
+    status: () => [{ provider: 'http_sd', name: 'games', state: 'failed', error: 'refused' }],
+  } as unknown as DiscoveryView
+  const maintenance = { reason: '', until: 0 }
+  const { outbox, poll } = await start({ discovery, isPolledHere: () => false, maintenanceOf: () => maintenance })
+  await poll(20)
+  expect(outbox.added).toHaveLength(1)
+})
+
+it('tells at the first poll after a restart that a server is up again', async () => {
+  const { clock, outbox, poll } = await start()
+  outbox.known.set('survival', { down: clock.wall() - 60_000, toldAt: clock.wall() - 60_000 })
+  await poll(1)
+  expect(eventsOf(outbox)).toEqual(['survival up'])
+})
+
 it('tells once of a list that several replicas cannot read, and not again after a restart', async () => {
   const discovery = {
     status: () => [{ provider: 'http_sd', name: 'games', state: 'failed', error: 'refused' }],
