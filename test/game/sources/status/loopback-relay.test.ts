@@ -13,11 +13,22 @@ const target = 'old.test:25565'
 function guard<T>(
   port: number,
   request: (port: number) => Promise<T>,
-  { maxBytes = 100, signal = new AbortController().signal, upstream = net.connect(port, '127.0.0.1') } = {},
+  {
+    maxBytes = 100,
+    signal = new AbortController().signal,
+    upstream = net.connect(port, '127.0.0.1'),
+    suffix,
+  }: { maxBytes?: number; signal?: AbortSignal; upstream?: net.Socket; suffix?: Buffer } = {},
 ) {
   const ended: string[] = []
   let time = 0
-  const options = { target, signal, now: () => time++, phases: { start() {}, end: (phase: string) => void ended.push(phase) } }
+  const options = {
+    target,
+    signal,
+    suffix,
+    now: () => time++,
+    phases: { start() {}, end: (phase: string) => void ended.push(phase) },
+  }
   return { upstream, signal, ended, result: guardTcp(upstream, maxBytes, options, request) }
 }
 
@@ -62,6 +73,11 @@ it('passes the request and the reply on, and measures them', async () => {
   expect(upstream.destroyed).toBe(true)
   expect(getEventListeners(signal, 'abort')).toEqual([])
   await expect.poll(server.open).toBe(0)
+})
+
+it('sends the suffix right after the request', async () => {
+  await using server = await serverOf()
+  expect((await guard(server.port, send, { suffix: Buffer.from('!') }).result).value).toBe('?!')
 })
 
 it.each([
