@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { SourceError } from '../../../../src/game/errors.ts'
 import { StatusSource } from '../../../../src/game/sources/status/index.ts'
+import { isModern, wantsWhole } from '../../../../src/game/sources/status/legacy-status.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLog } from '../../../../src/util/log.ts'
 import { hostileServer } from '../../../helpers/hostile-servers.ts'
@@ -148,6 +149,15 @@ describe('a legacy server', () => {
     const { fields } = await poll(server.port)
     expect(fields).toMatchObject({ motd: 'Old times', playersOnline: 0, playersMax: 8, players: { players: [], complete: true } })
     expect(fields).not.toHaveProperty('version')
+  })
+
+  it('is sent the whole request from 1.6 on, and is modern after 1.6.4', () => {
+    expect([61, 73, 78].map((protocol) => wantsWhole({ protocol }))).toEqual([false, true, true])
+    expect([78, 79, undefined].map((protocol) => isModern(protocol === undefined ? {} : { protocol }))).toEqual([
+      false,
+      true,
+      false,
+    ])
   })
 
   it('is only sent legacy requests once it is recognised, until it fails', async () => {
