@@ -47,7 +47,7 @@ const withoutSettings = (): ScriptSettings => scriptSettings(loadConfig({ env: {
 const fallbackOf = ({ default: text, otherwise }: Setting<unknown>): string => text ?? otherwise ?? 'none'
 
 /** Addresses as code, so that they do not become links. */
-const withCode = (text: string): string => text.replaceAll(/\bhttps?:\/\/[^\s,]+/g, code)
+const withCode = (text: string): string => text.replaceAll(/\b(?:https?|socks5):\/\/[^\s,]+/g, code)
 
 function settingRow(setting: Setting<unknown>): readonly string[] {
   const keys = setting.file === undefined ? [] : [setting.file, ...(setting.secret ? [`${setting.file}File`] : [])]

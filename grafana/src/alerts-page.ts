@@ -21,19 +21,20 @@ that sends the alerts to Discord. For Grafana's own alerting, put the files of \
 \`/etc/grafana/provisioning/alerting\` instead. Use only one of the two, or each alert is sent twice.
 
 One cause raises one alert: an alert does not fire if a more severe alert of the same server explains it. An alert is resolved
-${keepFiringFor.replace(/m$/, ' minutes')} after its cause has ended, so that a restart of Tickwarden does not resolve it. Alerts about a server have no label \`instance\`: with
-replicas, an alert goes on when another replica takes over the server. Tickwardens that are no replicas of each other need a job each in
-Prometheus. If one of several is replaced by pods that never become ready, TickwardenDown fires only if its job is the one in
-\`grafana/config.yaml\`.
+${keepFiringFor.replace(/m$/, ' minutes')} after its cause has ended, so that a restart of Tickwarden does not resolve it. Alerts about a server have no label \`instance\`, so that
+with replicas an alert continues when another replica takes over the server.
 
-Names, thresholds and links come from \`grafana/config.yaml\`; \`npm run dashboards\` writes the files again after a change. There an
-availability objective adds alerts for servers that are down too often.
+Instances that are not replicas of each other need separate jobs in Prometheus. With several such jobs, TickwardenDown notices new pods that
+never become ready only in the job that \`grafana/config.yaml\` names.
+
+Names, thresholds and links come from \`grafana/config.yaml\`; after a change, \`npm run dashboards\` writes the files again. An availability
+objective there adds alerts for servers that are down too often.
 
 ## Messages from Grafana
 
 \`contact-points.yaml\` is a contact point for Discord. Alerts reach it by a notification policy. Add one under Alerting > Notification
 policies, with the matcher \`grafana_folder = Tickwarden\` and the contact point \`tickwarden\`. Do not provision policies from a file unless
-all of them are in it: Grafana replaces the whole tree of the organisation by what the file says. As part of such a file:
+it contains all of them, because it replaces every policy of the organisation. In such a file:
 
 \`\`\`text
 routes:

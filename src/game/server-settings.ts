@@ -25,7 +25,12 @@ export const serverSettings = {
     kind: text,
     meaning: 'group of the server: a heading on the status page, and a label for Prometheus',
   },
-  via: { env: 'MC_VIA', file: 'via', kind: proxyAddress, meaning: 'proxy through which the server is reached over TCP' },
+  via: {
+    env: 'MC_VIA',
+    file: 'via',
+    kind: proxyAddress,
+    meaning: 'proxy through which the server is reached over TCP: socks5://host:port or http://host:port',
+  },
   viaCredentials: {
     env: 'MC_VIA_CREDENTIALS',
     file: 'viaCredentials',

@@ -39,12 +39,14 @@ export const http = {
   }),
 } as const
 
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
 export const log = {
   logLevel: setting({
     env: 'LOG_LEVEL',
     file: 'log.level',
-    kind: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    kind: oneOf(...logLevels),
     default: 'info',
-    meaning: 'log level',
+    meaning: `log level: ${logLevels.join(', ')}`,
   }),
 } as const

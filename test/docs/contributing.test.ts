@@ -132,6 +132,8 @@ it('a metric in the list of families is served and documented, as described in i
 it.each(allSettings)('the setting $env is in --help and in the page of settings, as described in its guide', (setting) => {
   expect(settingsHelp()).toContain(`  ${setting.env} `)
   for (const name of environmentOf(setting)) expect(read('docs/settings.md')).toContain(`\`${name}\``)
+  const choices: readonly string[] = setting.kind.choices ?? []
+  if (!choices.includes('true')) for (const choice of choices) expect(setting.meaning).toContain(choice)
 })
 
 it.each(eraNames)('the era %s is in the demo server, as described in the guide to game versions', (era) => {

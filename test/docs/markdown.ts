@@ -31,7 +31,7 @@ export interface MarkdownPage {
   readonly anchors: ReadonlySet<string>
 }
 
-const folders = ['charts', 'docs', 'exporter', 'config', 'grafana/provisioning', 'src/web/fonts']
+const folders = ['bench', 'charts', 'docs', 'exporter', 'config', 'grafana/provisioning', 'src/web/fonts']
 
 /** The paths of all Markdown files of the project. */
 export const pagePaths: readonly string[] = [

@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { commands } from '../../src/commands/definitions/index.ts'
 import { mcMonitorCommands } from '../../src/commands/mc-monitor/commands.ts'
+import { serverFlags, settingFlags } from '../../src/commands/setting-flags.ts'
 import { allSettings } from '../../src/config/settings.ts'
 import { environmentOf } from '../../src/settings/setting.ts'
-import { pagePaths, readPage } from './markdown.ts'
+import { type MarkdownPage, pagePaths, readPage } from './markdown.ts'
 
 const guides = pagePaths.filter((path) => path !== 'CHANGELOG.md')
 const settings = new Set([...allSettings.flatMap(environmentOf), 'TICKWARDEN_CONFIG'])
@@ -16,7 +19,7 @@ const others = new Set([
   'NODE_EXTRA_CA_CERTS',
   'NODE_OPTIONS',
   'REQUIRE_TOOLS',
-  'UPDATE_GOLDEN',
+  'BENCH_NODE_OPTIONS',
   'LONG_TESTS',
   'UPDATE_GOLDEN',
   'MC_SEVER',
@@ -30,6 +33,22 @@ const others = new Set([
 ])
 const metrics = new Set(readPage('docs/metrics.md').codes)
 const routes = readPage('docs/api.md').codes.filter((code) => code.startsWith('/'))
+
+const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+const commonFlags = ['help', ...settingFlags().keys(), ...serverFlags().keys()]
+const flagsOf = new Map(commands.map(({ name, flags }) => [name, new Set([...commonFlags, ...flags.map(({ name }) => name)])]))
+/** Its commands, in sentences and in blocks. */
+const commandsOf = ({ codes, blocks }: MarkdownPage): readonly string[] => [
+  ...codes,
+  ...blocks.flatMap(({ language, text }) => (language === 'sh' ? text.replaceAll('\\\n', ' ').split('\n') : [])),
+]
+/** Flags that the command of Tickwarden in the line does not have. */
+function unknownFlags(line: string): readonly string[] {
+  const [, name = '', rest = ''] = /(?:^|\s)(?:tickwarden|npm start --|main\.js) ([a-z]+)(?: (.*))?$/.exec(line) ?? []
+  const flags = flagsOf.get(name)
+  const given = Array.from(rest.matchAll(/(?:^|\s)--([a-z-]+)/g), ([, flag = '']) => flag)
+  return flags === undefined ? [] : given.filter((flag) => !flags.has(flag))
+}
 
 const isRoute = (path: string): boolean => {
   const pattern = path.replace(/\?.*/, '').replace(/^\/api\/v1\/servers\/(\{name\}|\w+)\//, '/api/v1/')
@@ -52,7 +71,15 @@ it.each(guides)('%s names routes that exist', (path) => {
   expect(named.filter((route) => !isRoute(route))).toEqual([])
 })
 
+it.each(guides)('%s names commands and flags that exist', (path) => {
+  const lines = commandsOf(readPage(path))
+  expect(lines.flatMap(unknownFlags)).toEqual([])
+  const named = lines.flatMap((line) => Array.from(line.matchAll(/\bnpm run (?:--silent )?([a-z:-]+)/g), ([, name = '']) => name))
+  expect(named.filter((name) => !(name in scripts))).toEqual([])
+})
+
 it('finds names that do not exist', () => {
+  expect(unknownFlags('npx tickwarden demo --era 1.12.2 --eras=2')).toEqual(['eras'])
   expect(settings.has('MC_SERVERS')).toBe(false)
   expect(metrics.has('minecraft_upp')).toBe(false)
   expect(isRoute('/api/v1/servers/{name}/banner.png?width=600')).toBe(true)

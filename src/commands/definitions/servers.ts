@@ -69,7 +69,7 @@ export const serverCommands: readonly Command[] = [
       { name: 'listen', value: 'address', default: '127.0.0.1:8080', meaning: 'address of the page, the API and the metrics' },
       { name: 'enable-rcon', meaning: 'switch RCON on in server.properties of each given or found folder; a backup is kept' },
       { name: 'compose', meaning: 'also write compose.yaml' },
-      { name: 'systemd', meaning: 'also write tickwarden.service, a unit of systemd' },
+      { name: 'systemd', meaning: 'also write tickwarden.service, a systemd unit' },
       { name: 'prometheus', meaning: 'also write prometheus.yaml, with the job and the alert rules' },
       { name: 'timeout', value: 'duration', default: '5s', meaning: 'timeout of the test of a server' },
       { name: 'force', meaning: 'replace files that exist' },
@@ -82,7 +82,7 @@ export const serverCommands: readonly Command[] = [
       { line: 'tickwarden init --yes --enable-rcon /srv/minecraft', meaning: 'a folder with server.properties, with tick times' },
       {
         line: 'tickwarden init --yes --force --systemd mc.example.org bedrock://mc.example.org',
-        meaning: 'two servers, and a unit of systemd',
+        meaning: 'two servers, and a systemd unit',
       },
     ],
     notes:

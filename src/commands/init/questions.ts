@@ -22,7 +22,7 @@ export const questions = {
   chooseServers: (found: readonly PlannedServer[]): Promise<readonly PlannedServer[]> =>
     answered(
       clack.multiselect<PlannedServer>({
-        message: 'These servers were found on this machine. Which ones are to be watched?',
+        message: 'These servers were found on this machine. Which ones do you want to watch?',
         options: found.map((server) => ({ value: server, label: shown(server) })),
         initialValues: [...found],
         required: false,
@@ -53,10 +53,14 @@ export const questions = {
   askPassword: (): Promise<string> =>
     answered(clack.password({ message: 'Password of RCON', validate: (text) => (text ? undefined : 'RCON needs a password') })),
   chooseExtras: (extras: readonly Extra[]): Promise<readonly Extra[]> => {
-    const labels = { compose: 'compose.yaml', systemd: 'a unit of systemd', prometheus: 'a configuration of Prometheus' }
+    const labels = {
+      compose: 'compose.yaml',
+      systemd: 'systemd unit (tickwarden.service)',
+      prometheus: 'Prometheus configuration (prometheus.yaml)',
+    }
     return answered(
       clack.multiselect<Extra>({
-        message: 'What else is to be written?',
+        message: 'What else do you want to create?',
         options: extras.map((extra) => ({ value: extra, label: labels[extra] })),
         required: false,
       }),

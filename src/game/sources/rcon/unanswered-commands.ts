@@ -16,7 +16,7 @@ interface Suspicion {
 
 /**
  * The commands that a server did not answer. Kept across connections, since each of them closes its connection.
- * @param onRest called once per command, when it is suspended for the first time
+ * @param onRest called once per command, when it first rests
  */
 export class UnansweredCommands {
   readonly #onRest: (command: RconCommand) => void
@@ -73,7 +73,7 @@ export class UnansweredCommands {
   }
 }
 
-/** Logs a command that is suspended. */
+/** Logs a command that rests. */
 export const logRest =
   (log: Log, server: string) =>
   (command: RconCommand): void => {

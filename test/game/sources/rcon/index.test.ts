@@ -435,7 +435,7 @@ describe('a command that is never answered', () => {
 
   const timesSent = (peer: RconPeer, command: string) => peer.commands.filter((sent) => sent === command).length
 
-  it('does not affect earlier replies, and is suspended for at most a minute', async () => {
+  it('does not affect earlier replies, and rests for at most a minute', async () => {
     const { peer, silent, warnings, clock, pollOnce, source } = await withSilent('tps')
     const first = await pollOnce()
     expect(first.late).toBe(true)
@@ -527,7 +527,7 @@ describe('a command that is never answered', () => {
     }
   })
 
-  it('is not one that a closed connection has interrupted: it is never suspended', async () => {
+  it('is not one that a closed connection has interrupted: it never rests', async () => {
     const reply = replying(answers)
     const peer = await peerWith((request) => (request.body === 'tps' ? request.socket.destroy() : reply(request)))
     const source = sourceOf(peer.address, 'secret')
