@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
+  createNotification,
+  describeDropped,
   eventNames,
   formatDuration,
   type NotifiedEvent,
@@ -50,6 +52,27 @@ it('tells the end of being hung, and what is unknown', () => {
   expect(textOf(values('trouble', { server: null }))).toBe('Tickwarden: refused')
   expect(textOf(values('lagging', { state: { ...state, tickRate: null } }))).toBe('lobby lags:  ticks per second')
   expect(textOf(values('full', { state: null }))).toBe('lobby is full:  of  players')
+  const ofState = values('down', { state: null })
+  expect(renderTemplate('{version}{motd}{tickRate}', ofState)).toBe('')
+  expect(textOf(values('down', { endOf: 'hung' }))).toBe('lobby is down: refused')
+})
+
+it('keeps the state, without a list of more than 1,000 players', () => {
+  const withPlayers = (count: number) => ({
+    ...state,
+    players: Array.from({ length: count }, (_, index) => ({ ID: '', NAME: `p${index}` })),
+  })
+  const kept = (given: TemplateValues['state']) => createNotification({}, values('down', { state: given }), 1_000.4)
+  expect(kept(null)).toMatchObject({ state: null, queuedAt: 1_000 })
+  for (const given of [state, withPlayers(1_000)]) expect(kept(given).state).toEqual(given)
+  expect(kept(withPlayers(1_001)).state).toEqual(state)
+})
+
+it('tells how many notifications were dropped', () => {
+  const about = { event: 'trouble', at: 5, server: null, group: null, duration: null, state: null, queuedAt: 5 }
+  const one = '1 more notification was dropped because too many were waiting'
+  expect(describeDropped(1, 5.2)).toMatchObject({ ...about, error: one, text: `Tickwarden: ${one}` })
+  expect(describeDropped(2, 5).error).toBe('2 more notifications were dropped because too many were waiting')
 })
 
 describe('a template', () => {
