@@ -217,6 +217,20 @@ test.skipIf(!hasRedis)('tells once how many were dropped when several changes ar
   expect((await events()).at(-1)).toBe('3 more notifications were dropped because too many were waiting')
 })
 
+test.skipIf(!hasRedis)('tells later how many were dropped if the change with that could not be stored', async () => {
+  const { one, redis } = await openOutboxes()
+  const notifications = Array.from({ length: maxQueued }, () => testNotification())
+  await one.commit('a', undefined, told, [...notifications, testNotification()])
+  await one.oldest(maxQueued)
+  await one.remove(notifications.slice(0, 5))
+  redis.cli('config', 'set', 'min-replicas-to-write', '1')
+  await expect(one.commit('b', undefined, told, [testNotification()])).rejects.toThrow()
+  redis.cli('config', 'set', 'min-replicas-to-write', '0')
+  await one.commit('b', undefined, told, [testNotification()])
+  const dropped = (await one.oldest(maxQueued)).flatMap(({ error }) => error ?? [])
+  expect(dropped).toEqual(['1 more notification was dropped because too many were waiting'])
+})
+
 test.skipIf(!hasRedis)('leaves out what is not valid, and removes it', async () => {
   const { one, redis } = await openOutboxes()
   for (const text of ['{', '[]', '{"id":1}', '{"id":"x","event":"down","text":"y"}']) redis.cli('rpush', queue, text)
