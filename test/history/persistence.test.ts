@@ -8,6 +8,7 @@ import { SourceError } from '../../src/game/errors.ts'
 import type { Fields } from '../../src/game/fields.ts'
 import { type History, openHistory } from '../../src/history/history.ts'
 import { claimFolder } from '../../src/history/store/folder.ts'
+import { openStoreThread } from '../../src/history/store/store-client.ts'
 import { type Log, silentLog } from '../../src/util/log.ts'
 import { type FakeFleet, fakeFleet, type Script } from '../helpers/fake-fleet.ts'
 import { type ManualClock, manualClock } from '../helpers/manual-clock.ts'
@@ -370,6 +371,16 @@ it('answers from a thread of its own as it does without', async () => {
     stop()
   }
   expect(answers[1]).toEqual(answers[0])
+})
+
+it('refuses what is asked of its thread after that has been told to end', async () => {
+  for (let round = 0; round < 20; round++) {
+    const store = await openStoreThread({ path: file(), days: 400 })
+    const closed = store.close()
+    const late = await Promise.allSettled([store.bytes(), store.prune(clock.wall()), store.servers(['late'])])
+    await closed
+    for (const result of late) expect(result).toMatchObject({ reason: { message: 'the thread of the history has ended' } })
+  }
 })
 
 it('of many servers without a folder leaves no file behind', async () => {

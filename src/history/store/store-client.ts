@@ -73,12 +73,18 @@ export async function openStoreThread(options: StoreOptions): Promise<StoreClien
     failure ??= error
     for (const { reject } of waiting.splice(0)) reject(failure)
   }
-  worker.on('error', fail).on('exit', () => fail(new Error('the thread of the history has ended')))
+  worker.on('error', fail)
+  const ended = new Promise<void>((resolve) => {
+    worker.on('exit', () => {
+      fail(new Error('the thread of the history has ended'))
+      resolve()
+    })
+  })
   await nextResult()
   return clientOf(async (call) => {
     if (failure !== undefined) throw failure
     worker.postMessage(call)
     const result = nextResult()
-    return call.path[0] === 'close' ? result.finally(() => worker.terminate()) : result
+    return call.path[0] === 'close' ? result.finally(() => ended) : result
   })
 }

@@ -16,5 +16,9 @@ function post(action: () => unknown): void {
 
 post(() => {
   const store = new HistoryStore(workerData as StoreOptions)
-  parentPort?.on('message', (call: StoreCall) => post(() => callStore(store, call)))
+  parentPort?.on('message', (call: StoreCall) => {
+    post(() => callStore(store, call))
+    // The thread ends by itself: one that is terminated within a call of libsql aborts the process.
+    if (call.path[0] === 'close') parentPort?.close()
+  })
 })
