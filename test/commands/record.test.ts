@@ -20,6 +20,7 @@ import { hostileServer } from '../helpers/hostile-servers.ts'
 import { alice, managementServer } from '../helpers/management-server.ts'
 import { never } from '../helpers/never.ts'
 import { playBack } from '../helpers/playback.ts'
+import { listenRconPeer, packet } from '../helpers/rcon-peer.ts'
 import { callProgram } from '../helpers/run-program.ts'
 import { encodeStatus } from '../helpers/status-packets.ts'
 import { ensure } from '../tools/ensure.mjs'
@@ -149,6 +150,27 @@ describe('a recording of the demo server', () => {
     expect(contentOf(folder)).not.toContain(alice.name)
   })
 
+  it('of a legacy status contains no name after a colour', async () => {
+    const motd = '§1\x00127\x001.12.2\x00§aBob’s world\x001\x0020'
+    const reply = Buffer.from(`\0${motd}`, 'utf16le').swap16()
+    reply.writeUInt16BE(motd.length)
+    const kick = Buffer.concat([Buffer.from([0xff]), reply])
+    await using server = await hostileServer((socket) => {
+      socket.on('data', (bytes) => (bytes[0] === 0xfe ? socket.end(kick) : socket.destroy()))
+    })
+    const rcon = await listenRconPeer(({ socket, id }) => {
+      socket.write(packet(id, 0, 'There are 1/20 players online:\n§7Bob'))
+    })
+    onTestFinished(() => rcon.close())
+    const address = { edition: 'java', host: '127.0.0.1', port: server.port } as const
+    const sources = { status: { address }, rcon: { address: rcon.address, password: 'x' } }
+    const { folder, code } = await record({ name: 'x', sources })
+    const { received } = JSON.parse(readFileSync(join(folder, 'status.json'), 'utf8')).exchanges[0]
+    const text = Buffer.from(received[0].slice(6), 'hex').swap16().toString('utf16le')
+    expect([code, text]).toEqual([0, '§1\x00127\x001.12.2\x00§aPlayer1’s world\x001\x0020'])
+    expect(contentOf(folder)).not.toContain('Bob')
+  })
+
   it('is the same each time', async () => {
     const server = await start()
     const texts = async () => {
@@ -167,6 +189,45 @@ describe('tickwarden record', () => {
     const playback = await playBack(folder)
     onTestFinished(playback.close)
     expect((await readAll(playback.sources)).management).toMatchObject({ version: '1.21.11' })
+  })
+
+  it.each([
+    'Es sind 2 von maximal 20 Spielern da: Alice, Bob',
+    'Il y a 2 joueurs : Alice, Bob',
+    '§6Alice§r, §6Bob',
+    'There are 2 of a max of 20 players online: Alice, Bob, Carol',
+  ])('omits a list of players that is not understood: %s', async (list) => {
+    const isList = (body: string) => body.includes('list')
+    const rcon = await listenRconPeer(({ socket, id, body }) => {
+      socket.write(packet(id, 0, isList(body) ? list : 'Unknown command'))
+    })
+    onTestFinished(() => rcon.close())
+    const server = { name: 'x', sources: { rcon: { address: rcon.address, password: 'x' } } }
+    const { folder, code, output } = await record(server)
+    expect(code).toBe(0)
+    expect(output).toMatch(/omitted: {2}list[^:]*: names in the reply cannot be distinguished from other words/)
+    expect(contentOf(folder)).not.toMatch(/Alice|Bob/)
+    expect(contentOf(folder)).toContain('time query gametime')
+  })
+
+  it('omits no reply of a server without a list of players', async () => {
+    const rcon = await listenRconPeer(({ socket, id, body }) => {
+      socket.write(packet(id, 0, body === 'list' ? '' : 'Unknown command'))
+    })
+    onTestFinished(() => rcon.close())
+    const { output } = await record({ name: 'x', sources: { rcon: { address: rcon.address, password: 'x' } } })
+    expect(output).toMatch(/rcon\.json: login, .*list uuids/)
+    expect(output).not.toContain('omitted')
+  })
+
+  it('replaces the name of a player without a UUID', async () => {
+    const server = await managementServer()
+    onTestFinished(() => server.close())
+    Object.assign(server.results, { 'minecraft:players': [{ name: 'Bob' }] })
+    const { url, secret } = server
+    const { folder } = await record({ name: 'x', sources: { management: { url, secret } } })
+    expect(contentOf(folder)).toContain('Player1')
+    expect(contentOf(folder)).not.toContain('Bob')
   })
 
   it('continues if a protocol fails, and reports it', async () => {
@@ -322,6 +383,9 @@ describe('the anonymiser', () => {
     ['the secret is pa$$word', 'the secret is secret'],
     ['§aAlice§r met §l§bBob on §6play.other.org', '§aPlayer1§r met §l§bPlayer2 on §6host1.example.org'],
     ['§cThe Admin§r, §apa$$word', '§cPlayer3§r, §asecret'],
+    ['&aAlice&r met &l&bBob&7, not &Alicia or #Bobby', '&aPlayer1&r met &l&bPlayer2&7, not &Alicia or #Bobby'],
+    ['Tom&alice, §alice, #bob', 'Tom&Player1, §Player1, #Player2'],
+    ['&#12AB34Alice, §#12ab34Bob, #12ab34The Admin', '&#12AB34Player1, §#12ab34Player2, #12ab34Player3'],
     ['§6Welcome to §b123456781234423482341234567890ab', 'Player4 to §b00000000000040008000000000000001'],
     [
       '12345678-1234-4234-8234-1234567890AB, 123456781234423482341234567890ab',
@@ -333,6 +397,12 @@ describe('the anonymiser', () => {
     ['§6203.0.113.9, §a2001:db8::9', '§6192.0.2.3, §a2001:db8::2'],
     ['Paper on Bukkit 1.21.4-R0.1-SNAPSHOT', 'Paper on Bukkit 1.21.4-R0.1-SNAPSHOT'],
     ['00000000-0000-0000-0000-000000000000 127.0.0.1', '00000000-0000-0000-0000-000000000000 127.0.0.1'],
+    ['&cpa$$word &f203.0.113.8 &12001:db8::7', '&csecret &f192.0.2.4 &12001:db8::3'],
+    ['#FF0000203.0.113.8, &a123456781234423482341234567890ab', '#FF0000192.0.2.4, &a00000000000040008000000000000001'],
+    [
+      'Owner:[I;305419896,305414708,-2110516684,1450741931], [I; 1, 2, 3, 4], [I;0,0,0,0]',
+      'Owner:[I; 0, 16384, -2147483648, 1], [I; 0, 16384, -2147483648, 2], [I; 0, 0, 0, 0]',
+    ],
   ])('replaces %j by %j', (text, expected) => {
     expect(replace(text)).toBe(expected)
   })
@@ -343,9 +413,15 @@ describe('the anonymiser', () => {
     )
   })
 
+  it('replaces UUIDs of four integers in JSON', () => {
+    expect(replaceInJson('{"id":[305419896,305414708,-2110516684, 1450741931],"b":[1,2,3],"c":"[1,2,3,4]"}', replace)).toBe(
+      '{"id":[ 0, 16384, -2147483648, 1],"b":[1,2,3],"c":"[1,2,3,4]"}',
+    )
+  })
+
   it('finds remaining names and secrets', () => {
     const findLeaks = createLeakFinder(known)
-    for (const text of ['Alice', '§aAlice', 'pa$$word', 'mc.mine.net', '123456781234423482341234567890ab'])
+    for (const text of ['Alice', '§aAlice', '&aAlice', 'pa$$word', 'mc.mine.net', '123456781234423482341234567890ab'])
       expect(findLeaks(Buffer.from(`x ${text}.`)), text).not.toEqual([])
     expect(findLeaks(Buffer.from('x Alice', 'utf16le').swap16())).not.toEqual([])
     expect(findLeaks(Buffer.from('Alicia plays'))).toEqual([])

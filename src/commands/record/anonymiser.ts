@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import type { Player } from '../../game/protocol/player.ts'
+import { normaliseUuid } from '../../game/protocol/uuid.ts'
 
 /** Texts that must not be in a recording. */
 export interface Identifying {
@@ -10,8 +11,12 @@ export interface Identifying {
 }
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
-/** A word; also `§` with the letter of a colour or style, which is not a part of the word after it. */
-const word = /§.|[\p{L}\p{N}_]+/gsu
+/** A word, also one after a sign that may make its first letters a colour or style: `§a`, and `&a` and `#12ab34` of plugins. */
+const word = /[§&#]?[\p{L}\p{N}_]+/gu
+/** Where a text begins that is not a part of a word. */
+const atStart = '(?:(?<=[§&].|#[0-9a-f]{6})|(?<![\\p{L}\\p{N}_§]))'
+/** What comes before a word. */
+const starts = [/^[§&#]?/, /^(?:[§&].|#[0-9a-f]{6})/isu]
 const isWord = (text: string): boolean => /^[\p{L}\p{N}_]+$/u.test(text)
 
 /**
@@ -23,21 +28,30 @@ function createFinder(texts: readonly string[]): (text: string, found: (match: s
   const words = new Set(given.filter(isWord).map((text) => text.toLowerCase()))
   const others = given.filter((text) => !isWord(text)).toSorted((a, b) => b.length - a.length)
   const alternatives = others.map(escaped).join('|')
-  const other =
-    // recheck: alternatives of literal texts, for a recording that the user makes
-    others.length > 0 && new RegExp(`(?:(?<=§.)|(?<![\\p{L}\\p{N}_§]))(?:${alternatives})(?![\\p{L}\\p{N}_])`, 'giu')
+  // recheck: alternatives of literal texts, for a recording that the user makes
+  const other = others.length > 0 && new RegExp(`${atStart}(?:${alternatives})(?![\\p{L}\\p{N}_])`, 'giu')
   return (text, found) => {
     const rest = other ? text.replaceAll(other, found) : text
-    return words.size === 0 ? rest : rest.replaceAll(word, (token) => (words.has(token.toLowerCase()) ? found(token) : token))
+    if (words.size === 0) return rest
+    return rest.replaceAll(word, (token) => {
+      for (const start of starts) {
+        const length = start.exec(token)?.[0].length ?? 0
+        const own = token.slice(length)
+        if (words.has(own.toLowerCase())) return token.slice(0, length) + found(own)
+      }
+      return token
+    })
   }
 }
 
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi
-const plainUuid = /(?:(?<=§.)|(?<![0-9a-f§]))[0-9a-f]{32}(?![0-9a-f])/gi
+const plainUuid = /(?:(?<=[§&].|#[0-9a-f]{6})|(?<![0-9a-f§]))[0-9a-f]{32}(?![0-9a-f])/gi
+/** Four integers of 32 bits, as a UUID is written in NBT. */
+const intUuid = /\[I;\s*-?\d{1,10}(?:\s*,\s*-?\d{1,10}){3}\s*\]/gi
 const nilUuid = '00000000-0000-0000-0000-000000000000'
-const ipv4 = /(?:(?<=§.)|(?<![\d.§]))\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d)/g
-const ipv6 = /(?:(?<=§.)|(?<![\w:§]))(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])/gi
-const domain = /(?:(?<=§.)|(?<![\w.§-]))(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?![\w-])/gi
+const ipv4 = /(?:(?<=[§&].|#[0-9a-f]{6})|(?<![\d.§]))\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d)/gi
+const ipv6 = /(?:(?<=[§&].|#[0-9a-f]{6})|(?<![\w:§]))(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])/gi
+const domain = /(?:(?<=[§&].|#[0-9a-f]{6})|(?<![\w.§-]))(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?![\w-])/gi
 
 /** Whether a text is not identifying: a reserved example name, a loopback address or the nil UUID. */
 const isHarmless = (text: string): boolean =>
@@ -85,11 +99,18 @@ export function createAnonymiser({ players, hosts, secrets }: Identifying): (tex
     const id = plainIds.get(text.toLowerCase())
     return id === undefined ? text : toUuid(id).replaceAll('-', '')
   }
+  const intId = (text: string): string => {
+    const bytes = Buffer.alloc(16)
+    for (const [index, [digits]] of [...text.matchAll(/-?\d+/g)].entries()) bytes.writeInt32BE(Number(digits) | 0, 4 * index)
+    const replaced = Buffer.from(toUuid(normaliseUuid(bytes.toString('hex')) ?? nilUuid).replaceAll('-', ''), 'hex')
+    return `[I; ${[0, 4, 8, 12].map((at) => replaced.readInt32BE(at)).join(', ')}]`
+  }
   return (text) => {
     if (text.startsWith('data:image/')) return text
     let result = replaceSecrets(text, () => 'secret')
       .replaceAll(plainUuid, plainId)
       .replaceAll(uuid, toUuid)
+      .replaceAll(intUuid, intId)
     result = replaceHosts(result, () => 'mc.example.org')
     result = result.replaceAll(ipv4, (address) => (isIP(address) === 4 ? toAddress(address) : address))
     result = result.replaceAll(ipv6, (address) => (isIP(address) === 6 ? toAddress6(address) : address))
@@ -98,9 +119,13 @@ export function createAnonymiser({ players, hosts, secrets }: Identifying): (tex
   }
 }
 
-/** Replaces each string of a JSON document; all other bytes stay the same. @throws SyntaxError if it is not valid JSON */
+/** A string; also an array of four integers, which may be a UUID. */
+const jsonText = /"(?:\\.|[^"\\])*"?|\[\s*-?\d+(?:\s*,\s*-?\d+){3}\s*\]/g
+
+/** Replaces each string and UUID of a JSON document; all other bytes stay the same. @throws SyntaxError if it is not valid JSON */
 export const replaceInJson = (json: string, replace: (text: string) => string): string =>
-  json.replaceAll(/"(?:\\.|[^"\\])*"?/g, (literal) => {
+  json.replaceAll(jsonText, (literal) => {
+    if (literal.startsWith('[')) return replace(literal.replace('[', '[I;')).replace('I;', '')
     const text = JSON.parse(literal) as string
     const replaced = replace(text)
     return replaced === text ? literal : JSON.stringify(replaced)

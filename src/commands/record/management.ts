@@ -14,12 +14,12 @@ import type { RawRecording } from './recording.ts'
 
 const maxMessage = 4 * 1024 * 1024
 
-/** Every player in a message: objects with a name and a UUID. */
+/** Every player in a message: objects with a name, except those of a version. */
 function playersIn(value: unknown): readonly Player[] {
   if (Array.isArray(value)) return value.flatMap(playersIn)
   if (!isRecord(value)) return []
   const id = normaliseUuid(value.id)
-  const own = typeof value.name === 'string' && id !== undefined ? [{ name: value.name, id }] : []
+  const own = typeof value.name === 'string' && !('protocol' in value) ? [{ name: value.name, ...(id && { id }) }] : []
   return [...own, ...Object.values(value).flatMap(playersIn)]
 }
 

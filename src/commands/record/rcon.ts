@@ -1,3 +1,4 @@
+import type { Player } from '../../game/protocol/player.ts'
 import {
   decodeChunk,
   encodeRconPacket,
@@ -8,6 +9,7 @@ import {
   rconType,
 } from '../../game/protocol/rcon/packets.ts'
 import { parsePlayerList } from '../../game/protocol/rcon/player-list.ts'
+import { isUnknownCommand, plainReply } from '../../game/protocol/rcon/reply.ts'
 import type { Exchange, RawRecording } from './recording.ts'
 import type { Tapped } from './tap.ts'
 
@@ -29,11 +31,14 @@ function exchangesIn({ sent, received }: Tapped) {
 
 const textOf = ({ received }: RconExchange): string => received.map(({ body }) => body).join('')
 const isList = ({ sent }: RconExchange): boolean => /^(?:minecraft:)?list\b/.test(sent.body)
-/** Whether a reply may contain player names that cannot be distinguished from other words. */
+/** Whether a reply may contain player names that cannot be distinguished from other words, in any language. */
 const isUnclear = (answer: RconExchange): boolean => {
-  const list = parsePlayerList(textOf(answer))
-  return isList(answer) && (list === undefined ? /online|players/i.test(textOf(answer)) : list.players === undefined)
+  const text = textOf(answer)
+  return isList(answer) && text !== '' && !isUnknownCommand(text) && parsePlayerList(text)?.players === undefined
 }
+/** The players in a reply, as they are sent and without colours. */
+const playersIn = (answer: RconExchange): readonly Player[] =>
+  [textOf(answer), plainReply(textOf(answer))].flatMap((text) => parsePlayerList(text)?.players ?? [])
 
 const requestOf = ({ type, body }: RconPacket): string =>
   type === rconType.login ? 'login' : type === rconType.endMark ? 'end mark' : body
@@ -57,7 +62,7 @@ export function readRconRecording(connections: readonly Tapped[]): RawRecording 
   const clear = all.filter((answer) => !unclear.includes(answer))
   return {
     protocol: 'rcon',
-    players: all.filter(isList).flatMap((answer) => parsePlayerList(textOf(answer))?.players ?? []),
+    players: all.filter(isList).flatMap(playersIn),
     anonymise(replace) {
       const exchanges = clear.map((answer): Exchange => {
         const { sent, received } = answer

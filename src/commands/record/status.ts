@@ -75,7 +75,7 @@ export function readStatusRecording(connections: readonly Tapped[]): RawRecordin
         // A pong has the same bytes as the ping.
         ...pongs.map((pong) => ({ request: 'ping', sent: pong, received: [pong] })),
         ...kicks.map((text) => {
-          const fields = text.split('\0').map((field) => field.split('§').map(replace).join('§'))
+          const fields = text.split('\0').map(replace)
           return { request: 'legacy', sent: legacyRequest, received: [encodeKick(fields.join('\0'))] }
         }),
       ]
