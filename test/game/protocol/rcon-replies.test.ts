@@ -82,6 +82,8 @@ describe('plainReply', () => {
   it.each([
     ['§6TPS from last 1m, 5m, 15m: §a20.0§r, §a20.0§r, §a20.0\n', 'TPS from last 1m, 5m, 15m: 20.0, 20.0, 20.0'],
     ['a\r\nb\n', 'a\nb'],
+    ['§LBold §x§1§2§a§b§3§4hex', 'Bold hex'],
+    ['Ann§, Max§ü, Eve§ (id)', 'Ann§, Max§ü, Eve§ (id)'],
     ['plain', 'plain'],
   ])('%j', (text, plain) => expect(plainReply(text)).toBe(plain))
 })

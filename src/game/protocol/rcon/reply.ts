@@ -1,5 +1,12 @@
-/** Normalises a reply: removes § codes (Bukkit sends them) and surrounding white space, and converts line ends to `\n`. */
-export const plainReply = (text: string): string => text.replace(/§./gu, '').replaceAll('\r\n', '\n').trim()
+/**
+ * Normalises a reply: removes § codes (Bukkit sends them) and surrounding white space, and converts line ends to `\n`. Any other § is a part
+ * of a name, as servers that do not check names allow.
+ */
+export const plainReply = (text: string): string =>
+  text
+    .replace(/§[0-9a-z]/gi, '')
+    .replaceAll('\r\n', '\n')
+    .trim()
 
 /**
  * Returns true if the server does not support the command or its arguments: since 1.13 `Unknown or incomplete command` and other
