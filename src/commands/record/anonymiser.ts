@@ -51,7 +51,8 @@ const intUuid = /\[I;\s*-?\d{1,10}(?:\s*,\s*-?\d{1,10}){3}\s*\]/gi
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 const ipv4 = /(?:(?<=[§&].|#[0-9a-f]{6})|(?<![\d.§]))\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d)/gi
 const ipv6 = /(?:(?<=[§&].|#[0-9a-f]{6})|(?<![\w:§]))(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])/gi
-const domain = /(?:(?<=[§&].|#[0-9a-f]{6})|(?<![\w.§-]))(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?![\w-])/gi
+const domain =
+  /(?:(?<=[§&].|#[0-9a-f]{6})|(?<![\p{L}\p{N}_.§-]))(?:[\p{L}\p{N}-]+\.)+(?:\p{L}{2,}|xn--[a-z0-9-]+)(?![\p{L}\p{N}_-])/giu
 
 /** Whether a text is not identifying: a reserved example name, a loopback address or the nil UUID. */
 const isHarmless = (text: string): boolean =>
@@ -87,7 +88,6 @@ const padded = (number: number): string => String(number).padStart(12, '0')
 export function createAnonymiser({ players, hosts, secrets }: Identifying): (text: string) => string {
   const names = [...new Set(players.map(({ name }) => name))].filter((name) => name !== anonymous).toSorted()
   const byName = new Map(names.map((name, index) => [name.toLowerCase(), `Player${index + 1}`]))
-  const plainIds = new Map(players.flatMap(({ id }) => (id === undefined ? [] : [[id.replaceAll('-', ''), id] as const])))
   const replaceSecrets = createFinder(secrets)
   const replaceNames = createFinder(names)
   const replaceHosts = createFinder(ownNames(hosts))
@@ -95,14 +95,11 @@ export function createAnonymiser({ players, hosts, secrets }: Identifying): (tex
   const toHost = numbered((number) => `host${number}.example.org`)
   const toAddress = numbered((number) => `192.0.2.${number}`)
   const toAddress6 = numbered((number) => `2001:db8::${number.toString(16)}`)
-  const plainId = (text: string): string => {
-    const id = plainIds.get(text.toLowerCase())
-    return id === undefined ? text : toUuid(id).replaceAll('-', '')
-  }
+  const plainId = (text: string): string => toUuid(normaliseUuid(text) ?? nilUuid).replaceAll('-', '')
   const intId = (text: string): string => {
     const bytes = Buffer.alloc(16)
     for (const [index, [digits]] of [...text.matchAll(/-?\d+/g)].entries()) bytes.writeInt32BE(Number(digits) | 0, 4 * index)
-    const replaced = Buffer.from(toUuid(normaliseUuid(bytes.toString('hex')) ?? nilUuid).replaceAll('-', ''), 'hex')
+    const replaced = Buffer.from(plainId(bytes.toString('hex')), 'hex')
     return `[I; ${[0, 4, 8, 12].map((at) => replaced.readInt32BE(at)).join(', ')}]`
   }
   return (text) => {
