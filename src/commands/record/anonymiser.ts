@@ -14,7 +14,7 @@ const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g,
 /** A word, also one after a sign that may make its first letters a colour or style: `§a`, and `&a` and `#12ab34` of plugins. */
 const word = /[§&#]?[\p{L}\p{N}_]+/gu
 /** Where a text begins that is not a part of a word. */
-const atStart = '(?:(?<=[§&].|#[0-9a-f]{6})|(?<![\\p{L}\\p{N}_§]))'
+const atStart = '(?:(?<=[§&].|#[0-9a-f]{6})|(?<![\\p{L}\\p{N}_]))'
 /** What comes before a word. */
 const starts = [/^[§&#]?/, /^(?:[§&].|#[0-9a-f]{6})/isu]
 const isWord = (text: string): boolean => /^[\p{L}\p{N}_]+$/u.test(text)
@@ -45,12 +45,12 @@ function createFinder(texts: readonly string[]): (text: string, found: (match: s
 }
 
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi
-const plainUuid = /(?:(?<=[§&].|#[0-9a-f]{6})|(?<![0-9a-f§]))[0-9a-f]{32}(?![0-9a-f])/gi
+const plainUuid = /(?:(?<=[§&].|#[0-9a-f]{6})|(?<![0-9a-f]))[0-9a-f]{32}(?![0-9a-f])/gi
 /** Four integers of 32 bits, as a UUID is written in NBT. */
 const intUuid = /\[I;\s*-?\d{1,10}(?:\s*,\s*-?\d{1,10}){3}\s*\]/gi
 const nilUuid = '00000000-0000-0000-0000-000000000000'
-const ipv4 = /(?:(?<=[§&].|#[0-9a-f]{6})|(?<![\d.§]))\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d)/gi
-const ipv6 = /(?:(?<=[§&].|#[0-9a-f]{6})|(?<![\w:§]))(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])/gi
+const ipv4 = /(?:(?<=[§&].|#[0-9a-f]{6})|(?<![\d.]))\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d)/gi
+const ipv6 = /(?:(?<=[§&].|#[0-9a-f]{6})|(?<![\w:]))(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])/gi
 const domain =
   /(?:(?<=[§&].|#[0-9a-f]{6})|(?<![\p{L}\p{N}_.§-]))(?:[\p{L}\p{N}-]+\.)+(?:\p{L}{2,}|xn--[a-z0-9-]+)(?![\p{L}\p{N}_-])/giu
 
@@ -116,13 +116,9 @@ export function createAnonymiser({ players, hosts, secrets }: Identifying): (tex
   }
 }
 
-/** A string; also an array of four integers, which may be a UUID. */
-const jsonText = /"(?:\\.|[^"\\])*"?|\[\s*-?\d+(?:\s*,\s*-?\d+){3}\s*\]/g
-
-/** Replaces each string and UUID of a JSON document; all other bytes stay the same. @throws SyntaxError if it is not valid JSON */
+/** Replaces each string of a JSON document; all other bytes stay the same. @throws SyntaxError if it is not valid JSON */
 export const replaceInJson = (json: string, replace: (text: string) => string): string =>
-  json.replaceAll(jsonText, (literal) => {
-    if (literal.startsWith('[')) return replace(literal.replace('[', '[I;')).replace('I;', '')
+  json.replaceAll(/"(?:\\.|[^"\\])*"?/g, (literal) => {
     const text = JSON.parse(literal) as string
     const replaced = replace(text)
     return replaced === text ? literal : JSON.stringify(replaced)

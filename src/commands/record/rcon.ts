@@ -33,8 +33,9 @@ const textOf = ({ received }: RconExchange): string => received.map(({ body }) =
 const isList = ({ sent }: RconExchange): boolean => /^(?:minecraft:)?list\b/.test(sent.body)
 /** Whether a reply may contain player names that cannot be distinguished from other words, in any language. */
 const isUnclear = (answer: RconExchange): boolean => {
-  const text = textOf(answer)
-  return isList(answer) && text !== '' && !isUnknownCommand(text) && parsePlayerList(text)?.players === undefined
+  const text = plainReply(textOf(answer))
+  const isRefused = text === '' || (isUnknownCommand(text) && !/online|players/i.test(text))
+  return isList(answer) && !isRefused && parsePlayerList(text)?.players === undefined
 }
 /** The players in a reply, as they are sent and without colours. */
 const playersIn = (answer: RconExchange): readonly Player[] =>

@@ -4,7 +4,7 @@
  */
 export const plainReply = (text: string): string =>
   text
-    .replace(/§[0-9a-z]/gi, '')
+    .replace(/§(?:#[0-9a-f]{6}|[0-9a-z])/gi, '')
     .replaceAll('\r\n', '\n')
     .trim()
 
