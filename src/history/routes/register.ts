@@ -13,7 +13,7 @@ import { malformed, problem, problems } from '../../http/replies/problem.ts'
 import { prepareJson, sendPrepared } from '../../http/replies/reply.ts'
 import { json, preparedReplies } from '../../http/replies/responses.ts'
 import { serverPlaces } from '../../http/server-place.ts'
-import { list, oneOf, parseDuration } from '../../settings/kinds/index.ts'
+import { oneOf, parseDuration } from '../../settings/kinds/index.ts'
 import { notFound } from '../../util/errors.ts'
 import { type TSchema, Type } from '../../util/schema.ts'
 import type { History } from '../history.ts'
@@ -22,15 +22,15 @@ import { type SeriesName, seriesNames } from '../values/series.ts'
 import { maxDays } from '../values/uptime.ts'
 import { HistoryReply, PlayersReply, SessionsReply, UptimeReply } from './schemas.ts'
 
-const someSeries = list(oneOf(...(seriesNames as [SeriesName])))
+const oneSeries = oneOf(...(seriesNames as [SeriesName]))
 const day = 24 * 3_600_000
 
 /** One or several series without duplicates. */
 export const seriesParameter: Parameter<readonly SeriesName[]> = {
-  expected: someSeries.expected,
+  expected: `a comma-separated list, each ${oneSeries.expected}`,
   parse(text) {
-    const names = someSeries.parse(text)
-    return names === undefined || names.length === 0 ? undefined : [...new Set(names)]
+    const names = text.split(',').map((name) => oneSeries.parse(name.trim()))
+    return names.every((name) => name !== undefined) ? [...new Set(names)] : undefined
   },
   schema: Type.String({ description: `Series, separated by commas: ${seriesNames.join(', ')}`, examples: ['players,latency'] }),
 }
