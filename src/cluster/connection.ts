@@ -52,6 +52,8 @@ export class StateConnection {
   readonly #clock: Clock
   readonly #reports: ProblemReports
   #isClosed = false
+  /** Monotonic milliseconds. */
+  #reconnectedAt = Number.NEGATIVE_INFINITY
   /** Durations of the last commands, milliseconds. */
   #roundTrips: readonly number[] = []
 
@@ -77,7 +79,7 @@ export class StateConnection {
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
       retryStrategy: (times: number) => Math.min(minRetryMs * 2 ** Math.min(times, 10), maxRetryMs) * (0.8 + 0.2 * Math.random()),
-      reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+      reconnectOnError: (error: Error) => error.message.startsWith('READONLY') && this.#mayReconnect(maxRetryMs),
     } satisfies RedisOptions
     this.#commands = new Redis({
       ...settings,
@@ -155,6 +157,14 @@ export class StateConnection {
     this.#isClosed = true
     this.#commands.disconnect()
     this.#messages.disconnect()
+  }
+
+  /** Whether the last reconnect to look for another primary is long enough ago: the address may also be that of a replica for good. */
+  #mayReconnect(pauseMs: number): boolean {
+    const now = this.#clock.now()
+    if (now - this.#reconnectedAt < pauseMs) return false
+    this.#reconnectedAt = now
+    return true
   }
 
   #fail(part: StatePart, error: unknown): void {

@@ -1,7 +1,11 @@
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
+import { parseStateAddress } from '../../src/cluster/address.ts'
+import { StateConnection } from '../../src/cluster/connection.ts'
 import { createSharedValues } from '../../src/cluster/shared-data.ts'
+import { systemClock } from '../../src/util/clock.ts'
+import { silentLog } from '../../src/util/log.ts'
 import { joinCluster, keys } from '../helpers/cluster-member.ts'
 import { temporaryFolder } from '../helpers/discovering-service.ts'
 import { startRedis, startSentinel } from '../helpers/redis-server.ts'
@@ -108,6 +112,35 @@ describe.skipIf(!hasTool('redis-server')).concurrent('StateConnection', () => {
     redis.cli('replicaof', 'no', 'one')
     await until(() => log.lines.length > 1)
     expect(log.lines).toEqual([expect.stringContaining('read-only replica'), expect.stringContaining('is available again')])
+  })
+
+  it('looks for another primary at once when the server refuses writes, but not each time', async () => {
+    const redis = await startRedis('--replicaof', '127.0.0.1', '1')
+    const address = parseStateAddress(redis.url)!
+    let now = 0
+    const clock = { ...systemClock, now: () => now }
+    const times = { timeoutMs: 10_000, maxBlockMs: 1_000, maxRetryMs: 1_000 }
+    const connection = new StateConnection({ address, clock, log: silentLog, ...times })
+    onTestFinished(() => connection.close())
+    /** The number that the server gave to the connection, once there is one. */
+    const connectionId = async () => {
+      let id: number | undefined
+      await until(async () => {
+        id = await connection.run('locks', (client) => client.client('ID')).catch(() => undefined)
+        return id !== undefined
+      })
+      return id
+    }
+    const idAfterWrite = async () => {
+      await expect(connection.run('heartbeats', (client) => client.set('a', 'b'))).rejects.toThrow('read-only replica')
+      return connectionId()
+    }
+    const first = await connectionId()
+    const second = await idAfterWrite()
+    expect(second).not.toBe(first)
+    expect(await idAfterWrite()).toBe(second)
+    now += 1_000
+    expect(await idAfterWrite()).not.toBe(second)
   })
 
   it.for(['', '/1'])('reports once that the server is a Sentinel, with the database "%s"', async (database) => {
