@@ -136,6 +136,20 @@ describe.skipIf(!hasTool('chromium'))('the page of a server in a browser', () =>
     expect(await list.count()).toBe(0)
   })
 
+  it('says that a search failed, instead of showing all players as found', async () => {
+    const service = await buildTestApp({ scripts: scripts() })
+    const { page } = await openPage(browser, { mayFail: () => true })
+    await open(page, service.url, 'big')
+    await page.route('**/players?search=*', (route) => route.fulfill({ status: 503 }))
+    await page.getByLabel('Find a player').fill('player49')
+    await page.getByText('The search failed.').waitFor()
+    expect(await page.getByRole('list', { name: 'Players online' }).count()).toBe(0)
+    expect(await page.getByText(/^and 4,900 more| found$/).count()).toBe(0)
+    await keepPicture(page, 'search-failed')
+    await page.getByLabel('Find a player').fill('')
+    await page.getByText('and 4,900 more').waitFor()
+  })
+
   it('copies the address, and has bars and shades in forced colours and in print', async () => {
     const service = await buildTestApp({ scripts: scripts() })
     const { page, problems } = await openPage(browser, { width: 768 })

@@ -34,7 +34,8 @@ function start(first: ServerDetails): void {
   let reloadedAt = Date.now()
   /** Time of the last event about a player that has been applied, Unix milliseconds. */
   let playersAt = 0
-  let found: FoundPlayers | undefined
+  /** Null if the search failed. */
+  let found: FoundPlayers | null | undefined
   let search = ''
   const open = new Set<string>()
   const { name } = first.server
@@ -114,7 +115,7 @@ function start(first: ServerDetails): void {
     search = text
     const loaded = text === '' ? undefined : await loadJson<FoundPlayers>(`${path}/players?search=${encodeURIComponent(text)}`)
     if (search !== text) return
-    found = loaded
+    found = text === '' ? undefined : (loaded ?? null)
     draw()
   }
 
@@ -162,7 +163,7 @@ function start(first: ServerDetails): void {
         const message = JSON.parse(event.data)
         playersAt = message.at
         details = applyPlayer(details, event.event, message)
-        if (found !== undefined) found = applyToFound(found, search, event.event, message)
+        if (found != null) found = applyToFound(found, search, event.event, message)
         draw()
       } else if (event.event === 'players') reloadPlayers()
       else if (event.event !== 'change' && (event.event !== 'snapshot' || isRemoved)) reloadIn(soon)

@@ -26,12 +26,12 @@ const viewName = ({ NAME }: ListedPlayer): ViewElement => h('bdi', { class: 'nam
 
 /**
  * The players online, and since when, if known. Empty if the page hides names.
- * @param found the result of a search; absent while there is none
+ * @param found the result of a search; absent while there is none, null if it failed
  */
 export function viewPlayers(
   { server, listed, sessions }: ServerDetails,
   context: ViewContext,
-  found?: FoundPlayers,
+  found?: FoundPlayers | null,
 ): ViewElement | undefined {
   const { texts, format } = context
   const { players, online, up } = server.state
@@ -39,9 +39,11 @@ export function viewPlayers(
   const since = new Map(
     sessions.flatMap(({ player, from, isOnline }) => (isOnline && from !== null ? [[player.NAME, from]] : [])),
   )
-  const shown = found?.players ?? players ?? []
-  const others = (found?.total ?? listed?.total ?? 0) - shown.length
+  const list = found === undefined ? { players, total: listed?.total } : found
+  const shown = list?.players ?? []
+  const others = (list?.total ?? 0) - shown.length
   const whyNone = up === true ? (online === 0 ? texts.server.noPlayers : texts.server.noList) : texts.server.noListDown
+  const whyNotFound = found === null ? texts.server.searchFailed : texts.server.noPlayerFound
   return h('section', { class: 'panel online' }, [
     h('div', { class: 'line' }, [
       h('h2', {}, texts.server.playersOnline),
@@ -52,11 +54,11 @@ export function viewPlayers(
         }),
       ]),
     ]),
-    h('p', { class: 'hint', role: 'status', hidden: found === undefined }, [
+    h('p', { class: 'hint', role: 'status', hidden: found == null }, [
       found && texts.server.foundPlayers(format.count(found.total)),
     ]),
     shown.length === 0
-      ? h('p', { class: 'none' }, found === undefined ? whyNone : texts.server.noPlayerFound)
+      ? h('p', { class: 'none' }, found === undefined || players === null ? whyNone : whyNotFound)
       : h('ul', { class: 'faces', tabindex: 0, 'aria-label': texts.server.playersOnline }, [
           shown.map((player) => {
             const from = since.get(player.NAME)

@@ -77,8 +77,8 @@ function viewJoin(name: string, { address, edition }: NonNullable<ServerDetails[
 
 /** What changes while the page is open, and what the reader has chosen to see of it. */
 export interface ShownParts {
-  /** The result of a search for players. */
-  readonly found?: FoundPlayers | undefined
+  /** The result of a search for players; null if it failed. */
+  readonly found?: FoundPlayers | null | undefined
   /** The names of the tables that are open. */
   readonly open?: ReadonlySet<string>
 }

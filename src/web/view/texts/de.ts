@@ -208,6 +208,7 @@ export const texts: Texts = {
     findPlayer: 'Spieler suchen',
     foundPlayers: ({ text }) => `${text} gefunden`,
     noPlayerFound: 'Kein Spieler mit diesem Namen ist online.',
+    searchFailed: 'Die Suche ist fehlgeschlagen. Später noch einmal versuchen.',
     uptime: 'Verfügbarkeit',
     uptimeOf: { hours: 'Verfügbarkeit der letzten 24 Stunden', days: 'Verfügbarkeit nach Tagen' },
     asTable: 'Als Tabelle anzeigen',

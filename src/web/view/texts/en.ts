@@ -211,6 +211,7 @@ export const texts = {
     findPlayer: 'Find a player',
     foundPlayers: ({ text }: Count) => `${text} found`,
     noPlayerFound: 'No player online has this name.',
+    searchFailed: 'The search failed. Try again later.',
     uptime: 'Uptime',
     uptimeOf: { hours: 'Uptime of the last 24 hours', days: 'Uptime by day' },
     asTable: 'Show as table',
