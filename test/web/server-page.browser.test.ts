@@ -45,12 +45,22 @@ describe.skipIf(!hasTool('chromium'))('the page of a server in a browser', () =>
     const { page, problems } = await openPage(browser, { width, scheme })
     await page.addInitScript(`window.shift = 0; new PerformanceObserver((list) => {
       for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value
-    }).observe({ type: 'layout-shift', buffered: true })`)
+    }).observe({ type: 'layout-shift', buffered: true })
+    window.drawn = []
+    const { fillText } = CanvasRenderingContext2D.prototype
+    CanvasRenderingContext2D.prototype.fillText = function (...values) {
+      window.drawn.push(parseFloat(/[\\d.]+(?=px)/.exec(this.font)[0]) / devicePixelRatio)
+      return fillText.apply(this, values)
+    }`)
     await open(page, service.url, name)
     expect(await page.locator('figure:visible').count()).toBe(charts)
     await until(async () => (await page.locator('.plot canvas').count()) === charts)
     expect(await page.evaluate('window.shift')).toBeLessThan(0.05)
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    const smallestText = `Math.min(...[...document.querySelectorAll('main *')]
+      .filter((e) => e.checkVisibility() && [...e.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== ''))
+      .map((e) => parseFloat(getComputedStyle(e).fontSize)))`
+    expect(await page.evaluate(`Math.min(...window.drawn) >= ${smallestText}`)).toBe(true)
     expect(await violationsOf(page)).toEqual([])
     if (name === 'big') expect(await page.evaluate('getComputedStyle(document.querySelector(".k")).animationName')).toBe('none')
     await keepPicture(page, `server-${name}-${width}-${scheme}`)

@@ -29,12 +29,15 @@ const counts = Array.from({ length: 14 }, (_, power) => [1, 2, 5].map((factor) =
 export function axesOf(isCount: boolean, minLength: number) {
   const { format } = contextNow()
   const line = { stroke: color('--line'), width: 1 }
-  const axis = { stroke: color('--muted'), font: '11px system-ui, sans-serif', grid: line, ticks: line }
+  // As large as the other small texts, which follow the font size of the browser. The library reads whole pixels only.
+  const fontSize = Math.ceil(0.76 * Number.parseFloat(getComputedStyle(document.documentElement).fontSize))
+  const axis = { stroke: color('--muted'), font: `${fontSize}px system-ui, sans-serif`, grid: line, ticks: line }
   return [
-    { ...axis, space: 70, values: timeLabels },
+    { ...axis, space: 6 * fontSize, size: 17 + fontSize, values: timeLabels },
     {
       ...axis,
-      size: (_: uPlot, values: string[] | null) => 16 + 7 * Math.max(minLength, ...(values ?? []).map(({ length }) => length)),
+      size: (_: uPlot, values: string[] | null) =>
+        16 + 0.64 * fontSize * Math.max(minLength, ...(values ?? []).map(({ length }) => length)),
       ...(isCount && { incrs: counts }),
       values: (_: uPlot, values: number[]) =>
         values.map((value) => (Number.isInteger(value) ? format.integer(value) : format.decimal(value))),

@@ -111,7 +111,7 @@ export function createGraph(place: HTMLElement, hasAll: boolean) {
         x: { range: (_, __, end) => [Math.min(first < 0 ? end : (from + first * step) / 1000, end - hour / 1000), end] },
         y: { range: (_, __, max) => [0, Math.max(1, (max ?? 0) * 1.1)] },
       },
-      axes: [{ ...time, size: 30 }, values],
+      axes: [time, values],
       series: [
         {},
         ...lines.map((line, index) => ({
