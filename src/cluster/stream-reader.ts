@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { backoffMs } from '../util/backoff.ts'
 import type { Clock } from '../util/clock.ts'
 import type { StateConnection } from './connection.ts'
 import type { StateKeys } from './keys.ts'
@@ -71,16 +70,12 @@ export class StreamReader {
 
   async #run(): Promise<void> {
     const { signal } = this.#closing
-    // At most the time between two heartbeats, which write a position.
-    const pauses = { firstMs: retryMs, maxMs: this.#options.blockMs / 4 }
-    let failures = 0
     while (!signal.aborted) {
       try {
         await (this.#isComplete ? this.#read() : this.#load())
-        failures = 0
       } catch {
         // Reported by the connection, or no replica has written a position yet.
-        await delay(backoffMs(++failures, pauses), undefined, { signal }).catch(() => {})
+        await delay(retryMs, undefined, { signal }).catch(() => {})
       }
     }
   }

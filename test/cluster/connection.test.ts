@@ -127,7 +127,7 @@ describe.skipIf(!hasTool('redis-server')).concurrent('StateConnection', () => {
       let id: number | undefined
       await until(async () => {
         id = await connection.run('locks', (client) => client.client('ID')).catch(() => undefined)
-        return id !== undefined
+        return id !== undefined && connection.isConnected
       })
       return id
     }

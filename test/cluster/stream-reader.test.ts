@@ -1,15 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { parseStateAddress } from '../../src/cluster/address.ts'
-import { StateConnection } from '../../src/cluster/connection.ts'
 import { ServerTime } from '../../src/cluster/server-time.ts'
-import { StreamReader } from '../../src/cluster/stream-reader.ts'
-import { systemClock } from '../../src/util/clock.ts'
-import { silentLog } from '../../src/util/log.ts'
 import { joinCluster, keys } from '../helpers/cluster-member.ts'
 import { startRedis } from '../helpers/redis-server.ts'
 import { hasTool } from '../helpers/require-tool.ts'
-import { onTestFinished, separateTestEnds } from '../helpers/test-end.ts'
+import { separateTestEnds } from '../helpers/test-end.ts'
 import { until } from '../helpers/until.ts'
 
 describe('ServerTime', () => {
@@ -49,25 +44,6 @@ describe('ServerTime', () => {
 
 describe.skipIf(!hasTool('redis-server'))('StreamReader', () => {
   separateTestEnds()
-
-  it('asks an empty server for a position less and less often', async () => {
-    const follow = async (blockMs: number) => {
-      const redis = await startRedis()
-      const address = parseStateAddress(redis.url)!
-      const times = { timeoutMs: 10_000, maxBlockMs: blockMs, maxRetryMs: 1_000 }
-      const connection = new StateConnection({ address, clock: systemClock, log: silentLog, ...times })
-      const reader = new StreamReader({ connection, keys, clock: systemClock, blockMs, onEntry() {}, onGap() {} })
-      reader.start()
-      onTestFinished(() => {
-        reader.close()
-        connection.close()
-      })
-      return () => Number(/cmdstat_hget:calls=(\d+)/.exec(redis.cli('info', 'commandstats'))?.[1] ?? 0)
-    }
-    const [seldom, often] = [await follow(3_600_000), await follow(400)]
-    await until(() => often() >= 20)
-    expect(seldom()).toBeLessThan(10)
-  })
 
   it('knows when an entry was posted, even if its process was busy when it arrived', async () => {
     const redis = await startRedis()

@@ -60,6 +60,7 @@ describe.skipIf(!hasTool('chromium'))('the page of a server in a browser', () =>
     const smallestText = `Math.min(...[...document.querySelectorAll('main *')]
       .filter((e) => e.checkVisibility() && [...e.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== ''))
       .map((e) => parseFloat(getComputedStyle(e).fontSize)))`
+    expect(await page.evaluate('window.drawn.length > 0')).toBe(charts > 0)
     expect(await page.evaluate(`Math.min(...window.drawn) >= ${smallestText}`)).toBe(true)
     expect(await violationsOf(page)).toEqual([])
     if (name === 'big') expect(await page.evaluate('getComputedStyle(document.querySelector(".k")).animationName')).toBe('none')
