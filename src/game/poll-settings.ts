@@ -23,6 +23,6 @@ export const poll = {
     kind: duration('1s', '1d'),
     otherwise:
       '3 poll intervals, or one poll interval and timeout if that is longer; with STATE_URL at least one poll interval and 2 heartbeats',
-    meaning: 'age after which values are treated as unknown; not less than the default without STATE_URL',
+    meaning: 'age after which values are treated as unknown; at least 3 poll intervals, and one poll interval and timeout',
   }),
 } as const

@@ -216,7 +216,7 @@ describe('a file that cannot be used', () => {
     const before = readFileSync(file())
     await open({ Server: { status: status(4) } })
     expect(log.lines).toEqual([
-      `cannot use ${file()}: ${reason}; it stays as it is, and the history is kept in memory only. Mend that and restart, move it away, or set HISTORY_DIR to another folder`,
+      `cannot use ${file()}: ${reason}; it stays as it is, and the history is kept in memory only. Fix this and restart, move the file away, or set HISTORY_DIR to another folder`,
     ])
     await fleet.pollAll()
     await run(minute)
@@ -373,7 +373,7 @@ it('answers from a thread of its own as it does without', async () => {
   expect(answers[1]).toEqual(answers[0])
 })
 
-it('refuses what is asked of its thread after that has been told to end', async () => {
+it('rejects calls to its thread after close()', async () => {
   for (let round = 0; round < 20; round++) {
     const store = await openStoreThread({ path: file(), days: 400 })
     const closed = store.close()

@@ -13,9 +13,9 @@ export interface Identifying {
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 /** A word, also one after a sign that may make its first letters a colour or style: `§a`, and `&a` and `#12ab34` of plugins. */
 const word = /[§&#]?[\p{L}\p{N}_]+/gu
-/** Where a text begins that is not a part of a word. */
+/** The start of a word, or the end of a colour code. */
 const atStart = '(?:(?<=[§&].|#[0-9a-f]{6})|(?<![\\p{L}\\p{N}_]))'
-/** What comes before a word. */
+/** What may stand before a name: nothing or one sign, or a whole colour code. Tried in this order. */
 const starts = [/^[§&#]?/, /^(?:[§&].|#[0-9a-f]{6})/isu]
 const isWord = (text: string): boolean => /^[\p{L}\p{N}_]+$/u.test(text)
 
@@ -52,7 +52,7 @@ const nilUuid = '00000000-0000-0000-0000-000000000000'
 const ipv4 = /(?:(?<=[§&].|#[0-9a-f]{6})|(?<![\d.]))\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d)/gi
 const ipv6 = /(?:(?<=[§&].|#[0-9a-f]{6})|(?<![\w:]))(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])/gi
 const domain =
-  /(?:(?<=[§&].|#[0-9a-f]{6})|(?<![\p{L}\p{N}_.§-]))(?:[\p{L}\p{N}-]+\.)+(?:\p{L}{2,}|xn--[a-z0-9-]+)(?![\p{L}\p{N}_-])/giu
+  /(?:(?<=[§&].|#[0-9a-f]{6})|(?<![\p{L}\p{N}_.§-]))(?:[\p{L}\p{N}_-]+\.)+(?:\p{L}{2,}|xn--[a-z0-9-]+)(?![\p{L}\p{N}_-])/giu
 
 /** Whether a text is not identifying: a reserved example name, a loopback address or the nil UUID. */
 const isHarmless = (text: string): boolean =>

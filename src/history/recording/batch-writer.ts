@@ -22,6 +22,8 @@ export class BatchWriter {
   /** What could not be written, oldest first. */
   #unwritten: Batch[] = []
   #isFailing = false
+  /** Whether it is logged that the last values are lost. */
+  #isLost = false
 
   /** @param isWritable false: everything is dropped */
   constructor(
@@ -57,9 +59,10 @@ export class BatchWriter {
         if (this.#isFailing) this.#log.info('the history can be written again')
         this.#isFailing = false
       } catch (error) {
-        if (isLast)
+        if (!isLast) this.report(error)
+        else if (!this.#isLost)
           this.#log.warn({ reason: reasonOf(error) }, `cannot write the history: ${reasonOf(error)}; its last values are lost`)
-        else this.report(error)
+        this.#isLost ||= isLast
         this.#failedAt = this.#clock.now()
         this.#unwritten = keepNewest([...batches.slice(index), ...this.#unwritten])
         return

@@ -13,7 +13,7 @@ import { malformed, problem, problems } from '../../http/replies/problem.ts'
 import { prepareJson, sendPrepared } from '../../http/replies/reply.ts'
 import { json, preparedReplies } from '../../http/replies/responses.ts'
 import { serverPlaces } from '../../http/server-place.ts'
-import { oneOf, parseDuration } from '../../settings/kinds/index.ts'
+import { list, oneOf, parseDuration } from '../../settings/kinds/index.ts'
 import { notFound } from '../../util/errors.ts'
 import { type TSchema, Type } from '../../util/schema.ts'
 import type { History } from '../history.ts'
@@ -27,7 +27,7 @@ const day = 24 * 3_600_000
 
 /** One or several series without duplicates. */
 export const seriesParameter: Parameter<readonly SeriesName[]> = {
-  expected: `a comma-separated list, each ${oneSeries.expected}`,
+  expected: list(oneSeries).expected,
   parse(text) {
     const names = text.split(',').map((name) => oneSeries.parse(name.trim()))
     return names.every((name) => name !== undefined) ? [...new Set(names)] : undefined

@@ -6,12 +6,16 @@ export type Row = readonly (number | string | null)[]
 /** The statements of a database; each is prepared when it is first used, and kept. */
 export class Connection {
   readonly #db: Database.Database
+  /** Milliseconds for which a call waits while another program has locked the file. */
+  readonly #busyMs: number
+  #isLocked = false
   readonly #statements = new Map<string, Database.Statement>()
 
   constructor(db: Database.Database) {
     this.#db = db
     // No server is ever deleted, and SQLite would look it up for each row, and list all rows in memory before it deletes some.
     db.exec('PRAGMA foreign_keys = OFF')
+    this.#busyMs = Number(this.first('PRAGMA busy_timeout')?.[0])
   }
 
   all(sql: string, ...values: Row): readonly Row[] {
@@ -41,7 +45,7 @@ export class Connection {
     // libsql aborts the process if it is asked for a transaction of a closed database.
     if (!this.#db.open) throw new Error('it is closed')
     if (this.#db.inTransaction) return action()
-    this.#db.exec('BEGIN IMMEDIATE')
+    this.#begin()
     try {
       const result = action()
       this.#db.exec('COMMIT')
@@ -55,6 +59,22 @@ export class Connection {
   close(): void {
     this.#statements.clear()
     this.#db.close()
+  }
+
+  /**
+   * After a call that has waited for another program in vain, no call waits until one has succeeded: otherwise many calls, the replies that
+   * need them, and the end of the process would all be late.
+   */
+  #begin(): void {
+    try {
+      this.#db.exec('BEGIN IMMEDIATE')
+    } catch (error) {
+      this.#isLocked = true
+      this.#db.exec('PRAGMA busy_timeout = 0')
+      throw error
+    }
+    if (this.#isLocked) this.#db.exec(`PRAGMA busy_timeout = ${this.#busyMs}`)
+    this.#isLocked = false
   }
 
   #prepared(sql: string): Database.Statement {

@@ -44,7 +44,7 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
     const [path, reason, isWaiting] = [join(options.folder, fileName), reasonOf(error), isPassing(error)]
     const advice = isWaiting
       ? 'It is tried again once a minute'
-      : 'Mend that and restart, move it away, or set HISTORY_DIR to another folder'
+      : 'Fix this and restart, move the file away, or set HISTORY_DIR to another folder'
     options.log.warn(
       { file: path, reason },
       `cannot use ${path}: ${reason}; it stays as it is, and the history is kept in memory only. ${advice}`,

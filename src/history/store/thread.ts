@@ -18,7 +18,7 @@ post(() => {
   const store = new HistoryStore(workerData as StoreOptions)
   parentPort?.on('message', (call: StoreCall) => {
     post(() => callStore(store, call))
-    // The thread ends by itself: one that is terminated within a call of libsql aborts the process.
+    // The thread ends by itself: libsql aborts the process if a call fails while its thread is being terminated.
     if (call.path[0] === 'close') parentPort?.close()
   })
 })

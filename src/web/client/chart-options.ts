@@ -97,7 +97,9 @@ function drawLimit({ ctx, bbox, valToPos }: uPlot, limit: number, font: string):
   ctx.font = font.replace(/^\d+/, (size) => String(Number(size) * devicePixelRatio))
   ctx.textAlign = 'left'
   ctx.textBaseline = 'top'
-  ctx.fillText(texts.server.limit(format.milliseconds(limit)), bbox.left + 6 * devicePixelRatio, y + 4 * devicePixelRatio)
+  const text = texts.server.limit(format.milliseconds(limit))
+  const fits = ctx.measureText(text).width <= bbox.width - 12 * devicePixelRatio
+  ctx.fillText(fits ? text : format.milliseconds(limit), bbox.left + 6 * devicePixelRatio, y + 4 * devicePixelRatio)
   ctx.restore()
 }
 

@@ -43,7 +43,7 @@ export function viewPlayers(
   const shown = list?.players ?? []
   const others = (list?.total ?? 0) - shown.length
   const whyNone = up === true ? (online === 0 ? texts.server.noPlayers : texts.server.noList) : texts.server.noListDown
-  const whyNotFound = found === null ? texts.server.searchFailed : texts.server.noPlayerFound
+  const hasFailed = found === null && players !== null
   return h('section', { class: 'panel online' }, [
     h('div', { class: 'line' }, [
       h('h2', {}, texts.server.playersOnline),
@@ -54,11 +54,11 @@ export function viewPlayers(
         }),
       ]),
     ]),
-    h('p', { class: 'hint', role: 'status', hidden: found == null }, [
-      found && texts.server.foundPlayers(format.count(found.total)),
+    h('p', { class: 'hint', role: 'status', hidden: found === undefined }, [
+      hasFailed ? texts.server.searchFailed : found && texts.server.foundPlayers(format.count(found.total)),
     ]),
     shown.length === 0
-      ? h('p', { class: 'none' }, found === undefined || players === null ? whyNone : whyNotFound)
+      ? !hasFailed && h('p', { class: 'none' }, found === undefined || players === null ? whyNone : texts.server.noPlayerFound)
       : h('ul', { class: 'faces', tabindex: 0, 'aria-label': texts.server.playersOnline }, [
           shown.map((player) => {
             const from = since.get(player.NAME)
