@@ -7,6 +7,7 @@ import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
 import { describeDropped, type Notification } from './notification.ts'
 import type { Told } from './rules.ts'
+import { isNotification, isTold } from './stored.ts'
 
 /** Maximum number of notifications that wait for a channel. */
 export const maxQueued = 1_000
@@ -50,13 +51,6 @@ export interface FileOutboxOptions {
   readonly log: Log
   readonly clock: Pick<Clock, 'wall'>
 }
-
-export const isNotification = (value: unknown): value is Notification =>
-  isRecord(value) &&
-  typeof value.id === 'string' &&
-  typeof value.event === 'string' &&
-  typeof value.text === 'string' &&
-  typeof value.queuedAt === 'number'
 
 /** The outbox of one channel in a file. One process writes it. */
 export class FileOutbox implements Outbox {
@@ -105,7 +99,7 @@ export class FileOutbox implements Outbox {
 
   #load(contents: unknown): void {
     if (!isRecord(contents) || !isRecord(contents.told) || !Array.isArray(contents.queue)) throw new Error('it has another form')
-    for (const [server, told] of Object.entries(contents.told)) if (isRecord(told)) this.#told.set(server, told as Told)
+    for (const [server, told] of Object.entries(contents.told)) if (isTold(told)) this.#told.set(server, told)
     this.#queue = contents.queue.filter(isNotification).slice(0, maxQueued)
     this.#value = typeof contents.value === 'string' ? contents.value : undefined
   }

@@ -1,10 +1,10 @@
 import type { Clock } from '../util/clock.ts'
-import { isRecord } from '../util/is-record.ts'
 import { parseJson } from '../util/json.ts'
 import type { SharedLock, SharedQueue, SharedValues } from '../util/part-metrics.ts'
 import { describeDropped, type Notification } from './notification.ts'
-import { isNotification, maxQueued, type Outbox } from './outbox.ts'
+import { maxQueued, type Outbox } from './outbox.ts'
 import type { Told } from './rules.ts'
+import { isNotification, isTold } from './stored.ts'
 
 export interface SharedOutboxOptions {
   readonly channel: string
@@ -42,7 +42,7 @@ export class SharedOutbox implements Outbox {
     const text = await queue.value(server)
     if (text === undefined) return undefined
     const told = parseStored(text)
-    if (isRecord(told)) return told as Told
+    if (isTold(told)) return told
     // Another program wrote it. While it is there, nothing could be stored of the server, and so nothing told.
     await queue.commit({ field: server, before: text, after: '', items: [], maxItems: maxQueued })
     return undefined

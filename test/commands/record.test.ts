@@ -171,6 +171,14 @@ describe('a recording of the demo server', () => {
     expect(contentOf(folder)).not.toContain('Bob')
   })
 
+  it('of a status with a player whose name is no text is written', async () => {
+    const status = encodeStatus('{"players":{"online":1,"max":20,"sample":[{"name":{"toString":1}}]}}')
+    await using server = await hostileServer((socket) => socket.once('data', () => socket.write(status)))
+    const address = { edition: 'java', host: '127.0.0.1', port: server.port } as const
+    const { folder, code } = await record({ name: 'x', sources: { status: { address } } })
+    expect([code, readFileSync(join(folder, 'status.json'), 'utf8')]).toEqual([0, expect.stringContaining('"request": "status"')])
+  })
+
   it('is the same each time', async () => {
     const server = await start()
     const texts = async () => {

@@ -234,11 +234,13 @@ test.skipIf(!hasRedis)('tells later how many were dropped if the change with tha
 test.skipIf(!hasRedis)('leaves out what is not valid, and removes it', async () => {
   const { one, redis } = await openOutboxes()
   for (const text of ['{', '[]', '{"id":1}', '{"id":"x","event":"down","text":"y"}']) redis.cli('rpush', queue, text)
+  for (const more of [{ at: 9e15 }, { id: 'a\nb' }, { event: 'gone' }, { server: 1 }, { state: { motd: {} } }])
+    redis.cli('rpush', queue, JSON.stringify({ ...testNotification(), ...more }))
   const notification = testNotification()
   await one.commit('a', undefined, told, [notification])
-  expect(await one.oldest(9)).toEqual([notification])
+  expect(await one.oldest(20)).toEqual([notification])
   expect(redis.cli('llen', queue)).toBe('1')
-  for (const text of ['{', '[]', '7']) {
+  for (const text of ['{', '[]', '7', '{"toldAt":{"toString":1}}', '{"down":"soon"}', '{"record":{}}']) {
     redis.cli('hset', values, 'a', text)
     expect(await one.told('a')).toBeUndefined()
     expect(await one.commit('a', undefined, told, [])).toBe(true)

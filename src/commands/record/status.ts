@@ -38,7 +38,7 @@ function playersIn(json: string): readonly Player[] {
   const sample = isRecord(players) && Array.isArray(players.sample) ? players.sample : []
   return sample.filter(isRecord).map(({ name, id: given }) => {
     const id = normaliseUuid(given)
-    return { name: String(name ?? ''), ...(id !== undefined && { id }) }
+    return { name: typeof name === 'string' ? name : '', ...(id !== undefined && { id }) }
   })
 }
 
@@ -50,7 +50,12 @@ function encodeKick(text: string): Buffer {
 
 const decodeKick = (bytes: Buffer): string => {
   const end = 3 + 2 * bytes.readUInt16BE(1)
-  return Buffer.from(bytes.subarray(3, end)).swap16().toString('utf16le')
+  const text = Buffer.from(bytes.subarray(3, end))
+  // The connection may have ended within a letter.
+  return text
+    .subarray(0, text.length & ~1)
+    .swap16()
+    .toString('utf16le')
 }
 
 /**

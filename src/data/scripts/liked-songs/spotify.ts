@@ -116,7 +116,7 @@ export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKe
       const query = { limit: String(pageSize), offset: String(offset) }
       const { json } = await send((authorization) => api.request({ path: '/v1/me/tracks', query, headers: { authorization } }))
       const [list, total] = [valueAt(json, 'items'), valueAt(json, 'total')]
-      if (Number(total) > maxSongs)
+      if (typeof total === 'number' && total > maxSongs)
         throw new UpstreamError(
           'malformed',
           `Spotify: the reply to GET /v1/me/tracks has ${total} songs; the maximum is ${maxSongs}`,

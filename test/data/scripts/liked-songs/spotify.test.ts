@@ -186,6 +186,7 @@ describe('the liked songs', () => {
     [{ items: {}, total: 1 }],
     [{ items: [] }],
     [{ items: [], total: '1' }],
+    [{ items: [], total: { toString: 1 } }],
     [{ items: [], total: 1.5 }],
     [{ items: [], total: -1 }],
   ])('are not read from %j', async (body) => {
