@@ -17,7 +17,6 @@ const testsOf = {
     ...['game/protocol/status', 'game/server-software', 'game/bedrock-software'],
     ...['game/sources/status/nethernet', 'game/sources/status/proxy-header', 'game/sources/status/raknet'],
   ],
-  'game/protocol/text-runs': ['game/protocol/text'],
   // Without those of real demo servers, which take seconds.
   'game/watcher': [
     ...['connect-backoff', 'freshness', 'index', 'player-counter', 'poll-requests', 'poll-signal'],
