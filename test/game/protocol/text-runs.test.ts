@@ -27,9 +27,10 @@ describe('the pieces of a text', () => {
     ['§§x', [run('x')]],
   ])('of %j', (text, runs) => expect(parseTextRuns(text)).toEqual(runs))
 
-  it.each(Object.entries({ h: 'e3d4d1', i: 'cecaca', j: '443a3b', p: 'deb12d', q: '47a036', s: '2cbaa8', t: '21497b', u: '9a5cc6' }))(
-    'with the colour %s of the Bedrock edition',
-    (letter, color) => expect(parseTextRuns(`§${letter}x`)).toEqual([run('x', `#${color}`)]),
+  it.each(
+    Object.entries({ h: 'e3d4d1', i: 'cecaca', j: '443a3b', p: 'deb12d', q: '47a036', s: '2cbaa8', t: '21497b', u: '9a5cc6' }),
+  )('with the colour %s of the Bedrock edition', (letter, color) =>
+    expect(parseTextRuns(`§${letter}x`)).toEqual([run('x', `#${color}`)]),
   )
 
   it('are limited', () => {

@@ -5,6 +5,8 @@ import {
   decodeStatus,
   encodeHandshake,
   encodePing,
+  isLegacyReply,
+  maxStatusFrame,
   statusRequest,
 } from '../../../../src/game/protocol/status/status.ts'
 
@@ -31,4 +33,19 @@ it('decodes the reply of a server', () => {
 
 it.each(['01 00', '03 00 7f 7b', '04 01 02 7b 7d', '06 00 ffffffff0f'])('refuses the status %s', (bytes) => {
   expect(() => decodeStatus(frame(hex(bytes)))).toThrow(expect.objectContaining({ code: 'malformed' }))
+})
+
+it('refuses a reply with another packet id', () => {
+  expect(() => decodeStatus(frame(hex('02 01 00')))).toThrow('the reply has the packet id 1, expected 0')
+})
+
+it('recognises a legacy reply, which no frame begins like', () => {
+  expect(['ff 00 10', 'ff 00', 'ff 01', '06 00', ''].map((bytes) => isLegacyReply(hex(bytes)))).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+  ])
+  expect(maxStatusFrame).toBe(1_048_580)
 })
