@@ -11,7 +11,7 @@ import { precedence } from '../../src/game/merge.ts'
 import { descriptorOf } from '../../src/game/sources/descriptor-of.ts'
 import { sources } from '../../src/game/sources/index.ts'
 import type { SourceDescriptor } from '../../src/game/sources/source.ts'
-import { environmentOf, type Setting } from '../../src/settings/setting.ts'
+import { environmentOf, meaningOf, type Setting } from '../../src/settings/setting.ts'
 import { code, marked, table } from './table.ts'
 
 const list: readonly SourceDescriptor[] = sources
@@ -54,7 +54,7 @@ function settingRow(setting: Setting<unknown>): readonly string[] {
   return [
     environmentOf(setting).map(code).join(', '),
     keys.map(code).join(', '),
-    withCode(setting.meaning) + (setting.deprecated === undefined ? '' : ` (deprecated: ${setting.deprecated})`),
+    withCode(meaningOf(setting)) + (setting.deprecated === undefined ? '' : ` (deprecated: ${setting.deprecated})`),
     withCode(fallbackOf(setting)),
   ]
 }

@@ -2,7 +2,7 @@ import { allSettings, settings, slices } from '../config/settings.ts'
 import { serverSettings } from '../game/server-settings.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
-import { flagOf, type Setting, type SettingTable } from '../settings/setting.ts'
+import { flagOf, meaningOf, type Setting, type SettingTable } from '../settings/setting.ts'
 
 const titles: Readonly<Record<keyof typeof slices, string>> = {
   listen: 'Address of the service',
@@ -52,7 +52,7 @@ const fallback = ({ default: given, otherwise }: Setting<unknown>): string =>
 
 function rows(list: readonly Setting<unknown>[]): readonly string[] {
   const width = Math.max(...allSettings.map(({ env }) => env.length)) + 2
-  return list.map((setting) => `  ${setting.env.padEnd(width)}${setting.meaning}${fallback(setting)}`)
+  return list.map((setting) => `  ${setting.env.padEnd(width)}${meaningOf(setting)}${fallback(setting)}`)
 }
 
 const introduction = [

@@ -39,14 +39,12 @@ export const http = {
   }),
 } as const
 
-const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
-
 export const log = {
   logLevel: setting({
     env: 'LOG_LEVEL',
     file: 'log.level',
-    kind: oneOf(...logLevels),
+    kind: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     default: 'info',
-    meaning: `log level: ${logLevels.join(', ')}`,
+    meaning: 'log level',
   }),
 } as const

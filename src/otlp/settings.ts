@@ -33,13 +33,13 @@ export const otlp = {
     env: 'OTEL_EXPORTER_OTLP_PROTOCOL',
     kind: oneOf('http/protobuf', 'http/json'),
     default: 'http/protobuf',
-    meaning: 'encoding of what is sent: http/protobuf or http/json',
+    meaning: 'encoding of what is sent',
   }),
   otlpMetricsProtocol: setting({
     env: 'OTEL_EXPORTER_OTLP_METRICS_PROTOCOL',
     kind: oneOf('http/protobuf', 'http/json'),
     otherwise: 'OTEL_EXPORTER_OTLP_PROTOCOL',
-    meaning: 'encoding of the metrics: http/protobuf or http/json',
+    meaning: 'encoding of the metrics',
   }),
   otlpHeaders: setting({
     env: 'OTEL_EXPORTER_OTLP_HEADERS',

@@ -5,6 +5,7 @@ export interface Setting<T> {
   readonly env: string
   /** Key in the config file, e.g. `poll.interval`, or in an entry of `servers`. Absent: cannot be set in the file. */
   readonly file?: string
+  /** Without the choices of its kind. */
   readonly meaning: string
   readonly kind: Kind<T>
   /** Default, as text; absent if there is none. */
@@ -49,3 +50,7 @@ export const flagOf = ({ env, secret }: Pick<Setting<unknown>, 'env' | 'secret'>
 /** The names of a setting in the environment; a secret has a second one for a file. */
 export const environmentOf = ({ env, secret }: Pick<Setting<unknown>, 'env' | 'secret'>): readonly string[] =>
   secret ? [env, `${env}_FILE`] : [env]
+
+/** The meaning of a setting, with its values if there are a few, except true and false. */
+export const meaningOf = ({ meaning, kind: { choices = [] } }: Setting<unknown>): string =>
+  choices.length === 0 || choices.includes('true') ? meaning : `${meaning}: ${choices.join(', ')}`

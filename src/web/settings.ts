@@ -16,7 +16,7 @@ export const page = {
     file: 'page.language',
     kind: oneOf(...languageNames),
     otherwise: "the browser's choice",
-    meaning: `language of the status page: ${languageNames.join(', ')}`,
+    meaning: 'language of the status page',
   }),
   pageLogo: setting({
     env: 'PAGE_LOGO',

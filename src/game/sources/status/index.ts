@@ -112,7 +112,7 @@ export const status: SourceDescriptor<'status', StatusSettings> = {
       kind: oneOf('v1', 'v2'),
       edition: 'java',
       otherwise: 'off',
-      meaning: 'version of the PROXY protocol that the game port expects: v1 or v2',
+      meaning: 'version of the PROXY protocol that the game port expects',
     },
     asleepMotd: {
       env: 'MC_ASLEEP_MOTD',
