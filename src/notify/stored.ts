@@ -1,6 +1,6 @@
 import { type Check, isBoolean, isListOf, isNumber, isObject, isOneOf, isText, isTime } from '../game/check.ts'
 import type { LiveState } from '../live/state.ts'
-import { eventNames, type Notification } from './notification.ts'
+import { type Notification, type NotifiedEvent, notifiedEvents } from './notification.ts'
 import type { Told } from './rules.ts'
 
 // What is stored in a file, or in Redis, where another program may write it too: a value of another type must neither end the service nor
@@ -11,6 +11,7 @@ const orNull =
   (value): value is T | null =>
     value === null || check(value)
 
+const isEvent = isOneOf(...(notifiedEvents as readonly NotifiedEvent[]))
 const [text, number, boolean, time] = [orNull(isText), orNull(isNumber), orNull(isBoolean), orNull(isTime)]
 
 /** It is sent as a header, among others. */
@@ -30,7 +31,7 @@ const isState = isObject<Partial<LiveState>>(
 
 export const isNotification = isObject<Notification>(
   {
-    ...{ id: isId, at: isTime, queuedAt: isTime, event: isOneOf(...eventNames, 'restart'), text: isText },
+    ...{ id: isId, at: isTime, queuedAt: isTime, event: isEvent, text: isText },
     ...{ server: text, group: text, error: text, duration: number, state: orNull(isState as Check<LiveState>) },
   },
   {},
