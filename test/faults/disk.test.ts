@@ -43,7 +43,7 @@ const log = { debug() {}, info: add, warn: add, error: add }
 
 const writers: Readonly<Record<string, Writer>> = {
   async outbox(folder, count) {
-    const outbox = await FileOutbox.open({ folder, channel: 'ops', log: log, clock: systemClock })
+    const outbox = await FileOutbox.open({ folder, channel: 'ops', log, clock: systemClock })
     await outbox.commit('survival', undefined, { record: count } as never, [])
     await outbox.setValue(words(count))
     await outbox.close()
@@ -67,14 +67,14 @@ const writers: Readonly<Record<string, Writer>> = {
   },
   async 'copy of a snapshot'(folder, count) {
     const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/${count}`
-    const origin = urlOrigin({ database: 'kcomebacks', url, interval: 1_000, cacheDir: folder, log: log })
+    const origin = urlOrigin({ database: 'kcomebacks', url, interval: 1_000, cacheDir: folder, log })
     await origin.keep?.((await origin.read())!)
     await origin.close?.()
   },
   'file of a command': (folder, count) => writeAtomic(join(folder, 'tickwarden.yaml'), words(count)),
   snapshot: (folder, count) =>
     writeSnapshot({
-      ...{ database: comebacksDatabase, path: join(folder, 'kcomebacks.json'), wall, force: true, dryRun: false, log: log },
+      ...{ database: comebacksDatabase, path: join(folder, 'kcomebacks.json'), wall, force: true, dryRun: false, log },
       values: scriptSettings(loadConfig({ env: {} })),
       entries: [{ date: '2024-02-1', time: '--:--', artist: 'A', title: words(count), types: [], links: [] }],
     }),
@@ -86,7 +86,7 @@ const writers: Readonly<Record<string, Writer>> = {
   async history(folder, count) {
     const clock = manualClock(count * 3_600_000)
     const fleet = fakeFleet({ Server: { status: { playersOnline: count } } }, clock)
-    const history = await openHistory({ fleet, clock, folder, log: log })
+    const history = await openHistory({ fleet, clock, folder, log })
     await fleet.pollAll()
     await clock.advance(120_000)
     await history.close()

@@ -67,6 +67,20 @@ class FakeOutbox implements Outbox {
   }
 }
 
+/** Makes calls of a method wait. @returns lets the last call continue */
+function holdUp(outbox: FakeOutbox, method: 'told' | 'commit'): () => void {
+  const call = outbox[method].bind(outbox) as (...args: unknown[]) => Promise<unknown>
+  let answer = () => {}
+  const held = async (...args: unknown[]) => {
+    await new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    return call(...args)
+  }
+  Object.assign(outbox, { [method]: held })
+  return () => answer()
+}
+
 interface Options extends Partial<Omit<NotifierOptions, 'settings'>> {
   readonly channel?: Partial<ChannelSettings>
   readonly all?: Partial<NotifySettings>
@@ -207,36 +221,23 @@ it('sends at once what was stored', async () => {
 
 it('asks once at a time what was told, and stores one change after the other', async () => {
   const { fleet, outbox, poll, settle } = await start()
-  let answer = () => {}
-  const told = outbox.told.bind(outbox)
-  outbox.told = async (server) => {
-    await new Promise<void>((resolve) => {
-      answer = resolve
-    })
-    return told(server)
-  }
+  const answerTold = holdUp(outbox, 'told')
   await poll(3)
   expect([outbox.reads, outbox.commits]).toEqual([0, []])
-  answer()
+  answerTold()
   await settle()
   await poll(1)
   expect(outbox.reads).toBe(1)
-  const commit = outbox.commit.bind(outbox)
-  outbox.commit = async (...args) => {
-    await new Promise<void>((resolve) => {
-      answer = resolve
-    })
-    return commit(...args)
-  }
+  const answerCommit = holdUp(outbox, 'commit')
   fleet.scripts.survival = down
   await poll(3)
   fleet.scripts.survival = up
   await poll(2)
-  answer()
+  answerCommit()
   await settle()
   expect(eventsOf(outbox)).toEqual(['survival down'])
   await poll(1)
-  answer()
+  answerCommit()
   await settle()
   expect(eventsOf(outbox)).toEqual(['survival down', 'survival up'])
 })
@@ -313,14 +314,7 @@ it('reads again what was told if another replica was first', async () => {
 
 it('tells nothing of a poll that is older than what another replica has told', async () => {
   const { fleet, outbox, clock, poll, settle } = await start({ scripts: { survival: down } })
-  let answer = () => {}
-  const told = outbox.told.bind(outbox)
-  outbox.told = async (server) => {
-    await new Promise<void>((resolve) => {
-      answer = resolve
-    })
-    return told(server)
-  }
+  const answer = holdUp(outbox, 'told')
   await poll(1)
   outbox.known.set('survival', { toldAt: clock.wall() + 1 })
   answer()

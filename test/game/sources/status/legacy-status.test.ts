@@ -153,11 +153,7 @@ describe('a legacy server', () => {
 
   it('is sent the whole request from 1.6 on, and is modern after 1.6.4', () => {
     expect([61, 73, 78].map((protocol) => wantsWhole({ protocol }))).toEqual([false, true, true])
-    expect([78, 79, undefined].map((protocol) => isModern(protocol === undefined ? {} : { protocol }))).toEqual([
-      false,
-      true,
-      false,
-    ])
+    expect([{ protocol: 78 }, { protocol: 79 }, {}].map(isModern)).toEqual([false, true, false])
   })
 
   it('is only sent legacy requests once it is recognised, until it fails', async () => {
