@@ -10,9 +10,6 @@ const own = ['.', 'grafana', 'test/tools', 'test/peers', 'test/nodes', 'test/mut
   join(root, folder, 'package-lock.json'),
 )
 
-/** Programs of tools for other platforms, which the registry that was used for the lock files does not have. */
-const withoutChecksum = /^(?:@biomejs\/cli|@rollup\/rollup)-(?:android|darwin|freebsd|linux|openbsd|openharmony|win32)-/
-
 function* problemsOf(path) {
   const { object: packages } = new ParseLockfile({ lockfilePath: path, lockfileType: 'npm' }).parseSync()
   // Aliases are only in package.json files, which are reviewed.
@@ -28,11 +25,9 @@ function* problemsOf(path) {
   ])
     for (const { message } of errors) yield message.replaceAll(/\s+/g, ' ').trim()
   // lockfile-lint accepts an entry without a checksum.
-  for (const [at, { integrity, link, optional }] of Object.entries(entries)) {
-    const name = at.split('node_modules/').at(-1)
-    if (at !== '' && link !== true && integrity === undefined && !(optional === true && withoutChecksum.test(name)))
-      yield `${name} has no checksum ("integrity")`
-  }
+  for (const [at, { integrity, link }] of Object.entries(entries))
+    if (at !== '' && link !== true && integrity === undefined)
+      yield `${at.split('node_modules/').at(-1)} has no checksum ("integrity")`
 }
 
 const given = process.argv.slice(2)
