@@ -15,7 +15,8 @@ describe('the list of dependencies', () => {
     for (const [name, { reason }] of Object.entries(dependencies[folder]!)) expect(reason, name).not.toBe('')
   })
 
-  it('says why one without a release for two years stays', () => {
+  it('says why one without a release for two years, or with none of known date, stays', () => {
+    expect(isOld({ reason: '' }, checked)).toBe(true)
     const old = Object.values(dependencies).flatMap((byName) => Object.entries(byName).filter(([, one]) => isOld(one, checked)))
     for (const [name, { kept = '' }] of old) expect(kept, name).not.toBe('')
   })

@@ -7,9 +7,11 @@ const root = join(import.meta.dirname, '..', '..')
 /** What package.json cannot say about a dependency. */
 export interface Dependency {
   readonly reason: string
-  /** Date of the last release by its maintainers, if it has been looked up. */
+  /** Date of the last release by its maintainers; absent if unknown. */
   released?: string
-  /** Why it stays although its last release is older than two years. */
+  /** Where the date was read, if not in the npm registry. */
+  dateFrom?: string
+  /** Why it stays although its last release is older than two years, or its date is unknown. */
   readonly kept?: string
   /** Kilobytes on disk with everything that it depends on, on 64-bit Linux. */
   size?: number
@@ -17,7 +19,7 @@ export interface Dependency {
 
 /** By folder with a package.json, and by name. `npm run refresh-dependencies` writes dates and sizes. */
 export interface DependencyFile {
-  /** When the dates were looked up. */
+  /** When the dates were looked up; the two years are counted from it. */
   checked: string
   readonly dependencies: Readonly<Record<string, Readonly<Record<string, Dependency>>>>
 }
@@ -49,8 +51,12 @@ export const allNames = (folder: string): readonly string[] =>
   (['dependencies', 'devDependencies', 'optionalDependencies'] as const).flatMap((kind) => namesIn(folder, kind))
 
 const twoYears = (date: string): string => `${Number(date.slice(0, 4)) - 2}${date.slice(4)}`
+/** Whether it needs a reason to stay: a release of unknown date may be as old. */
 export const isOld = ({ released }: Dependency, checked: string): boolean =>
-  released !== undefined && released < twoYears(checked)
+  released === undefined || released < twoYears(checked)
+
+const lastRelease = ({ released = 'unknown', dateFrom }: Dependency): string =>
+  dateFrom === undefined ? released : `${released}, ${dateFrom}`
 
 /** @throws RangeError for a dependency without a reason */
 function tableOf(folder: string, names: readonly string[]): string {
@@ -61,7 +67,7 @@ function tableOf(folder: string, names: readonly string[]): string {
     if (known === undefined) throw new RangeError(`docs/src/dependencies.json has no reason for ${name} in ${folder}`)
     const { version, license } = lock[`node_modules/${name}`] ?? { version: '' }
     const size = known.size === undefined ? '' : known.size < 100 ? `${known.size} kB` : `${(known.size / 1_000).toFixed(1)} MB`
-    return [code(name), known.reason, version, license ?? 'not stated', size, known.released ?? '']
+    return [code(name), known.reason, version, license ?? 'not stated', size, lastRelease(known)]
   })
   return table(['dependency', 'what for', 'version', 'licence', 'size', 'last release'], ...rows)
 }
@@ -89,13 +95,13 @@ export function licenceTable(): string {
   return table(['licence', 'packages', 'names of those under the LGPL'], ...rows)
 }
 
-/** The direct dependencies whose last release is older than two years. */
+/** The direct dependencies whose last release is older than two years, or of unknown date. */
 export function oldDependencies(): string {
   const { checked, dependencies } = readDependencies()
   const rows = Object.values(dependencies).flatMap((byName) =>
     Object.entries(byName).flatMap(([name, one]) =>
-      isOld(one, checked) ? [[code(name), one.released ?? '', one.kept ?? '']] : [],
+      isOld(one, checked) ? [[code(name), lastRelease(one), one.kept ?? '']] : [],
     ),
   )
-  return table(['dependency', 'last release', 'why it stays'], ...rows)
+  return `On ${checked}:\n\n${table(['dependency', 'last release', 'why it stays'], ...rows)}`
 }

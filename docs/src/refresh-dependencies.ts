@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { allNames, dependencyPath, isOld, type LockFile, readDependencies, readLock } from './dependencies.ts'
 
 // `npm run refresh-dependencies`: looks up the last release of every direct dependency of the service and its development, and fails for one
-// that is older than two years without a reason. It needs the registry, so that the tests do not run it.
+// that is older than two years, or of unknown date, without a reason. It needs the registry, so that the tests do not run it.
 
 const root = join(import.meta.dirname, '..', '..')
 
@@ -43,9 +43,11 @@ function sizeOf(folder: string, lock: LockFile, name: string): number | undefine
   return installed.length === 0 ? undefined : Math.round(installed.reduce((sum, bytes) => sum + bytes, 0) / 1_000)
 }
 
-/** The date of the newest version that is not a preview. */
+/** The date of the newest version that is not a preview. Undefined in a mirror: its dates are those of its copies, which may be years later. */
 function lastRelease(name: string): string | undefined {
-  const times = JSON.parse(execFileSync('npm', ['view', name, 'time', '--json'], { encoding: 'utf8' }))
+  const { created, ...times } = JSON.parse(execFileSync('npm', ['view', name, 'time', '--json'], { encoding: 'utf8' }))
+  // Only the npm registry itself says when a package was created.
+  if (created === undefined) return undefined
   const dates = Object.entries<string>(times).flatMap(([version, time]) =>
     /^\d+\.\d+\.\d+$/.test(version) ? [time.slice(0, 10)] : [],
   )
@@ -63,7 +65,12 @@ for (const [folder, dependencies] of Object.entries(file.dependencies)) {
     if (size !== undefined) one.size = size
     if (isOffline) continue
     const released = lastRelease(lock[`node_modules/${name}`]?.name ?? name)
-    if (released !== undefined) one.released = released
+    if (released === undefined) {
+      console.error(`${name}: the registry has no date of its last release; that in docs/src/dependencies.json stays.`)
+      continue
+    }
+    one.released = released
+    delete one.dateFrom
   }
 }
 if (!isOffline) file.checked = new Date().toISOString().slice(0, 10)
@@ -72,5 +79,5 @@ const unexplained = Object.values(file.dependencies).flatMap((byName) =>
   Object.entries(byName).flatMap(([name, one]) => (isOld(one, file.checked) && one.kept === undefined ? [name] : [])),
 )
 for (const name of unexplained)
-  console.error(`${name} has had no release for two years: replace it, or say in "kept" why it stays.`)
+  console.error(`${name} has had no release for two years, or none of known date: replace it, or say in "kept" why it stays.`)
 if (unexplained.length > 0) process.exitCode = 1
