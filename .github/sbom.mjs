@@ -13,6 +13,10 @@ const lock = read('package-lock.json')
 const { devDependencies: __, ...own } = lock.packages['']
 const others = Object.entries(lock.packages).filter(([path, { dev, devOptional }]) => path !== '' && !dev && !devOptional)
 
+/** npm 10 lists a package once for each folder that has it, although its identifier must be unique. */
+const unique = (entries, id) => [...new Map(entries.map((one) => [one[id], one])).values()]
+const identifiers = { components: 'bom-ref', dependencies: 'ref', packages: 'SPDXID' }
+
 const folder = mkdtempSync(join(tmpdir(), 'sbom-'))
 try {
   // npm takes the name of the package from that of its folder.
@@ -24,7 +28,11 @@ try {
     JSON.stringify({ ...lock, packages: Object.fromEntries([['', own], ...others]) }),
   )
   const args = ['sbom', '--package-lock-only', '--sbom-format', process.argv[2] ?? 'cyclonedx']
-  execFileSync('npm', args, { cwd: copy, stdio: 'inherit' })
+  const bill = JSON.parse(
+    execFileSync('npm', args, { cwd: copy, encoding: 'utf8', maxBuffer: 64e6, stdio: ['ignore', 'pipe', 'inherit'] }),
+  )
+  for (const [list, id] of Object.entries(identifiers)) if (list in bill) bill[list] = unique(bill[list], id)
+  console.log(JSON.stringify(bill, null, 2))
 } finally {
   rmSync(folder, { recursive: true })
 }
