@@ -57,6 +57,8 @@ interface Pending {
 export interface Memory {
   pending: Partial<Record<Problem | 'version' | 'record', Pending>>
   players: LiveState['players']
+  /** Time of the first observation, Unix milliseconds. */
+  firstSeenAt?: number
 }
 
 export const createMemory = (): Memory => ({ pending: {}, players: null })
@@ -116,6 +118,8 @@ export function applyRule(
   const { channel, settings } = rule
   const drafts: TemplateValues[] = []
   let next: Told = told ?? {}
+  memory.firstSeenAt ??= seen.at
+  const { firstSeenAt } = memory
   const isFirst = told === undefined
   // Nothing waits for a time in the future, after the clock was set back.
   const hasPassed = (ms: number, since: number) => seen.at < since || seen.at - since >= ms
@@ -170,7 +174,8 @@ export function applyRule(
         if (lasted <= settings.restartGrace && wants('down', 'up') && canTell('up')) tell('restart', seen.at, toSeconds(lasted))
         next = { ...next, since: seen.at }
       }
-      const isDue = channel.repeat > 0 && hasPassed(channel.repeat, next.toldAt ?? 0)
+      // What was there first counts as told then.
+      const isDue = channel.repeat > 0 && hasPassed(channel.repeat, next.toldAt ?? firstSeenAt)
       // An empty server is told again only if the last player was seen to leave.
       const isRepeated = problem !== 'empty' || began !== null
       if (holds && isDue && isRepeated && wants(problem) && canTell(problem))

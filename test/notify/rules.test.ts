@@ -365,6 +365,11 @@ describe('what is repeated', () => {
     expect(see(down)).toMatchObject([{ event: 'down', duration: null, at: 1_002_000 }])
   })
 
+  it('is not told earlier if it was there first', () => {
+    const { events } = start({ channel: { repeat: 3_000 } })
+    expect(events(down, down, down, down, down)).toEqual(['', '', '', 'down', ''])
+  })
+
   it('is never told by default', () => expect(start({}).events(up, down, down, down)).toEqual(['', 'down', '', '']))
 })
 
