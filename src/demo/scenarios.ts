@@ -5,7 +5,7 @@ export interface Scenario {
   readonly meaning: string
   /**
    * Returns the milliseconds of work in one tick.
-   * @param elapsed milliseconds since the start of the world
+   * @param elapsed milliseconds since the start of the world, of which the first 61,000 are simulated before the server listens
    * @param index index of the tick
    */
   work(random: Random, elapsed: number, index: number): number
@@ -53,7 +53,7 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
     work: (random) => 3 + 2 * random.next(),
   },
   hung: {
-    meaning: 'the main thread is hung after one minute: the status is still sent, commands are not answered',
+    meaning: 'the main thread is hung: the status is still sent, commands are not answered',
     work: (random, elapsed, index) => (elapsed < 61_000 ? calm(random, elapsed, index) : 3_600_000),
   },
   paused: { meaning: 'no players are online and the server is paused', paused: true, work: calm },
