@@ -43,6 +43,8 @@ export interface Told extends Readonly<Partial<Record<Problem, number | null>>> 
   readonly since?: number
   /** When anything was told last. */
   readonly toldAt?: number
+  /** When the server was first observed, if it had a problem then. */
+  readonly firstSeenAt?: number
 }
 
 /** A change that is not told yet. */
@@ -57,8 +59,6 @@ interface Pending {
 export interface Memory {
   pending: Partial<Record<Problem | 'version' | 'record', Pending>>
   players: LiveState['players']
-  /** Time of the first observation, Unix milliseconds. */
-  firstSeenAt?: number
 }
 
 export const createMemory = (): Memory => ({ pending: {}, players: null })
@@ -118,8 +118,6 @@ export function applyRule(
   const { channel, settings } = rule
   const drafts: TemplateValues[] = []
   let next: Told = told ?? {}
-  memory.firstSeenAt ??= seen.at
-  const { firstSeenAt } = memory
   const isFirst = told === undefined
   // Nothing waits for a time in the future, after the clock was set back.
   const hasPassed = (ms: number, since: number) => seen.at < since || seen.at - since >= ms
@@ -163,7 +161,10 @@ export function applyRule(
     }
     // A list of servers that cannot be read at the start is told.
     if (isFirst && seen.server !== null) {
-      if (holds) set(problem, null)
+      if (holds) {
+        set(problem, null)
+        next = { ...next, firstSeenAt: seen.at }
+      }
       return
     }
     if (holds === isTold) {
@@ -174,8 +175,10 @@ export function applyRule(
         if (lasted <= settings.restartGrace && wants('down', 'up') && canTell('up')) tell('restart', seen.at, toSeconds(lasted))
         next = { ...next, since: seen.at }
       }
-      // What was there first counts as told then.
-      const isDue = channel.repeat > 0 && hasPassed(channel.repeat, next.toldAt ?? firstSeenAt)
+      const { toldAt, firstSeenAt = 0 } = next
+      // What was there first counts as told then, but must also last as long as anything that is told.
+      const pause = toldAt === undefined ? Math.max(channel.repeat, minDuration(problem, rule)) : channel.repeat
+      const isDue = channel.repeat > 0 && hasPassed(pause, toldAt ?? firstSeenAt)
       // An empty server is told again only if the last player was seen to leave.
       const isRepeated = problem !== 'empty' || began !== null
       if (holds && isDue && isRepeated && wants(problem) && canTell(problem))
