@@ -15,6 +15,15 @@ const keyOf = (address: ServerAddress): string => formatServerAddress(address).t
 const firstByKey = (entries: readonly (readonly [key: string, server: ServerSettings])[]): ReadonlyMap<string, ServerSettings> =>
   new Map(entries.toReversed())
 
+/** Undefined for a key that several servers share. */
+function aloneByKey(
+  entries: readonly (readonly [key: string, server: ServerSettings])[],
+): ReadonlyMap<string, ServerSettings | undefined> {
+  const alone = new Map<string, ServerSettings | undefined>()
+  for (const [key, server] of entries) alone.set(key, alone.has(key) ? undefined : server)
+  return alone
+}
+
 function createIndex(servers: readonly ServerSettings[]) {
   const located = servers.flatMap((server) => {
     const address = addressOf(server)
@@ -23,13 +32,13 @@ function createIndex(servers: readonly ServerSettings[]) {
   return {
     byName: firstByKey(servers.map((server) => [server.name, server])),
     byAddress: firstByKey(located.map(({ server, address }) => [keyOf(address), server])),
-    byHost: firstByKey(located.map(({ server, address }) => [address.host.toLowerCase(), server])),
+    byHost: aloneByKey(located.map(({ server, address }) => [address.host.toLowerCase(), server])),
   }
 }
 
 /**
- * Returns a function that finds the target for a text: a watched server by its name, `host:port` or host, else any server by
- * address; undefined if it is neither. If several watched servers match an address, the first one is used.
+ * Returns a function that finds the target for a text: a watched server by its name, by `host:port`, or by its host if no other watched
+ * server has it; else any server by address; undefined if it is neither. If several watched servers match an address, the first one is used.
  */
 export function createTargetFinder(fleet: Pick<Fleet, 'servers'>): (text: string) => Target | undefined {
   const index = perServers(fleet, createIndex)

@@ -1,11 +1,14 @@
 import type { Random } from './random.ts'
 
+/** Milliseconds of ticks that are simulated before the start, so that averages are available from the beginning. */
+export const warmUp = 61_000
+
 /** How a simulated world behaves. */
 export interface Scenario {
   readonly meaning: string
   /**
    * Returns the milliseconds of work in one tick.
-   * @param elapsed milliseconds since the start of the world
+   * @param elapsed milliseconds since the start of the world, {@link warmUp} before that of the server
    * @param index index of the tick
    */
   work(random: Random, elapsed: number, index: number): number
@@ -53,8 +56,8 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
     work: (random) => 3 + 2 * random.next(),
   },
   hung: {
-    meaning: 'the main thread is hung after one minute: the status is still sent, commands are not answered',
-    work: (random, elapsed, index) => (elapsed < 61_000 ? calm(random, elapsed, index) : 3_600_000),
+    meaning: 'the main thread is hung: the status is still sent, commands are not answered',
+    work: (random, elapsed, index) => (elapsed < warmUp ? calm(random, elapsed, index) : 3_600_000),
   },
   paused: { meaning: 'no players are online and the server is paused', paused: true, work: calm },
 }

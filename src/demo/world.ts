@@ -1,7 +1,7 @@
 import type { Clock } from '../util/clock.ts'
 import { createRandom } from './random.ts'
 import { type DemoPlayer, offlineId, roster } from './roster.ts'
-import { type Scenario, type ScenarioName, scenarios } from './scenarios.ts'
+import { type Scenario, type ScenarioName, scenarios, warmUp } from './scenarios.ts'
 import { TickTimes } from './tick-times.ts'
 
 export type WorldEvent =
@@ -20,8 +20,6 @@ export interface WorldOptions {
 }
 
 const tickLength = 50
-/** Milliseconds of ticks that are simulated before the start, so that averages are available from the beginning. */
-const warmUp = 61_000
 /** After a longer suspension in milliseconds, missed ticks are not made up for, as on a real server. */
 const maxGapMs = 120_000
 const autosaveTicks = 6_000

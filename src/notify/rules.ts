@@ -43,6 +43,8 @@ export interface Told extends Readonly<Partial<Record<Problem, number | null>>> 
   readonly since?: number
   /** When anything was told last. */
   readonly toldAt?: number
+  /** When the server was first observed, if it had a problem then. */
+  readonly firstSeenAt?: number
 }
 
 /** A change that is not told yet. */
@@ -159,7 +161,10 @@ export function applyRule(
     }
     // A list of servers that cannot be read at the start is told.
     if (isFirst && seen.server !== null) {
-      if (holds) set(problem, null)
+      if (holds) {
+        set(problem, null)
+        next = { ...next, firstSeenAt: seen.at }
+      }
       return
     }
     if (holds === isTold) {
@@ -170,7 +175,10 @@ export function applyRule(
         if (lasted <= settings.restartGrace && wants('down', 'up') && canTell('up')) tell('restart', seen.at, toSeconds(lasted))
         next = { ...next, since: seen.at }
       }
-      const isDue = channel.repeat > 0 && hasPassed(channel.repeat, next.toldAt ?? 0)
+      const { toldAt, firstSeenAt = 0 } = next
+      // What was there first counts as told then, but must also last as long as anything that is told.
+      const pause = toldAt === undefined ? Math.max(channel.repeat, minDuration(problem, rule)) : channel.repeat
+      const isDue = channel.repeat > 0 && hasPassed(pause, toldAt ?? firstSeenAt)
       // An empty server is told again only if the last player was seen to leave.
       const isRepeated = problem !== 'empty' || began !== null
       if (holds && isDue && isRepeated && wants(problem) && canTell(problem))

@@ -365,6 +365,25 @@ describe('what is repeated', () => {
     expect(see(down)).toMatchObject([{ event: 'down', duration: null, at: 1_002_000 }])
   })
 
+  it('is not told earlier if it was there first', () => {
+    const { events } = start({ channel: { repeat: 3_000 } })
+    expect(events(down, down, down, down, down)).toEqual(['', '', '', 'down', ''])
+  })
+
+  it('is told in time after restarts if it was there first', () => {
+    const given: Given = { channel: { repeat: 3_000 } }
+    const first = start(given)
+    first.see(down)
+    const second = start(given, first.told())
+    second.wait(3)
+    expect(second.events(down, down)).toEqual(['down', ''])
+  })
+
+  it('is not told of what may still be a restart if it was there first', () => {
+    const { events } = start({ channel: { repeat: 1_000 }, settings: { restartGrace: 3_000 } })
+    expect(events(down, down, down, down, down)).toEqual(['', '', '', 'down', 'down'])
+  })
+
   it('is never told by default', () => expect(start({}).events(up, down, down, down)).toEqual(['', 'down', '', '']))
 })
 

@@ -78,7 +78,7 @@ export class RunningPolls {
   }
 
   #expire(poll: RunningPoll): void {
-    const late = new SourceError('timeout', `${poll.source.target}: no complete reply within ${this.#timeoutMs} ms`)
+    const late = new SourceError('timeout', `${poll.source.target}: no complete reply within ${Math.round(this.#timeoutMs)} ms`)
     poll.cancelTimer = this.#clock.after(graceMs, () => this.#fail(poll, late))
     poll.signal.abort(late)
   }

@@ -29,6 +29,11 @@ it('finds a watched server on another port by its host alone', () => {
   expect(createTargetFinder({ servers: [survival] })('mc.example.org')).toEqual({ settings: survival, configured: true })
 })
 
+it('finds none by a host that several watched servers have, if none of them has the default port', () => {
+  const target = createTargetFinder({ servers: [survival, phones] })('mc.example.org')
+  expect(target).toMatchObject({ configured: false, settings: { sources: { status: { address: { port: 25565 } } } } })
+})
+
 it('makes the settings of any other address, and none of a text that is not one', () => {
   const find = createTargetFinder({ servers })
   const address = { edition: 'java', host: 'other.example.org', port: 25565 }

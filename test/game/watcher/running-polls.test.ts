@@ -32,6 +32,14 @@ it('passes the deadline to a source, and aborts it then', async () => {
   expect(clock.pending).toBe(0)
 })
 
+it('reports whole milliseconds for what is left of a longer timeout', async () => {
+  const clock = manualClock()
+  const poll = new RunningPolls(clock, 1955.893605).run(scriptedSource('status', clock, untilAborted), clock.now())
+  const failed = expect(poll).rejects.toMatchObject({ message: 'status.test:1: no complete reply within 1956 ms' })
+  await clock.advance(2_000)
+  await failed
+})
+
 it('ends the poll of a source that ignores its signal 100 ms later', async () => {
   const clock = manualClock(0)
   const running = new RunningPolls(clock, 2_000)
