@@ -24,7 +24,6 @@ const noHeaders = Object.freeze({})
 /** A prepared reply without headers that change per request. */
 const unchanging = (prepared: PreparedReply | undefined) => prepared && { prepared, volatile: noHeaders }
 
-/** Where the routes of a database are registered. */
 interface DatabaseRoutes {
   readonly app: FastifyInstance
   /** See {@link Store.current}. */
@@ -62,7 +61,6 @@ function registerFilter(
   app.direct.add(path, { pattern: path, reply: (url, basePath) => unchanging(current().replies.get(basePath + url)) })
 }
 
-/** Registers a route without parameters. */
 function registerReply(
   { app, current, definition, clock }: DatabaseRoutes,
   { path: below, summary, description, schema, headers = lastModified, isDaily, make }: ReplyRoute,

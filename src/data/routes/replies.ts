@@ -30,7 +30,6 @@ function pageLinks(path: string, given: Readonly<Record<string, string>>, total:
 
 const counted = (total: number) => ({ 'x-total-count': String(total) })
 
-/** The date of the content as a Last-Modified header. */
 const lastModified = ({ modified }: Database) => ({ 'last-modified': new Date(modified * 1000).toUTCString() })
 
 /** A page of all entries of a selection, for routes without paging. */
@@ -48,7 +47,6 @@ export function valueList(db: Database, field: string): PreparedReply {
   return valueReply(db, { results, total_results: results.length })
 }
 
-/** The values of a filter as given. */
 const givenOf = (values: Values): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])))
 
@@ -61,7 +59,6 @@ interface PageRequest {
   readonly offset: number
 }
 
-/** A reply with a page. */
 export function pageReply(db: Database, { path, filter, values, limit, offset }: PageRequest): PreparedReply {
   const given = givenOf(values)
   const selection = select(db, filter, values)

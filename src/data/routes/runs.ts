@@ -15,7 +15,6 @@ export const runPath = '/v1/run'
 const ScriptReply = Type.Object({ status: Type.String() }, { title: 'Script status' })
 const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds after which the script may run again' } }
 
-/** A reply about the script itself. */
 const scriptReply = (description: string, status: string, headers?: object) => ({
   description,
   ...(headers && { headers }),
@@ -28,7 +27,6 @@ const withProblem = (status: number, reply: ReturnType<typeof scriptReply>) => (
   content: { ...reply.content, ...problems(status)[status]?.content },
 })
 
-/** The replies of the route that starts a script. */
 const scriptReplies = {
   ...problems(400, 401, 403),
   200: scriptReply('The script has started, or is already running', 'udating...'),
@@ -40,7 +38,6 @@ const scriptReplies = {
 const Time = (description?: string) => Type.Optional(Type.String({ format: 'date-time', ...(description && { description }) }))
 const Errors = (description: string) => Type.Optional(Type.Array(Type.String(), { description }))
 
-/** The reply of `/v1/run`. */
 const RunList = Type.Object(
   {
     scripts: Type.Array(
@@ -133,7 +130,6 @@ interface RunRoutesOptions {
   readonly scripts: readonly Script[]
   readonly runs: Pick<Runs, 'start' | 'status'>
   readonly schedule: Pick<Schedule, 'next'>
-  /** Throws for requests that are not allowed. */
   readonly protect: (request: FastifyRequest) => void
 }
 

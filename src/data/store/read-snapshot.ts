@@ -6,7 +6,6 @@ import type { EntryNote } from '../routes/schemas.ts'
 import { dayAt, formatLastUpdate, parseDay, parseLastUpdate } from './dates.ts'
 import type { SnapshotFormat } from './fields.ts'
 
-/** A parsed snapshot. */
 export interface LoadedSnapshot<Entry> {
   /** Unix seconds. */
   readonly lastUpdate: number
@@ -97,7 +96,6 @@ interface Elements {
   readonly lastUpdate: number
   readonly sample: boolean
   readonly elements: readonly unknown[]
-  /** Index of the first entry. */
   readonly first: number
 }
 

@@ -61,7 +61,6 @@ export function findLoss(
   }
 }
 
-/** The words of a text, with a space around each. */
 const wordsOf = (text: string): string => ` ${text} `.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')
 
 /** Whether a page has the artist and title of at least half of the entries, each in one line of whatever form. */
@@ -129,7 +128,6 @@ function findOrigin(key: string, entries: readonly Comeback[], before: View, now
 }
 
 interface JudgeOptions {
-  /** What is stored. */
   readonly stored: Months
   /** The pages that were read, by month. */
   readonly pages: ReadonlyMap<string, MonthNow>

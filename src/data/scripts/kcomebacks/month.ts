@@ -10,7 +10,6 @@ import type { Wiki } from './wiki.ts'
 
 export interface MonthNow {
   readonly entries: readonly Comeback[]
-  /** Number of rows without an entry. */
   readonly rejected: number
   /** Rows and values that could not be parsed, with page and line. */
   readonly reports: readonly string[]
@@ -18,7 +17,6 @@ export interface MonthNow {
   readonly cancelled: readonly Named[]
   /** Whether the page has a table that may have comebacks. */
   readonly hasTable: boolean
-  /** The page. */
   readonly markdown: string
 }
 

@@ -30,7 +30,6 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
   const path = snapshotPath(comebacksDatabase, values, dataDir)
   const stored = await readStored(path, log)
   const states = await readStates(dataDir)
-  /** The entries to publish. */
   const months = new Map(stored.months)
   /** The pages that were read and have changed, newest first. */
   const pages = new Map<string, MonthNow>()
