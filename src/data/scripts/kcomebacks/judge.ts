@@ -97,17 +97,16 @@ function createView(stored: Months) {
 }
 type View = ReturnType<typeof createView>
 
-/** The other month that has most of the rows, and how many. */
-function originOf(rows: readonly string[], index: Index, key: string): readonly [month: string, count: number] {
+/** The month that occurs most often, and how many times. */
+function mostFrequent(months: readonly string[]): readonly [month: string, count: number] {
   const counts = new Map<string, number>()
-  for (const month of rows.flatMap((row) => [...(index.get(row) ?? none)]))
-    if (month !== key) counts.set(month, (counts.get(month) ?? 0) + 1)
+  for (const month of months) counts.set(month, (counts.get(month) ?? 0) + 1)
   return [...counts].reduce((most, one) => (one[1] > most[1] ? one : most), ['', 0])
 }
 
 /**
- * Why the rows of a page must not become those of its month, because they are the rows of another: the other page has them too, or
- * had most of them, and this one has them in place of its own. Rows without a day may be announced in several months.
+ * Why the rows of a page must not become those of its month, because they are the rows of another: the other month had them and its
+ * page still has them, or this page has most of them in place of its own. Rows without a day may be announced in several months.
  * @param page the page of a month, for the message
  */
 function findOrigin(key: string, entries: readonly Comeback[], before: View, now: View, page: (key: string) => string) {
@@ -118,10 +117,11 @@ function findOrigin(key: string, entries: readonly Comeback[], before: View, now
   const objection = (count: number, what: string, isPlausible: boolean): Objection => ({
     ...{ reason: `${count} of the ${rows.length} dated entries of the page ${what}`, isPlausible },
   })
-  const [copy, copied] = originOf(others, now.rows, key)
+  const had = (row: string): string[] => [...(before.rows.get(row) ?? none)]
+  const [copy, copied] = mostFrequent(others.flatMap((row) => had(row).filter((month) => now.rows.get(row)?.has(month))))
   if (copied > minLoss && rows.length - copied < minShare * rows.length)
     return objection(copied, `are also in ${page(copy)}`, false)
-  const [origin, moved] = originOf(others, before.rows, key)
+  const [origin, moved] = mostFrequent(others.flatMap(had))
   const isReplaced = own.size === 0 || 2 * (rows.length - others.length) < own.size
   const isMost = 2 * moved > Math.max(rows.length, datedIn(before.months.get(origin)).length)
   return moved > minLoss && isReplaced && isMost ? objection(moved, `were in ${page(origin)}`, true) : undefined
