@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -756,6 +757,12 @@ describe('the update of the comebacks', () => {
         /"ftp:\/\/example.org" is not a link; it is left out; the link "https:.*" is in a column without links/,
       ),
     ])
+  })
+
+  it('fails, and does not wait, if there is a pipe in place of the snapshot', async () => {
+    execFileSync('mkfifo', [path()])
+    expect(await update()).toBe(1)
+    expect(lastRun()).toMatchObject({ outcome: 'failed', errors: ['kcomebacks.json is not a regular file'] })
   })
 
   it('changes nothing in a dry run', async () => {
