@@ -51,10 +51,11 @@ function registerFilter(
     const { limit, offset, ...values } = request.query
     filter.check?.(values)
     const db = current()
-    const make = () =>
-      limit === undefined || offset === undefined
-        ? wholePage(db, select(db, filter, values))
-        : pageReply(db, { path: request.basePath + path, filter, values, limit, offset })
+    const make = () => {
+      const selection = select(db, filter, values)
+      if (limit === undefined || offset === undefined) return wholePage(db, selection)
+      return pageReply(db, selection, { path: request.basePath + path, values, limit, offset })
+    }
     return sendPrepared(request, reply, db.reply(request.basePath + request.raw.url, make))
   })
   // A page that was requested before; every other request is parsed by the route above.
