@@ -5,10 +5,10 @@ import { Bag, type Named, nameOf } from './compare.ts'
 import type { MonthNow } from './month.ts'
 
 /** Entries by month: `2024-02`. */
-export type Months = ReadonlyMap<string, readonly Comeback[]>
+type Months = ReadonlyMap<string, readonly Comeback[]>
 
 /** Why a page must not replace the stored entries of its month. */
-export interface Objection {
+interface Objection {
   readonly reason: string
   /**
    * Whether the page may be right all the same, and is believed once it was read the same some times. It is not if it has no table,
