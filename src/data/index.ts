@@ -34,7 +34,6 @@ interface DataServiceOptions {
   readonly log: Log
   /** Those in code, without those of the configuration; default: all. */
   readonly databases?: readonly DatabaseDefinition[]
-  /** Default: all. */
   readonly scripts?: readonly Script[]
   /** Returns the current token of the script-run routes; default: that of the configuration. */
   readonly runToken?: () => string | undefined
@@ -67,7 +66,6 @@ export async function createDataService(options: DataServiceOptions) {
     ...{ store, databases, clock, runs, schedule, scripts },
     // OpenAPI tags. Several databases may share one, which is described by the first.
     tags: [...new Map(databases.toReversed().map(({ tag }) => [tag.name, tag])).values()].reverse(),
-    /** Throws for requests that must not use the script-run routes. */
     protect: createProtection(host, runToken),
     /** Stops the schedule and the runs, then the databases. */
     async close() {

@@ -116,13 +116,19 @@ export function readFileUpToSync(path: string, maxBytes: number, pipeWaitMs = ma
 
 /**
  * Reads a text file of limited size; undefined if it does not exist.
- * @throws FileSizeError, or Error of the system if it cannot be read for another reason
+ * @throws FileSizeError, or Error if it is not a regular file or cannot be read for another reason
  */
-export const readTextIfExists = (path: string, maxBytes: number): Promise<string | undefined> =>
-  readFileUpTo(path, maxBytes).then(String, (error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
+export async function readTextIfExists(path: string, maxBytes: number): Promise<string | undefined> {
+  try {
+    const stats = await stat(path)
+    // To open a pipe would wait for its other end, possibly for ever. Reading a folder fails.
+    if (!stats.isFile() && !stats.isDirectory()) throw new Error(`${basename(path)} is not a regular file`)
+    return String(await readFileUpTo(path, maxBytes))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
-  })
+  }
+}
 
 /** Identifies the version of a file without its content: changes if it is written or replaced, or its permissions change. */
 export const fileVersion = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>

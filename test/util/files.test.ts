@@ -61,3 +61,10 @@ it('the text of a file that does not exist is undefined, but not that of a large
   expect(await readTextIfExists(path, 3)).toBe('äb')
   await expect(readTextIfExists(path, 2)).rejects.toThrow(FileSizeError)
 })
+
+it('does not wait for the other end of a pipe in place of a text file', async () => {
+  const path = join(folder, 'pipe')
+  execFileSync('mkfifo', [path])
+  await expect(readTextIfExists(path, 3)).rejects.toThrow('pipe is not a regular file')
+  await expect(readTextIfExists(folder, 100_000)).rejects.toMatchObject({ code: 'EISDIR' })
+})

@@ -3,7 +3,6 @@ import { TreeReader } from '../../settings/tree-reader.ts'
 import { isMap, type Tree } from '../../util/yaml.ts'
 import { fieldKinds } from '../store/fields.ts'
 
-/** The kinds of fields that a declared database may have. */
 export const declaredKinds = ['text', 'values', 'date', 'number', 'boolean', 'link'] as const
 type DeclaredKind = (typeof declaredKinds)[number]
 
@@ -12,19 +11,15 @@ export interface DeclaredField {
   readonly description?: string
   readonly required: boolean
   readonly default?: unknown
-  /** Whether entries can be filtered by it. */
   readonly filter: boolean
-  /** Whether its distinct values are listed. */
   readonly list: boolean
 }
 
-/** A database of the config file. */
 export interface DatabaseDeclaration {
   readonly name: string
   /** File or URL of its snapshot. */
   readonly place: string
   readonly description: string
-  /** OpenAPI tag. */
   readonly tag: string
   /** Fields to sort by; with a leading `-`, in descending order. */
   readonly order: readonly string[]

@@ -99,7 +99,6 @@ const orderParameter: Parameter<string> = {
   schema: Type.String({ enum: ['asc', 'desc'], description: 'Direction of `sort`; desc reverses it', examples: ['asc'] }),
 }
 
-/** Several filters at once, in any order. */
 function searchOf(
   fields: DatabaseDeclaration['fields'],
   routes: ReadonlyMap<string, FilterRoute>,
@@ -131,7 +130,6 @@ function searchOf(
   }
 }
 
-/** The definition of a database of the config file. */
 export function defineDatabase(declaration: DatabaseDeclaration): DatabaseDefinition<Entry> {
   const { name, place, fields, order, visible, tag, description } = declaration
   const named = Object.entries(fields)

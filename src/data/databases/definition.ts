@@ -16,12 +16,10 @@ export interface ReplyRoute extends RouteDocs {
   make(db: Database, today: number): PreparedReply
 }
 
-/** A route that lists the distinct values of a field. */
 export interface ListRoute {
   readonly path: string
   readonly summary: string
   readonly field: string
-  /** What the values are, in the plural. */
   readonly what?: string
 }
 
@@ -43,7 +41,6 @@ export interface DatabaseDefinition<Entry extends object = object> extends Conte
   /** Whether its snapshot may also be a plain list of entries, or have them in `entries`. */
   readonly isPlain?: true
   readonly format: SnapshotFormat<Entry>
-  /** OpenAPI tag of its routes. */
   readonly tag: { readonly name: string; readonly description: string }
   readonly filters: readonly FilterRoute[]
   readonly lists: readonly ListRoute[]

@@ -4,7 +4,6 @@ import { Type } from '../../util/schema.ts'
 import { type Database, fold, type Selection } from '../store/database.ts'
 import { parseDay } from '../store/dates.ts'
 
-/** The values of the parameters of a filter. */
 export type Values = Readonly<Record<string, unknown>>
 
 /** Whether the entry with an id is selected. */
@@ -20,7 +19,6 @@ export interface Filter {
   compare?(db: Database, values: Values): ((a: number, b: number) => number) | undefined
 }
 
-/** The entries that match a filter. */
 export function select(db: Database, filter: Pick<Filter, 'matches' | 'compare'>, values: Values): Selection {
   const found = db.all.filter(filter.matches(db, values))
   const compare = filter.compare?.(db, values)
@@ -44,10 +42,8 @@ export interface FilterRoute extends RouteDocs {
 /** How texts are compared, for OpenAPI. */
 export const anyCase = 'Case-insensitive; spaces are significant.'
 
-/** Every entry. */
 export const everything: Filter = { parameters: {}, matches: () => () => true }
 
-/** A filter by one text. */
 const byText = (name: string, parameter: Parameter<string>, matches: (db: Database, text: string) => Matches): Filter => ({
   parameters: { [name]: parameter },
   matches: (db, values) => matches(db, String(values[name])),

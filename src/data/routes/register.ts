@@ -24,7 +24,6 @@ const noHeaders = Object.freeze({})
 /** A prepared reply without headers that change per request. */
 const unchanging = (prepared: PreparedReply | undefined) => prepared && { prepared, volatile: noHeaders }
 
-/** Where the routes of a database are registered. */
 interface DatabaseRoutes {
   readonly app: FastifyInstance
   /** See {@link Store.current}. */
@@ -52,17 +51,17 @@ function registerFilter(
     const { limit, offset, ...values } = request.query
     filter.check?.(values)
     const db = current()
-    const make = () =>
-      limit === undefined || offset === undefined
-        ? wholePage(db, select(db, filter, values))
-        : pageReply(db, { path: request.basePath + path, filter, values, limit, offset })
+    const make = () => {
+      const selection = select(db, filter, values)
+      if (limit === undefined || offset === undefined) return wholePage(db, selection)
+      return pageReply(db, selection, { path: request.basePath + path, values, limit, offset })
+    }
     return sendPrepared(request, reply, db.reply(request.basePath + request.raw.url, make))
   })
   // A page that was requested before; every other request is parsed by the route above.
   app.direct.add(path, { pattern: path, reply: (url, basePath) => unchanging(current().replies.get(basePath + url)) })
 }
 
-/** Registers a route without parameters. */
 function registerReply(
   { app, current, definition, clock }: DatabaseRoutes,
   { path: below, summary, description, schema, headers = lastModified, isDaily, make }: ReplyRoute,

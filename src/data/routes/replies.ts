@@ -1,6 +1,6 @@
 import { jsonType, type PreparedReply, prepare, prepareJson } from '../../http/replies/reply.ts'
 import type { Database, Selection } from '../store/database.ts'
-import { type Filter, select, type Values } from './filter.ts'
+import type { Values } from './filter.ts'
 
 /** Maximum length of the `Link` header, in characters: some proxies limit all headers to 8 KiB. */
 const maxLink = 7 * 1024
@@ -30,7 +30,6 @@ function pageLinks(path: string, given: Readonly<Record<string, string>>, total:
 
 const counted = (total: number) => ({ 'x-total-count': String(total) })
 
-/** The date of the content as a Last-Modified header. */
 const lastModified = ({ modified }: Database) => ({ 'last-modified': new Date(modified * 1000).toUTCString() })
 
 /** A page of all entries of a selection, for routes without paging. */
@@ -48,23 +47,18 @@ export function valueList(db: Database, field: string): PreparedReply {
   return valueReply(db, { results, total_results: results.length })
 }
 
-/** The values of a filter as given. */
-const givenOf = (values: Values): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])))
-
 interface PageRequest {
   /** With the base path. */
   readonly path: string
-  readonly filter: Pick<Filter, 'matches' | 'compare'>
   readonly values: Values
   readonly limit: number
   readonly offset: number
 }
 
-/** A reply with a page. */
-export function pageReply(db: Database, { path, filter, values, limit, offset }: PageRequest): PreparedReply {
-  const given = givenOf(values)
-  const selection = select(db, filter, values)
-  const headers = { ...counted(selection.length), ...pageLinks(path, given, selection.length, limit, offset) }
-  return prepare(db.page(selection, offset, limit), jsonType, { ...lastModified(db), ...headers })
+/** A page of a selection, with links to others that have the same values. */
+export function pageReply(db: Database, selection: Selection, { path, values, limit, offset }: PageRequest): PreparedReply {
+  const given = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as const]))
+  const links = pageLinks(path, Object.fromEntries(given), selection.length, limit, offset)
+  const headers = { ...lastModified(db), ...counted(selection.length), ...links }
+  return prepare(db.page(selection, offset, limit), jsonType, headers)
 }

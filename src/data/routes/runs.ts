@@ -15,7 +15,6 @@ export const runPath = '/v1/run'
 const ScriptReply = Type.Object({ status: Type.String() }, { title: 'Script status' })
 const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds after which the script may run again' } }
 
-/** A reply about the script itself. */
 const scriptReply = (description: string, status: string, headers?: object) => ({
   description,
   ...(headers && { headers }),
@@ -28,7 +27,6 @@ const withProblem = (status: number, reply: ReturnType<typeof scriptReply>) => (
   content: { ...reply.content, ...problems(status)[status]?.content },
 })
 
-/** The replies of the route that starts a script. */
 const scriptReplies = {
   ...problems(400, 401, 403),
   200: scriptReply('The script has started, or is already running', 'udating...'),
@@ -40,7 +38,6 @@ const scriptReplies = {
 const Time = (description?: string) => Type.Optional(Type.String({ format: 'date-time', ...(description && { description }) }))
 const Errors = (description: string) => Type.Optional(Type.Array(Type.String(), { description }))
 
-/** The reply of `/v1/run`. */
 const RunList = Type.Object(
   {
     scripts: Type.Array(
@@ -93,47 +90,38 @@ const RunList = Type.Object(
   },
 )
 
-const endedReply = (last: RunRecord) => ({
-  last_end: last.ended,
-  duration: last.duration,
-  trigger: last.trigger,
-  outcome: last.outcome,
-  counts: last.counts,
-  ...(last.errors.length > 0 && { error: last.errors[0], errors: last.errors }),
-  ...(last.retryAt !== undefined && { retry_at: last.retryAt }),
-})
-
 const interruption = 'interrupted: the process ended during the run; published data is complete'
 
-/** A script in the reply of `/v1/run`. @param nextRun Unix milliseconds */
-function toScriptRun(
-  { script, route, state, missing, started, last, lastSuccess, own }: ScriptStatus,
-  nextRun: number | undefined,
-) {
-  const isInterrupted = started !== undefined && state !== 'running'
-  const lastStart = (started ?? last)?.started
-  return {
-    script,
-    path: route,
-    state,
-    missing,
-    ...(nextRun !== undefined && { next_run: new Date(nextRun).toISOString() }),
-    ...(lastSuccess !== undefined && { last_success: lastSuccess }),
-    ...(own?.authorisationExpires !== undefined && { authorisation_expires: new Date(own.authorisationExpires).toISOString() }),
-    ...(own !== undefined && own.setAside.length > 0 && { set_aside: firstErrors(own.setAside) }),
-    ...(lastStart !== undefined && { last_start: lastStart }),
-    // The end and the counts of an interrupted run are unknown.
-    ...(isInterrupted
-      ? { trigger: started.trigger, outcome: 'failed', error: interruption, errors: [interruption] }
-      : last && endedReply(last)),
-  }
+/** What is known of the last run. The end and the counts of an interrupted one are unknown. */
+function lastRunOf({ state, started, last }: ScriptStatus) {
+  if (started !== undefined && state !== 'running')
+    return { trigger: started.trigger, outcome: 'failed', error: interruption, errors: [interruption] }
+  if (last === undefined) return {}
+  const { ended: last_end, duration, trigger, outcome, counts, errors, retryAt: retry_at } = last
+  const failures = errors.length > 0 ? { error: errors[0], errors } : {}
+  return { last_end, duration, trigger, outcome, counts, ...failures, retry_at }
 }
+
+const isoOf = (time: number | undefined) => (time === undefined ? undefined : new Date(time).toISOString())
+
+/** A script in the reply of `/v1/run`; JSON has no field that is undefined. @param nextRun Unix milliseconds */
+const toScriptRun = (status: ScriptStatus, nextRun: number | undefined) => ({
+  script: status.script,
+  path: status.route,
+  state: status.state,
+  missing: status.missing,
+  next_run: isoOf(nextRun),
+  last_success: status.lastSuccess,
+  authorisation_expires: isoOf(status.own?.authorisationExpires),
+  set_aside: status.own?.setAside.length ? firstErrors(status.own.setAside) : undefined,
+  last_start: (status.started ?? status.last)?.started,
+  ...lastRunOf(status),
+})
 
 interface RunRoutesOptions {
   readonly scripts: readonly Script[]
   readonly runs: Pick<Runs, 'start' | 'status'>
   readonly schedule: Pick<Schedule, 'next'>
-  /** Throws for requests that are not allowed. */
   readonly protect: (request: FastifyRequest) => void
 }
 

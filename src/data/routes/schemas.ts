@@ -4,7 +4,6 @@ import { type Static, type TSchema, Type } from '../../util/schema.ts'
 
 const firstExample = (schema: TSchema): unknown => (schema as { readonly examples?: readonly unknown[] }).examples?.[0]
 
-/** The envelope of a page of entries. */
 export const pageOf = (entry: TSchema, title: string) =>
   Type.Object(
     {

@@ -30,7 +30,6 @@ export interface RunRequest extends Omit<RunContext, 'counts' | 'confirm'> {
   readonly due?: number | undefined
 }
 
-/** A run in progress. */
 export interface Run {
   readonly begun: StartedRun
   /** Never rejects. */

@@ -8,7 +8,6 @@ import { readStateFile } from '../scripts/state-file.ts'
 import { lockPath } from './lock.ts'
 
 const triggers = ['request', 'schedule', 'catch-up', 'command'] as const
-/** What started a run. */
 export type Trigger = (typeof triggers)[number]
 
 const start = { script: Type.String(), trigger: Type.Enum(triggers), started: Type.String() }
@@ -31,7 +30,6 @@ export const RunRecord = Type.Object({
 })
 export type RunRecord = Static<typeof RunRecord>
 
-/** Whether a run has ended. */
 export const isEnded = (run: StartedRun | RunRecord): run is RunRecord => 'ended' in run
 
 /** Whether a run published its results. */

@@ -19,7 +19,6 @@ export type StartReply =
 
 export interface ScriptStatus extends Pick<RecordedState, 'last' | 'own'> {
   readonly script: string
-  /** Route that starts it. */
   readonly route: string
   readonly state: 'idle' | 'running' | 'succeeded' | 'failed'
   /** The run in progress, if it is known; else a later run than `last` whose process was killed. */
@@ -41,7 +40,6 @@ interface RunsOptions extends ScriptsOptions, Pick<RunRequest, 'clock' | 'shared
 
 export type Runs = ReturnType<typeof createRuns>
 
-/** The later one of two runs that have ended. */
 const later = (a: RunRecord | undefined, b: RunRecord | undefined): RunRecord | undefined =>
   a === undefined || (b !== undefined && b.ended > a.ended) ? b : a
 
@@ -49,7 +47,6 @@ const later = (a: RunRecord | undefined, b: RunRecord | undefined): RunRecord | 
 export function createRuns(options: RunsOptions) {
   const { scripts, values, dataDir, pauseMs, clock, log, onEnd, sharedLocks } = options
   const stop = new AbortController()
-  /** The runs of this process. */
   const running = new Map<string, Run & { readonly over: Promise<void> }>()
   const starting = new Map<string, Promise<StartReply>>()
   /** As of the last refresh. */

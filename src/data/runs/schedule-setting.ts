@@ -13,7 +13,6 @@ const isCron = (given: string): boolean => {
   }
 }
 
-/** @param scripts the names of all scripts */
 export const schedule = (scripts: readonly string[]): Kind<Schedule> => ({
   example: 'off',
   expected: `"off", one cron expression for all scripts, or "<script>=<cron expression or off>" separated by ";" (scripts: ${scripts.join(', ')})`,

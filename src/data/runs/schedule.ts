@@ -11,7 +11,6 @@ import type { ScriptsOptions } from './script-states.ts'
 
 interface ScheduleOptions extends ScriptsOptions {
   readonly runs: Pick<Runs, 'start' | 'status'>
-  /** UPDATE_SCHEDULE. */
   readonly schedule: CronSettings | undefined
   readonly clock: Clock
   readonly store: Pick<Store, 'lastUpdate'>

@@ -18,7 +18,6 @@ export interface RecordedState {
   readonly isRunning: boolean
   /** A run in progress, or one whose process was killed. */
   readonly started?: StartedRun | undefined
-  /** The last run that has ended. */
   readonly last?: RunRecord | undefined
   /** ISO 8601. */
   readonly lastSuccess?: string | undefined

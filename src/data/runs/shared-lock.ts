@@ -4,7 +4,6 @@ import type { SharedLock as Lock } from '../../util/part-metrics.ts'
 export interface SharedLocks {
   /** Takes a lock; undefined if another replica holds it. Rejects if that is unknown. */
   take(name: string): Promise<SharedLock | undefined>
-  /** The value stored with the lock. */
   value(name: string): Promise<string | undefined>
 }
 

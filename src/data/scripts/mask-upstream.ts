@@ -2,7 +2,6 @@ import { createMask, hidden, type Mask } from '../../secrets/mask.ts'
 import { secretsOf } from '../../secrets/secrets-of.ts'
 import { type ScriptSettings, scriptSettingTable } from './script.ts'
 
-/** Parameters whose values are secret. */
 const names = ['api_?key', 'api_sig', 'sk', '(?:[a-z]+_)?token', '(?:[a-z]+_)?secret', 'password'].join('|')
 /** The same in a request, where `code` is an authorisation code and not an error code. */
 const isSecretName = new RegExp(`^(?:${names}|code|authorization)$`, 'i')

@@ -38,7 +38,6 @@ export function readRateLimit(status: number, headers: Headers, wall: number) {
   const afterMs = readRetryAfter(headers, wall)
   const isExceeded = status === 429 || (status === 403 && (isUsedUp || afterMs !== undefined))
   return {
-    /** The request was refused because of the limit. */
     isExceeded,
     /** Milliseconds until the limit is reset, if no request remains; undefined if some remain or the time is unknown. */
     resetMs,

@@ -42,7 +42,6 @@ export const noProgress: Progress = { total() {}, step() {}, wait() {} }
 export type ScriptSettings = DataSettings & SliceOf<typeof updateScripts>
 export type ScriptSettingName = keyof ScriptSettings
 
-/** The descriptions of these settings. */
 export const scriptSettingTable = { ...data, ...updateScripts }
 
 export const scriptSettings = (config: {
@@ -74,7 +73,6 @@ export interface RunContext {
   readonly confirm?: (() => Promise<void>) | undefined
 }
 
-/** State of a script between its runs. */
 export interface ScriptState {
   /** Items that it retries less often because they keep failing, one sentence each. */
   readonly setAside: readonly string[]
@@ -85,9 +83,7 @@ export interface ScriptState {
 /** One update script. The run routes, schedule, metrics and commands are created from the list of scripts. */
 export interface Script {
   readonly name: string
-  /** Path of the route that starts it. */
   readonly route: string
-  /** Summary of the route, for OpenAPI. */
   readonly summary: string
   /** Unit of its progress: `months`. */
   readonly parts: string

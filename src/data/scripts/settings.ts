@@ -3,11 +3,9 @@ import { setting } from '../../settings/setting.ts'
 
 const plain = (env: string, meaning: string) => setting({ env, kind: text, meaning })
 const secret = (env: string, meaning: string) => setting({ env, kind: text, secret: true, meaning })
-/** The base URL of an upstream. */
 const upstream = (env: string, url: string, service: string) =>
   setting({ env, kind: baseUrl('https:', 'http:'), default: url, meaning: `base URL of ${service}` })
 
-/** Settings of the update scripts. */
 export const updateScripts = {
   projectsConfig: setting({
     env: 'PROJECTS_CONFIG',

@@ -1,4 +1,3 @@
-/** `reauthorise`: the user has to authorise access again. */
 export type UpstreamFailure =
   | ('aborted' | 'malformed' | 'network' | 'rate_limited' | 'reauthorise')
   | ('redirect' | 'status' | 'timeout' | 'too_large')

@@ -15,21 +15,17 @@ const maxRetryPauseMs = 30_000
 export type UpstreamContext = Pick<RunContext, 'signal' | 'clock'> & Partial<Pick<RunContext, 'log' | 'progress'>>
 
 export interface UpstreamOptions {
-  /** For messages: `Reddit`. */
   readonly name: string
   /** May have a path, to which those of requests are appended. */
   readonly baseUrl: string
-  /** Sent with each request. */
   readonly headers?: Readonly<Record<string, string>>
   /** Milliseconds for one attempt, from the first byte sent to the last received. */
   readonly timeout?: number
-  /** Maximum size of a body, bytes. */
   readonly maxBytes?: number
   /** Redirects that are followed, within the same origin only. */
   readonly maxRedirects?: number
   /** Retries after a 5xx, a connection error or a timeout. */
   readonly retries?: number
-  /** Milliseconds before the first retry, doubled each time. */
   readonly retryPauseMs?: number
   /** Maximum wait for a rate limit, milliseconds; a longer one is a `rate_limited` error. */
   readonly maxWait?: number
@@ -45,7 +41,6 @@ export interface UpstreamRequest {
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent as `application/x-www-form-urlencoded`. */
   readonly form?: Readonly<Record<string, string>>
 }
 
@@ -95,7 +90,6 @@ export function createUpstream({ signal, clock, log, progress }: UpstreamContext
     return withJitter(backoffMs(failures, { firstMs: retryPauseMs, maxMs: maxRetryPauseMs }), 0.5, Math.random)
   }
 
-  /** The error of a request without a reply. */
   function toUpstreamError({ kind, code, message, cause }: HttpError, place: string): UpstreamError {
     if (kind === 'aborted') return aborted()
     if (kind === 'redirect') return new UpstreamError(kind, `${place}: ${message}`)
@@ -137,7 +131,6 @@ export function createUpstream({ signal, clock, log, progress }: UpstreamContext
     if (json === undefined && reply.body.length > 0)
       throw new UpstreamError('malformed', `${place} returned a reply that is not valid JSON`, { status })
     return {
-      /** 200 to 299, or 304. */
       status,
       headers: reply.headers,
       /** The parsed body; undefined if the reply has none (204, 304). Untrusted. */

@@ -17,7 +17,6 @@ interface SnapshotWrite extends Pick<RunContext, 'values' | 'dryRun' | 'log' | '
   readonly entries: readonly object[]
   /** `last_update` of the snapshot, Unix milliseconds: the time up to which its entries are known to be current. */
   readonly wall: number
-  /** Publish it even if it looks broken. */
   readonly force: boolean
 }
 

@@ -30,7 +30,6 @@ export function fold(text: string): string {
   return /[\u0300-\uffff]/.test(lower) ? lower.normalize('NFC') : lower
 }
 
-/** The values of a field: of an object, its keys. */
 function valuesOf(value: unknown): readonly string[] {
   if (Array.isArray(value)) return value
   if (value === null) return []
@@ -44,7 +43,6 @@ export class Database<Entry extends object = object> {
   readonly modified: number
   /** Every visible entry. */
   readonly entries: readonly Entry[]
-  /** Their ids. */
   readonly all: Selection
   /** Cached replies, by base path and URL; dropped with the snapshot. */
   readonly replies = new LRUCache<string, PreparedReply>({

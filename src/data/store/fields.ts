@@ -12,7 +12,6 @@ interface FieldSchema {
   readonly minimum?: number
 }
 
-/** What the values of a field are. */
 interface FieldKind {
   readonly schema: FieldSchema
   /** Served if an entry has neither the field nor a default. */
@@ -54,7 +53,6 @@ function checkOf({ type, nullable, items, additionalProperties, minimum }: Field
   }
 }
 
-/** The schema for OpenAPI. */
 const documented = ({ nullable, ...schema }: FieldSchema) => (nullable ? { anyOf: [schema, { type: 'null' }] } : schema)
 
 /** A list or an object without its nulls. */
@@ -98,7 +96,6 @@ export const fieldKinds = {
   links: { schema: { type: 'object', additionalProperties: { type: 'string' } }, missing: {}, read: withoutNulls },
 } as const satisfies Readonly<Record<string, FieldKind>>
 
-/** One field of the entries of a database. */
 export interface Field {
   readonly kind: keyof typeof fieldKinds
   readonly description?: string
@@ -128,7 +125,6 @@ const own = (element: Readonly<Record<string, unknown>>, name: string): unknown 
 /** Format of the entries of a database, in a snapshot and as served. */
 export type SnapshotFormat<Entry> = ReturnType<typeof createFormat<Entry>>
 
-/** Creates the format of entries with these fields. */
 export function createFormat<Entry>({ fields, title, example, ignored = [], warning }: FormatOptions<Entry>) {
   const list = Object.entries(fields).map(([name, field]) => {
     const type: FieldKind = fieldKinds[field.kind]
@@ -140,7 +136,6 @@ export function createFormat<Entry>({ fields, title, example, ignored = [], warn
     { ...documented(schema), ...(description && { description }) },
   ])
   return {
-    /** Schema of an entry as served. */
     schema: {
       type: 'object',
       required: Object.keys(fields),

@@ -3,10 +3,9 @@ import { isRecord, valueAt } from '../../util/is-record.ts'
 import { NestingError, parseJson } from '../../util/json.ts'
 import { createPauses } from '../../util/pauses.ts'
 import type { EntryNote } from '../routes/schemas.ts'
-import { dayAt, parseDay, parseLastUpdate } from './dates.ts'
+import { dayAt, formatLastUpdate, parseDay, parseLastUpdate } from './dates.ts'
 import type { SnapshotFormat } from './fields.ts'
 
-/** A parsed snapshot. */
 export interface LoadedSnapshot<Entry> {
   /** Unix seconds. */
   readonly lastUpdate: number
@@ -85,8 +84,10 @@ const isIsoTime = (text: string): boolean =>
 /** In Unix seconds. @param isPlain whether it may also be an ISO 8601 time */
 function readLastUpdate(given: unknown, isPlain: boolean): number {
   const text = typeof given === 'string' ? given : ''
-  const time = parseLastUpdate(text) ?? (isPlain && isIsoTime(text) ? Math.floor(Date.parse(text) / 1000) : Number.NaN)
-  if (!Number.isNaN(time)) return time
+  const iso = isPlain && isIsoTime(text) ? Math.floor(Date.parse(text) / 1000) : Number.NaN
+  // In UTC, a time may be in another year, which may not have four digits.
+  const time = parseLastUpdate(text) ?? (Number.isNaN(iso) ? undefined : parseLastUpdate(formatLastUpdate(iso)))
+  if (time !== undefined) return time
   if (isPlain) throw new SnapshotError('its last_update is not a time such as 2026-11-22T10:00:00Z')
   throw new SnapshotError('its first element is not {"last_update": "YYYY-MM-DD HH:MM:SS UTC"}')
 }
@@ -95,7 +96,6 @@ interface Elements {
   readonly lastUpdate: number
   readonly sample: boolean
   readonly elements: readonly unknown[]
-  /** Index of the first entry. */
   readonly first: number
 }
 

@@ -16,7 +16,6 @@ interface SnapshotLoaderOptions {
   readonly log: Log
 }
 
-/** What is served. */
 interface Loaded {
   readonly db: Database
   /** When loading began, Unix milliseconds. */

@@ -16,7 +16,6 @@ const maxHeadBytes = 64 * 1024
 interface UrlOriginOptions extends Partial<Pick<HttpClientOptions, 'timeoutMs' | 'maxBytes'>> {
   readonly database: string
   readonly url: string
-  /** Milliseconds between two requests. */
   readonly interval: number
   /** Folder for a copy of the last valid snapshot. */
   readonly cacheDir: string
@@ -98,7 +97,6 @@ async function assertOwn(folder: string): Promise<void> {
   if (process.getuid !== undefined && uid !== process.getuid()) throw new Error('it belongs to another user')
 }
 
-/** Error codes for certificates of a private authority. */
 const untrustedCodes = [
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',

@@ -173,6 +173,8 @@ describe('a plain list', () => {
     '2024-02-30T04:05Z',
     5,
     null,
+    '9999-12-31T23:59:59-23:59',
+    '0001-01-01T00:00:00+23:59',
   ])('has no time %j', async (last_update) => {
     await expect(read({ last_update, entries: [] })).rejects.toThrow(
       new SnapshotError('its last_update is not a time such as 2026-11-22T10:00:00Z'),

@@ -1,6 +1,5 @@
 import { type Month, monthKey } from './moment.ts'
 
-/** A month that has a page in the wiki. */
 export interface ArchivedMonth extends Month {
   /** `2024-02` */
   readonly key: string

@@ -2,12 +2,10 @@ import { decode } from 'html-entities'
 import { Parser } from 'htmlparser2'
 import { markdownWiki } from 'snudown-js'
 
-/** The content of a table cell, without markup. */
 export interface Cell {
   readonly text: string
   /** Targets of its links, as written except for entities and percent-encoding. */
   readonly links: readonly string[]
-  /** Whether all of its text is struck out. */
   readonly isStruck?: true
 }
 

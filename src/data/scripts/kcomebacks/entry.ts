@@ -5,14 +5,9 @@ import type { Named } from './compare.ts'
 import { type Above, clip, isVagueDay, type Month, monthKey, nothingAbove, readMoment, readTime } from './moment.ts'
 
 /** Index of each column in a table; undefined if the table does not have it. */
-export interface Columns {
+export interface Columns extends Readonly<Record<'time' | 'title' | 'type' | 'track' | 'streaming', number | undefined>> {
   readonly day: number
-  readonly time: number | undefined
   readonly artist: number
-  readonly title: number | undefined
-  readonly type: number | undefined
-  readonly track: number | undefined
-  readonly streaming: number | undefined
   readonly count: number
 }
 

@@ -1,4 +1,3 @@
-/** The month of a page. */
 export interface Month {
   readonly year: number
   /** 1 to 12. */
@@ -56,7 +55,6 @@ export function readTime(text: string): string | undefined {
   return hours <= 23 && minutes <= 59 ? `${String(hours).padStart(2, '0')}:${String(minutes).padStart(2, '0')}` : undefined
 }
 
-/** Whether a text means that the time is not known yet. */
 const isUnknownTime = (time: string): boolean => /^(?:\?+|tb[acd]|-+|--:--)$/i.test(time)
 
 export const clip = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}...` : text)

@@ -4,12 +4,9 @@ import { type Columns, readRow } from './entry.ts'
 import { type Month, nothingAbove } from './moment.ts'
 import { readTables } from './tables.ts'
 
-/** A row without an entry. */
 interface RowReport {
-  /** Line of the page, from 1. */
   readonly line: number
   readonly reason: string
-  /** The entry that is struck out. */
   readonly cancelled?: Named
 }
 
@@ -48,7 +45,6 @@ export function readMonthPage(markdown: string, month: Month) {
   const notes: RowReport[] = []
   /** Rows that could not be parsed. Every row of the page is in one of these lists. */
   const reports: RowReport[] = page.stray.map((line) => ({ line, reason: 'it is not in a valid table' }))
-  /** Whether there is a table that may have comebacks. */
   let hasTable = false
   for (const { heading, columns: names, rows } of page.tables) {
     const columns = readColumns(names)

@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Comeback, comebacksDatabase } from '../../databases/kcomebacks.ts'
+import { comebacksDatabase } from '../../databases/kcomebacks.ts'
 import type { RunContext, RunResult } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
 import { weeklyMs } from '../waits.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { type ArchivedMonth, archivePage, readArchive } from './archive.ts'
-import { compare, nameOf } from './compare.ts'
-import { type MonthNow, type Objection, objectionTo, readMonth } from './month.ts'
-import { digestOf, type MonthState, readStates, readStored, writeStates } from './stored.ts'
+import { compare } from './compare.ts'
+import { judge } from './judge.ts'
+import { type MonthNow, readMonth } from './month.ts'
+import { digestOf, readStates, readStored, writeStates } from './stored.ts'
 import { openWiki } from './wiki.ts'
 
 /** After this many consecutive transient failures, older months are not read and keep their stored entries. */
@@ -19,14 +20,8 @@ function previousMonth(wall: number): string {
   return new Date(Date.UTC(korea.getUTCFullYear(), korea.getUTCMonth() - 1, 1)).toISOString().slice(0, 7)
 }
 
-/** A page that has lost entries is believed if it was read the same so many times in a row. */
+/** A page with an objection is believed if it was read the same so many times in a row. */
 const believedTimes = 3
-
-type Months = ReadonlyMap<string, readonly Comeback[]>
-
-/** Names of the entries of all months but one. */
-const namesElsewhere = (key: string, months: Months): ReadonlySet<string> =>
-  new Set([...months].flatMap(([other, entries]) => (other === key ? [] : entries.map(nameOf))))
 
 /** Music comebacks from the wiki of r/kpop. Rows that cannot be parsed are reported and do not fail the run. */
 export async function runKcomebacks(context: RunContext): Promise<RunResult> {
@@ -35,8 +30,9 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
   const path = snapshotPath(comebacksDatabase, values, dataDir)
   const stored = await readStored(path, log)
   const states = await readStates(dataDir)
-  /** The entries to publish, and those of the pages as they are now, accepted or not. */
-  const [months, current] = [new Map(stored.months), new Map(stored.months)]
+  const months = new Map(stored.months)
+  /** The pages that were read and have changed, newest first. */
+  const pages = new Map<string, MonthNow>()
   const failures: string[] = []
   const reports: string[] = []
   let limited: UpstreamError | undefined
@@ -54,7 +50,6 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
   const lost = [...stored.months].filter(([key]) => /^\d{4}-\d\d$/.test(key) && key >= fresh && !listed.has(key))
   for (const [key, { length }] of lost) fail(`${archivePage} does not link to ${key}; its stored entries (${length}) are kept`)
   const entriesOf = (key: string) => stored.months.get(key) ?? []
-  const namesBefore = new Set([...stored.months.values()].flat().map(nameOf))
   const kept = (key: string) => `its stored entries (${entriesOf(key).length}) are kept`
   /** The stored state of a past month; undefined if it does not belong to the stored entries. */
   const stateOf = (key: string) => {
@@ -69,26 +64,11 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
   const due = archive.months.filter(isDue)
   progress.total(due.length)
   let [inARow, unread, freshRead] = [0, 0, false]
-  const accept = (key: string, now: MonthNow) => {
-    const { added, changed, unchanged } = compare(entriesOf(key), now.entries)
-    counts.read += now.entries.length + now.rejected
-    counts.rejected += now.rejected
-    counts.added += added
-    counts.changed += changed
-    counts.unchanged += unchanged
-    reports.push(...now.reports)
-    months.set(key, now.entries)
-    states.set(key, now.state)
-    freshRead ||= key >= fresh
+  /** Counts the rows of a page. @param sign -1: they count no longer, because it is refused */
+  const count = (key: string, { entries, rejected }: MonthNow, sign: 1 | -1) => {
+    const compared = { read: entries.length + rejected, rejected, ...compare(entriesOf(key), entries) }
+    for (const name of ['read', 'rejected', 'added', 'changed', 'unchanged'] as const) counts[name] += sign * compared[name]
   }
-  /** Accepts a page unless it has lost entries. @returns why it has not accepted it */
-  const judge = (key: string, now: MonthNow): Objection | undefined => {
-    const objection = objectionTo(now, entriesOf(key), namesElsewhere(key, current), namesBefore)
-    if (objection === undefined) accept(key, now)
-    return objection
-  }
-  /** The pages that have lost entries, which may have moved to a month that is read later. */
-  const doubtful: { readonly month: ArchivedMonth; readonly now: MonthNow }[] = []
   // Newest first: they matter most if the run is cut short.
   for (const month of due.toReversed()) {
     signal.throwIfAborted()
@@ -100,11 +80,12 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
       if (skip !== undefined) throw skip
       const now = await readMonth(wiki, month, state, context)
       inARow = 0
-      if (now === 'unchanged') {
-        if (state !== undefined) states.set(key, { ...state, read: clock.wall() })
-      } else {
-        current.set(key, now.entries)
-        if (judge(key, now) !== undefined) doubtful.push({ month, now })
+      if (now !== 'unchanged') {
+        pages.set(key, now)
+        count(key, now, 1)
+      } else if (state !== undefined) {
+        const { refused: _, ...accepted } = state
+        states.set(key, { ...accepted, read: clock.wall() })
       }
     } catch (error) {
       signal.throwIfAborted()
@@ -117,28 +98,37 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
     progress.step(key)
   }
 
-  // Once all pages are read, because entries may have moved to a month that was read later.
-  const lossy = doubtful.flatMap(({ month, now }) => {
-    const objection = judge(month.key, now)
-    return objection === undefined ? [] : [{ month, now, objection }]
+  const timesRefused = (key: string, { state: { digest } }: MonthNow): number => {
+    const before = states.get(key)?.refused
+    return before?.digest === digest ? before.times + 1 : 1
+  }
+  const pageOf = (key: string): string => archive.months.find((month) => month.key === key)?.page ?? key
+  const { objections, refused } = judge({
+    ...{ stored: stored.months, pages, pageOf },
+    isAccepted: (key, objection) =>
+      force === key || (timesRefused(key, pages.get(key) as MonthNow) >= believedTimes && objection.isPlausible),
   })
-  const isOnly = lossy.length === 1
-  /** Whether the whole may shrink, because a page that has lost entries was accepted. */
+  const isOnly = refused.size === 1
+  /** Whether the whole may shrink, because a page was accepted in spite of an objection. */
   let mayShrink = force === true
-  for (const { month, now, objection } of lossy) {
-    const { key, page } = month
-    const { digest } = now.state
-    const before: MonthState = states.get(key) ?? { read: 0, digest: '' }
-    const times = before.refused?.digest === digest ? before.refused.times + 1 : 1
-    if (!(times >= believedTimes && objection.isGone) && force !== key && !(force === true && isOnly)) {
+  for (const [key, now] of pages) {
+    const [page, times] = [pageOf(key), timesRefused(key, now)]
+    const objection = objections.get(key)
+    if (objection !== undefined && refused.has(key) && !(force === true && isOnly)) {
+      count(key, now, -1)
       unread++
-      states.set(key, { ...before, refused: { digest, times } })
+      states.set(key, { read: 0, digest: '', ...states.get(key), refused: { digest: now.state.digest, times } })
       fail(`${page}: ${objection.reason}; ${isOnly ? '--force' : `--force=${key}`} accepts it; ${kept(key)}`)
       continue
     }
-    mayShrink = true
-    log.warn({ month: key, times }, `kcomebacks: ${page}: ${objection.reason}; it replaces the stored entries`)
-    accept(key, now)
+    if (objection !== undefined) {
+      mayShrink = true
+      log.warn({ month: key, times }, `kcomebacks: ${page}: ${objection.reason}; it replaces the stored entries`)
+    }
+    reports.push(...now.reports)
+    months.set(key, now.entries)
+    states.set(key, now.state)
+    freshRead ||= key >= fresh
   }
 
   const errors = [...failures, ...reports]

@@ -6,7 +6,6 @@ import { type Comeback, comebacksDatabase } from '../../databases/kcomebacks.ts'
 import { readStateFile, writeStateFile } from '../state-file.ts'
 import { readPublished } from '../write-snapshot.ts'
 
-/** Some 200 bytes for each month. */
 const maxStateBytes = 1024 * 1024
 
 /** Version of the parsing rules. Increase it when rows are parsed differently, so that every month is read again. */
@@ -19,7 +18,7 @@ const MonthState = Type.Object({
   read: Type.Integer(),
   /** Digest of its entries in the snapshot, to notice that the snapshot was replaced. */
   digest: Type.String(),
-  /** Entries of the page that were refused because it has lost others, and how many times in a row they were the same. */
+  /** Entries of the page that were refused, and how many times in a row they were the same. */
   refused: Type.Optional(Type.Object({ digest: Type.String(), times: Type.Integer() })),
 })
 export type MonthState = Static<typeof MonthState>

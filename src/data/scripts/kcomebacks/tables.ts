@@ -1,6 +1,5 @@
 import { type Cell, renderCells } from './cell.ts'
 
-/** A row of a table of the page. */
 interface TableRow {
   /** Line of the page, from 1. */
   readonly line: number

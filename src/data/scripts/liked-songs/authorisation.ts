@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { type Static, Type } from '../../../util/schema.ts'
 import { readStateFile, writeStateFile } from '../state-file.ts'
 
-/** The stored authorisation of Spotify. */
 const Stored = Type.Object({
   /** SHA-256 of the refresh token in the settings. If that token changes, the file is ignored. */
   of: Type.String(),

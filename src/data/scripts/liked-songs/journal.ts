@@ -14,11 +14,8 @@ export interface Song {
   readonly artist: string
 }
 
-/** A song that Last.fm rejected. */
 export interface FailedSong extends Song {
-  /** Error message. */
   readonly reason: string
-  /** Number of consecutive runs in which it failed. */
   readonly failures: number
   /** When it was last tried. Unix milliseconds. */
   readonly tried: number
@@ -39,7 +36,6 @@ export const journalPath = (dataDir: string): string => join(dataDir, 'likedsong
 
 export const nameOf = ({ artist, title }: Song): string => `${artist} - ${title}`
 
-/** A message with the song, the error, and when it was last tried. */
 export const describeSetAside = (song: FailedSong): string =>
   `set aside, tried again weekly: ${nameOf(song)} (${song.reason}; last tried ${new Date(song.tried).toISOString().slice(0, 10)})`
 

@@ -14,7 +14,6 @@ interface SpotifyKeys {
   readonly onNewRefreshToken?: (token: string) => Promise<void>
 }
 
-/** Songs of one page. */
 export const pageSize = 50
 /** More liked songs than anybody has: all of them are held in memory. */
 const maxSongs = 500_000
@@ -26,7 +25,6 @@ interface LikedItem {
   readonly song: Song | undefined
 }
 
-/** @param index position in the list */
 function readItem(item: unknown, index: number): LikedItem {
   const [added, track] = [valueAt(item, 'added_at'), valueAt(item, 'track')]
   if (!isRecord(track)) return { key: JSON.stringify([added ?? index]), song: undefined }
@@ -74,7 +72,6 @@ function describeApiError(error: UpstreamError): UpstreamError {
   return error.explain(`Spotify: ${hint}`)
 }
 
-/** The error for an unexpected status, with a hint. */
 function describeStatus(error: UpstreamError): UpstreamError {
   const { kind, status = 0, message } = error
   if (kind !== 'status') return error
@@ -126,7 +123,6 @@ export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKe
       return {
         /** Newest first. */
         items: list.map((item: unknown, index) => readItem(item, offset + index)),
-        /** Number of all items. */
         total: Number(total),
       }
     },

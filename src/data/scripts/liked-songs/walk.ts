@@ -2,7 +2,6 @@ import { UpstreamError } from '../upstream-error.ts'
 import type { Song } from './journal.ts'
 import { type LikedPage, pageSize, type Spotify } from './spotify.ts'
 
-/** The liked songs that a walk through the pages has found. */
 interface Walk {
   /** Newest first, each once. */
   readonly songs: readonly Song[]
@@ -12,7 +11,6 @@ interface Walk {
 
 interface WalkOptions {
   readonly likedSongs: Spotify['likedSongs']
-  /** Ids of the songs of the journal. */
   readonly known: ReadonlySet<string>
   /** Read to the end of the list. Otherwise the walk ends at a page whose songs are all in the journal. */
   readonly isWhole: boolean
@@ -37,9 +35,7 @@ function findGap(offset: number, { items, total }: LikedPage): UpstreamError | u
  */
 export async function walkLikedSongs({ likedSongs, known, isWhole, onPage }: WalkOptions): Promise<Walk> {
   const found = new Map<string, Song>()
-  /** Keys of all items so far. */
   const seen = new Set<string>()
-  /** Key of the last item of the page before. */
   let last: string | undefined
   const end = (error?: UpstreamError): Walk => ({ songs: [...found.values()], ...(error && { error }) })
   for (let [offset, restarts] = [0, 0]; ; ) {

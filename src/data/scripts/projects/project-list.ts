@@ -4,7 +4,6 @@ import { parseJson } from '../../../util/json.ts'
 import { check, type Static, Type } from '../../../util/schema.ts'
 import type { ScriptSettings } from '../script.ts'
 
-/** Path of the user's list of projects. */
 export const projectListPath = ({ projectsConfig }: ScriptSettings, dataDir: string): string =>
   projectsConfig === undefined ? join(dataDir, 'projects.config.json') : resolve(projectsConfig)
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -573,6 +574,176 @@ describe('the update of the comebacks', () => {
     })
   })
 
+  describe('the text of another month', () => {
+    const [november, december, january, february] = ['2023/november', '2023/december', '2024/january', '2024/february'].map(
+      page,
+    ) as [string, string, string, string]
+    const march = page('2024/march')
+    const rows = (names: string) => [...names].map((name, index) => row(`${index + 1}th`, name, name.toLowerCase()))
+    const of = (month: string) =>
+      entries()
+        .filter(({ date }) => date.startsWith(month))
+        .map(({ artist }) => artist)
+        .join('')
+    const linkMarch = () => {
+      const months = ['2024/march', '2024/february', '2024/january', '2023/december', '2023/november']
+      reddit.pages.set('upcoming-releases/archive', archiveOf(months))
+    }
+    const times = async (count: number, order: Partial<UpdateOptions> = {}) => {
+      const codes: number[] = []
+      while (codes.length < count) codes.push(await update({ full: true, ...order }))
+      return codes
+    }
+    const copy = (from: string, to: string) => reddit.pages.set(to, reddit.pages.get(from) ?? '')
+    const swap = (one: string, other: string) => {
+      const text = reddit.pages.get(one) ?? ''
+      copy(other, one)
+      reddit.pages.set(other, text)
+    }
+
+    it.each<[what: string, text: string]>([
+      ['has no entries', tableOf()],
+      ['has one entry', tableOf(row('9th', 'X', 'x'))],
+      ['has announced entries only', tableOf(...[...'XYZ'].map((name) => row('TBA', name, name)))],
+    ])('is never believed in the page of a month that %s', async (_what, text) => {
+      linkMarch()
+      reddit.pages.set(february, tableOf(...rows('KLMNOPQRST')))
+      reddit.pages.set(march, text)
+      await update()
+      const before = entries()
+      reddit.pages.set(march, tableOf(...rows('KLMNOPQRSU')))
+      expect(await times(4)).toEqual([3, 3, 3, 3])
+      expect(entries()).toEqual(before)
+      const reason = '9 of the 10 dated entries of the page are also in upcoming-releases/2024/february'
+      const kept = `its stored entries (${before.length - 16}) are kept`
+      expect(lastRun().errors).toEqual([`${march}: ${reason}; --force accepts it; ${kept}`])
+      expect(await update({ force: true })).toBe(0)
+      expect(of('2024-03')).toBe('KLMNOPQRSU')
+    })
+
+    it('is never believed in a new page that was made from the one before, until it has its own', async () => {
+      await update()
+      linkMarch()
+      copy(january, march)
+      expect(await times(4)).toEqual([3, 3, 3, 3])
+      expect(artists()).toBe('ABCDEFGH')
+      reddit.pages.set(march, tableOf(row('1st', 'X', 'x1'), row('4th', 'E', 'e1'), row('8th', 'Y', 'y1')))
+      expect(await update()).toBe(0)
+      expect(of('2024-03')).toBe('XEY')
+    })
+
+    it('is published in the first run, which cannot know whose it is, and corrected by a later one', async () => {
+      copy(january, february)
+      expect(await update()).toBe(0)
+      expect([of('2024-01'), of('2024-02')]).toEqual(['EF', 'EF'])
+      reddit.pages.set(february, tableOf(row('6th', 'G', 'g1')))
+      expect(await update()).toBe(0)
+      expect(artists()).toBe('ABCDEFG')
+    })
+
+    it('is refused below the rows of the month too', async () => {
+      reddit.pages.set(january, tableOf(...rows('KLMNOPQRST')))
+      reddit.pages.set(february, tableOf(...rows('UVWXYZ')))
+      await update()
+      reddit.pages.set(february, `${tableOf(...rows('UVWXYZ'))}\n\n${tableOf(...rows('KLMNOPQRST'))}`)
+      expect(await update()).toBe(3)
+      expect(of('2024-02')).toBe('UVWXYZ')
+      expect(lastRun().errors[0]).toContain(`10 of the 16 dated entries of the page are also in ${january}`)
+    })
+
+    it.each([
+      ['two months', [november, december]],
+      ['the newest two', [january, february]],
+      ['three months', [november, december, january]],
+    ])('is believed if %s exchange their pages for three runs', async (_what, [one = '', other = '', third]) => {
+      await update()
+      const before = entries()
+      swap(one, other)
+      if (third !== undefined) swap(other, third)
+      expect(await times(2)).toEqual([expect.any(Number), expect.any(Number)])
+      expect(entries()).toEqual(before)
+      expect(lastRun().outcome).not.toBe('done')
+      expect(lastRun().errors.join()).toMatch(/2 of the 2 dated entries of the page were in upcoming-releases\/20/)
+      expect(await times(1)).toEqual([0])
+      expect([...artists()].sort().join('')).toBe('ABCDEFGH')
+      expect(artists()).not.toBe('ABCDEFGH')
+    })
+
+    it.each([true, false])(
+      'is not believed if the pages are exchanged back in between; all months are read: %s',
+      async (full) => {
+        await update()
+        const before = entries()
+        for (let weeks = 1; weeks <= 3; weeks++) {
+          clock = fastClock(today + weeks * 7 * 86_400_000, 20)
+          swap(november, december)
+          expect(await update({ full })).toBe(3)
+          swap(november, december)
+          expect(await update({ full })).toBe(0)
+        }
+        expect(entries()).toEqual(before)
+      },
+    )
+
+    it('is believed only together if exchanged pages are read in different runs', async () => {
+      reddit.pages.set(february, tableOf(...rows('KLMNOPQRST')))
+      await update()
+      const before = entries()
+      swap(november, february)
+      expect([await update(), await update(), await update(), await update()]).toEqual([3, 3, 3, 3])
+      expect(entries()).toEqual(before)
+      nextWeek()
+      expect([await update(), await update()]).toEqual([3, 3])
+      expect(entries()).toEqual(before)
+      expect(await update()).toBe(0)
+      expect([of('2023-11'), of('2024-02')]).toEqual(['KLMNOPQRST', 'AB'])
+    })
+
+    it('does not empty the month that it comes from', async () => {
+      reddit.pages.set(february, tableOf(...rows('KLMNOPQRST')))
+      await update()
+      const before = entries()
+      copy(january, february)
+      reddit.pages.set(january, tableOf())
+      expect(await times(2)).toEqual([3, 3])
+      expect(entries()).toEqual(before)
+      expect(lastRun().errors.join()).toContain('missing: 2024-01-4 E - e1, 2024-01-5 F - f1')
+    })
+
+    it('is accepted of the one month that is forced', async () => {
+      await update()
+      swap(november, december)
+      expect(await times(1, { force: true })).toEqual([3])
+      expect(artists()).toBe('ABCDEFGH')
+      expect(await times(1, { force: '2023-11' })).toEqual([3])
+      expect(artists()).toBe('CDCDEFGH')
+      expect(await times(1)).toEqual([0])
+      expect(artists()).toBe('CDABEFGH')
+    })
+
+    it('may be in part in the page of the next month: postponed entries, also with their day', async () => {
+      await update()
+      reddit.pages.set(january, tableOf())
+      reddit.pages.set(february, tableOf(row('4th', 'E', 'e1'), row('5th', 'F', 'f1'), row('6th', 'G', 'g1')))
+      expect(await update()).toBe(0)
+      expect(artists()).toBe('ABCDEFG')
+      linkMarch()
+      reddit.pages.set(february, tableOf(row('4th', 'E', 'e1'), row('5th', 'F', 'f1')))
+      reddit.pages.set(march, tableOf(row('6th', 'G', 'g1')))
+      expect(await update()).toBe(0)
+      expect(of('2024-03')).toBe('G')
+    })
+
+    it('may be in two pages if it is announced in both', async () => {
+      const announced = [...'VWX'].map((name) => row('TBA', name, name))
+      linkMarch()
+      reddit.pages.set(february, tableOf(row('6th', 'G', 'g1'), ...announced))
+      reddit.pages.set(march, tableOf(...announced))
+      expect(await update()).toBe(0)
+      expect(of('2024-03')).toBe('VWX')
+    })
+  })
+
   it('reports shifted columns and dropped links', async () => {
     const january = [
       '|1st||18:00|A|a|Single||',
@@ -586,6 +757,12 @@ describe('the update of the comebacks', () => {
         /"ftp:\/\/example.org" is not a link; it is left out; the link "https:.*" is in a column without links/,
       ),
     ])
+  })
+
+  it('fails, and does not wait, if there is a pipe in place of the snapshot', async () => {
+    execFileSync('mkfifo', [path()])
+    expect(await update()).toBe(1)
+    expect(lastRun()).toMatchObject({ outcome: 'failed', errors: ['kcomebacks.json is not a regular file'] })
   })
 
   it('changes nothing in a dry run', async () => {
