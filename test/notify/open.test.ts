@@ -50,9 +50,10 @@ async function open(dataDir: string | undefined) {
 }
 
 it('sends without a data folder too, and warns', async () => {
-  const { lines, tell } = await open(undefined)
+  const { lines, tell, notifier } = await open(undefined)
   expect(lines).toEqual([`No data folder is set, so ${lost}; set DATA_DIR to keep them.`])
   await tell()
+  await notifier.close()
 })
 
 it('sends without a usable folder too, and warns', async () => {
