@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -144,6 +144,12 @@ describe('the projects script', () => {
     github.log.length = 0
     expect(await run()).toMatchObject({ outcome: 'done', counts: { unchanged: 3 } })
     expect(github.log.filter((line) => line.endsWith(' 200'))).toEqual([])
+  })
+
+  it('does not take a list that cannot be read for a missing one', async () => {
+    await rm(join(dataDir, 'projects.config.json'))
+    await mkdir(join(dataDir, 'projects.config.json'))
+    await expect(run()).rejects.toThrow('EISDIR')
   })
 
   it('publishes a list without any repository', async () => {
