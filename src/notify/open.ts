@@ -33,7 +33,7 @@ async function openFolder(dataDir: string | undefined, log: Log) {
       log.error({ folder, reason }, `${folder}: another process may send the same notifications`),
     )
     // Of a process that was killed while it wrote.
-    for (const name of await readdir(folder)) if (/\.json\.\d+$/.test(name)) await rm(join(folder, name), { force: true })
+    for (const name of await readdir(folder)) if (/\.json\.\d+$/.test(name)) await rm(join(folder, name))
     return { folder, release }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException

@@ -79,6 +79,7 @@ const names = [
   'maintenance/kill',
   'notify/channels',
   'notify/kill',
+  'notify/open',
   'notify/shared-outbox',
   'status-api/favicon',
   'status-api/favicon.failing',

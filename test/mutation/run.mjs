@@ -1,7 +1,7 @@
 // Changes the code of a part in one place after another, and lists the changes that no test of the part notices:
 // `npm run mutation -- PART [TEST...]`. `survivors.md` has the figures, and the changes that no test can notice.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,21 +10,8 @@ import { ensure } from '../tools/ensure.mjs'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const packages = join(root, 'test/mutation/node_modules/@stryker-mutator')
 
-/** The tests of parts that are tested through another one. */
-const testsOf = {
-  'game/protocol/rcon': ['game/protocol/rcon', 'game/protocol/rcon-replies'],
-  'game/protocol/status': [
-    ...['game/protocol/status', 'game/server-software', 'game/bedrock-software'],
-    ...['game/sources/status/nethernet', 'game/sources/status/proxy-header', 'game/sources/status/raknet'],
-  ],
-  // Without those of real demo servers, which take seconds.
-  'game/watcher': [
-    ...['connect-backoff', 'freshness', 'index', 'player-counter', 'poll-requests', 'poll-signal'],
-    ...['reachability', 'running-polls', 'schedule', 'tick-rate', 'wheel'],
-  ].map((name) => `game/watcher/${name}`),
-  'notify/channels': ['notify/messages'],
-  'notify/notifier': ['notify/channel-notifier'],
-}
+/** The tests of parts that are tested through other ones. Those of `game/watcher` are without real demo servers, which take seconds. */
+const testsOf = JSON.parse(readFileSync(new URL('tests-of.json', import.meta.url), 'utf8'))
 
 const [part, ...given] = process.argv.slice(2)
 const isFile = existsSync(join(root, `src/${part}.ts`))

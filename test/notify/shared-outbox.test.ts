@@ -13,6 +13,7 @@ import { systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { parseTree } from '../../src/util/yaml.ts'
 import { fakeFleet } from '../helpers/fake-fleet.ts'
+import { collectLog } from '../helpers/log-lines.ts'
 import { testNotification } from '../helpers/notifications.ts'
 import { startReceiver } from '../helpers/notify-receiver.ts'
 import { startRedis } from '../helpers/redis-server.ts'
@@ -23,17 +24,13 @@ const hasRedis = hasTool('redis-server')
 const up = { status: { playersOnline: 3, playersMax: 20 } }
 
 /** One of several replicas that all poll the server, as they do for a moment when it moves. */
-async function startReplica(redis: { readonly url: string }, receiver: { readonly url: string }) {
+async function startReplica(redis: { readonly url: string }, ...receivers: readonly { readonly url: string }[]) {
   const address = parseStateAddress(redis.url)
-  const settings = readNotify(
-    parseTree(
-      `{ allowPrivate: true, restartGrace: 0s, channels: [{ type: webhook, name: ops, url: "${receiver.url}", after: 1 }] }`,
-      '',
-      [],
-    ) ?? null,
-    '',
-    [],
+  const channels = receivers.map(
+    ({ url }, index) => `{ type: webhook, name: ${['ops', 'team'][index]}, url: "${url}", after: 1 }`,
   )
+  const text = `{ allowPrivate: true, restartGrace: 0s, channels: [${channels.join()}] }`
+  const settings = readNotify(parseTree(text, '', []) ?? null, '', [])
   if (address === undefined || settings === undefined) throw new Error('not valid')
   const connection = new StateConnection({
     address,
@@ -47,8 +44,9 @@ async function startReplica(redis: { readonly url: string }, receiver: { readonl
   const keys = createStateKeys('test')
   const locks = new Locks({ connection, keys, clock: systemClock, expiryMs: 3_000 })
   const fleet = fakeFleet({ survival: { ...up } }, systemClock)
+  const log = collectLog()
   const notifier = await openNotifier({
-    ...{ settings, fleet, clock: systemClock, log: silentLog, maintenanceOf: () => null },
+    ...{ settings, fleet, clock: systemClock, log, maintenanceOf: () => null },
     shared: {
       locks,
       values: (part) => createSharedValues(connection, keys.values(part)),
@@ -60,7 +58,7 @@ async function startReplica(redis: { readonly url: string }, receiver: { readonl
     fleet.close()
     connection.close()
   })
-  return { fleet, notifier, connection }
+  return { fleet, notifier, connection, log }
 }
 
 test.skipIf(!hasRedis)('of several replicas one tells each change, and another continues when it dies', async () => {
@@ -96,6 +94,19 @@ test.skipIf(!hasRedis)('of several replicas one tells each change, and another c
   // On a busy machine the lock of the sender may expire while it sends: the next one repeats the notification under the same id.
   const byId = new Map(receiver.accepted.map(({ json }) => [json.id, json.event]))
   expect([...byId.values()]).toEqual(['down', 'up', 'down', 'up', 'down', 'up', 'down'])
+})
+
+test.skipIf(!hasRedis)('every channel is told, without a data folder', async () => {
+  const [redis, ops, team] = [await startRedis(), await startReceiver(), await startReceiver()]
+  const { fleet, log } = await startReplica(redis, ops, team)
+  const isTold = ({ accepted }: typeof ops) => accepted.length > 0
+  await fleet.pollAll()
+  fleet.scripts.survival = { status: new SourceError('refused', 'connection refused') }
+  await until(async () => {
+    await fleet.pollAll()
+    return isTold(ops) && isTold(team)
+  })
+  expect(log.lines).toEqual([])
 })
 
 /** The outboxes of a channel on two replicas. */

@@ -4,10 +4,17 @@ import type { Kind } from '../../settings/kinds/kind.ts'
 /** A cron expression (UTC) or `off` by script; other scripts keep their default. */
 export type Schedule = Readonly<Record<string, string>>
 
-const isCron = (given: string): boolean => {
+/**
+ * The next time of a cron expression, Unix milliseconds; undefined if it never occurs, such as 30 February.
+ * @param after Unix milliseconds
+ * @throws Error if it is not valid
+ */
+export const nextTime = (cron: string, after: number): number | undefined =>
+  new Cron(cron, { timezone: 'UTC' }).nextRun(new Date(after))?.getTime()
+
+function isCron(given: string): boolean {
   try {
-    // The parser accepts 30 February, which never occurs.
-    return new Cron(given, { paused: true, timezone: 'UTC' }).nextRun() !== null
+    return nextTime(given, Date.now()) !== undefined
   } catch {
     return false
   }

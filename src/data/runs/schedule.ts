@@ -1,4 +1,3 @@
-import { Cron } from 'croner'
 import type { Clock } from '../../util/clock.ts'
 import type { Script } from '../scripts/script.ts'
 import { pause } from '../scripts/waits.ts'
@@ -6,7 +5,7 @@ import type { Store } from '../store/store.ts'
 import { missingSettings } from './execute.ts'
 import type { Runs, StartReply } from './index.ts'
 import { staleMs } from './lock.ts'
-import type { Schedule as CronSettings } from './schedule-setting.ts'
+import { type Schedule as CronSettings, nextTime } from './schedule-setting.ts'
 import type { ScriptsOptions } from './script-states.ts'
 
 interface ScheduleOptions extends ScriptsOptions {
@@ -25,9 +24,6 @@ const maxAgeMs = 25 * 3_600_000
 const minCatchUpPauseMs = 3_600_000
 /** Maximum delay of one timer, milliseconds: the clock may be set meanwhile. */
 const maxTimerMs = 60_000
-
-const nextTime = (cron: string, after: number): number | undefined =>
-  new Cron(cron, { paused: true, timezone: 'UTC' }).nextRun(new Date(after))?.getTime()
 
 export type Schedule = ReturnType<typeof startSchedule>
 

@@ -1,4 +1,4 @@
-import { readTextIfExists, writeAtomic } from '../../util/files.ts'
+import { readFileUpTo, writeAtomic } from '../../util/files.ts'
 import { parseJson } from '../../util/json.ts'
 import { check, type Static, type TSchema } from '../../util/schema.ts'
 
@@ -13,10 +13,10 @@ export async function readStateFile<S extends TSchema>(
   maxBytes: number,
 ): Promise<Static<S> | undefined> {
   try {
-    const value = parseJson((await readTextIfExists(path, maxBytes)) ?? '')
+    const value = parseJson(String(await readFileUpTo(path, maxBytes)))
     return check(schema, value) ? value : undefined
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
 }

@@ -34,5 +34,4 @@ export class UpstreamError extends Error {
 
 /** Whether a retry may succeed: a network error, a timeout or a 5xx. */
 export const isTransient = (error: unknown): boolean =>
-  error instanceof UpstreamError &&
-  (error.kind === 'network' || error.kind === 'timeout' || (error.kind === 'status' && (error.status ?? 0) >= 500))
+  error instanceof UpstreamError && (error.kind === 'network' || error.kind === 'timeout' || (error.status ?? 0) >= 500)

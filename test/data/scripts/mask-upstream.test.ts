@@ -18,17 +18,17 @@ it('masks what is named as a secret, and nothing else', () => {
 it('masks in a reply the secrets of the request', () => {
   const mask = maskOfRequest({
     form: { artist: 'An artist', sk: 'session-key', api_sig: '0123456789abcdef', code: 'a-one-time-code' },
-    query: { token: 'query-token' },
+    query: { token: 'query-token', password: 'a Basic password' },
     headers: { authorization: 'Bearer bearer-token', accept: 'application/json' },
   })
   const reply = {
-    message: 'An artist session-key 0123456789abcdef a-one-time-code query-token bearer-token application/json Bearer x',
-    list: ['x session-key', 6, null],
+    message: 'An artist session-key 0123456789abcdef a-one-time-code query-token bearer-token a Basic password application/json',
+    list: ['x session-key', 'Bearer x', 6, null],
     deep: { a: { b: { c: { d: 'left out' } } } },
   }
   expect(maskValue(reply, mask, 4)).toEqual({
-    message: 'An artist [hidden] [hidden] [hidden] [hidden] [hidden] application/json Bearer x',
-    list: ['x [hidden]', 6, null],
+    message: 'An artist [hidden] [hidden] [hidden] [hidden] [hidden] [hidden] application/json',
+    list: ['x [hidden]', 'Bearer x', 6, null],
     deep: { a: { b: { c: undefined } } },
   })
 })

@@ -3,8 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createUpstream } from '../../../src/data/scripts/upstream.ts'
 import type { UpstreamError } from '../../../src/data/scripts/upstream-error.ts'
-import { clampRetryAt, clampWait, maxWaitMs } from '../../../src/data/scripts/waits.ts'
+import { clampRetryAt, clampWait, maxWaitMs, pause } from '../../../src/data/scripts/waits.ts'
 import { systemClock } from '../../../src/util/clock.ts'
+import { manualClock } from '../../helpers/manual-clock.ts'
 
 const closing: (() => void)[] = []
 afterEach(() => {
@@ -85,5 +86,31 @@ describe('the wait that an upstream requests', () => {
       expect(clampWait(wait)).toBe(expected)
     expect(clampRetryAt(1e300, 1000)).toBe(1000 + maxWaitMs)
     expect(clampRetryAt(Number.NaN, 1000)).toBe(1000)
+    expect(clampRetryAt(1500, 1000)).toBe(1500)
+  })
+})
+
+describe('a pause', () => {
+  it('lasts as long as requested', async () => {
+    const clock = manualClock()
+    let isOver = false
+    const paused = pause(clock, 100, new AbortController().signal).then(() => {
+      isOver = true
+    })
+    await clock.advance(99)
+    expect(isOver).toBe(false)
+    await clock.advance(1)
+    expect(isOver).toBe(true)
+    await paused
+  })
+
+  it('ends with the reason when it is aborted, and leaves no timer', async () => {
+    const clock = manualClock()
+    const stopping = new AbortController()
+    const paused = pause(clock, 100, stopping.signal)
+    stopping.abort(new Error('stopping'))
+    await expect(paused).rejects.toThrow('stopping')
+    await expect(pause(clock, 100, stopping.signal)).rejects.toThrow('stopping')
+    expect(clock.pending).toBe(0)
   })
 })

@@ -19,8 +19,9 @@ export function readArchive(markdown: string) {
   const months = new Map<string, ArchivedMonth>()
   /** Links of the same form whose last part is not a month. */
   const unknown: string[] = []
-  for (const [, page = '', year = '', name = ''] of markdown.matchAll(/\/(upcoming-releases\/(\d{4})\/([A-Za-z]+))\b/g)) {
-    const month = names.indexOf(name.toLowerCase()) + 1
+  for (const [link, year] of markdown.matchAll(/\/upcoming-releases\/(\d{4})\/[A-Za-z]+\b/g)) {
+    const page = link.slice(1)
+    const month = names.findIndex((name) => page.toLowerCase().endsWith(`/${name}`)) + 1
     if (month === 0) {
       unknown.push(page)
       continue

@@ -148,6 +148,11 @@ describe('a page', () => {
     expect(requests.at(-1)?.headers.authorization).toBe('Bearer 7')
   })
 
+  it('is requested once, with one token, if the API does not have it', async () => {
+    expect(await errorOf(credentials)).toMatchObject({ kind: 'status', status: 404 })
+    expect(urlsOf()).toEqual([tokenPath, path])
+  })
+
   it.each([
     [{ revision_id: 'r', revision_date: 5 }, 'r'],
     [{ revision_id: 4, revision_date: 5 }, '4'],

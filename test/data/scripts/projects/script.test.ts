@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -131,6 +131,54 @@ describe('the projects script', () => {
     expect(await run()).toMatchObject({ outcome: 'done', counts: { read: 3, unchanged: 3 } })
     expect(github.log.filter((line) => line.endsWith(' 304'))).toHaveLength(paths.length - damaged.length)
     expect(await published()).toBe(whole)
+  })
+
+  it('forgets the replies for repositories that are no longer listed', async () => {
+    addRepository(github, 'someone/newer', { languages: {}, date: '2020-01-01T00:00:00Z' })
+    await write([...listed, { title: 'Newer', gh_api: 'someone/newer' }])
+    await run()
+    await write(listed)
+    expect(await run({ force: true })).toMatchObject({ outcome: 'done' })
+    const { replies } = JSON.parse(await readFile(join(dataDir, 'projects.cache.json'), 'utf8')) as { replies: object }
+    expect(Object.keys(replies).filter((path) => path.startsWith('/repos/someone/newer'))).toEqual([])
+    github.log.length = 0
+    expect(await run()).toMatchObject({ outcome: 'done', counts: { unchanged: 3 } })
+    expect(github.log.filter((line) => line.endsWith(' 200'))).toEqual([])
+  })
+
+  it('does not take a list that cannot be read for a missing one', async () => {
+    await rm(join(dataDir, 'projects.config.json'))
+    await mkdir(join(dataDir, 'projects.config.json'))
+    await expect(run()).rejects.toThrow('EISDIR')
+  })
+
+  it('publishes a list without any repository', async () => {
+    await write([{ title: 'By hand' }])
+    expect(await run()).toMatchObject({ outcome: 'done', counts: { read: 1, added: 1, rejected: 0 }, errors: [] })
+    expect(await versions()).toEqual(['---'])
+    expect(github.log).toEqual([])
+  })
+
+  it('fails without reading a repository, although other projects are listed', async () => {
+    github.replies.clear()
+    expect(await run()).toMatchObject({ outcome: 'failed', counts: { read: 3, added: 1, rejected: 2 } })
+    expect(await readdir(dataDir)).toEqual(['projects.config.json'])
+  })
+
+  it('publishes a list that has lost most projects only by force', async () => {
+    await run()
+    await write([{ title: 'By hand', version: '---' }])
+    const reason = 'the new snapshot is rejected: it has 1 entries, the current one has 3'
+    expect(await run()).toMatchObject({ outcome: 'failed', errors: [reason] })
+    expect(await published()).toBe(whole)
+    expect(await run({ force: true })).toMatchObject({ outcome: 'done', errors: [] })
+    expect(await versions()).toEqual(['---'])
+  })
+
+  it('shows its progress by repository, or by title', async () => {
+    const steps: unknown[] = []
+    await run({ progress: { ...noProgress, total: (parts) => steps.push(parts), step: (label) => steps.push(label) } })
+    expect(steps).toEqual([3, 'someone/old', 'someone/new', 'By hand'])
   })
 
   it('sends the token, and never writes it', async () => {
@@ -437,6 +485,7 @@ describe('the projects script', () => {
       'projects.config.json: [2].title is missing; expected a string',
       expect.stringContaining('[4].gh_api is "x/Y", the same as [3]'),
     ])
+    expect(lines).toContain(JSON.stringify(['projects: projects.config.json: [1] is 7; expected a project']))
     await write('[')
     expect(await run()).toMatchObject({ outcome: 'failed', errors: [expect.stringContaining('is not valid JSON')] })
     dataDir = join(dataDir, 'none')

@@ -1,5 +1,5 @@
-import { ChildProcess, execFile } from 'node:child_process'
-import { readFileSync, rmSync } from 'node:fs'
+import { ChildProcess, execFile, execFileSync } from 'node:child_process'
+import { closeSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { keystoreFingerprint } from '../../../../src/game/sources/management/keystore.ts'
 import { selfSigned } from '../../../helpers/certificate.ts'
@@ -29,6 +29,24 @@ describe.skipIf(!hasTool('openssl'))('the fingerprint of a keystore', () => {
       expect(await read()).toBe(made.fingerprint)
     },
   )
+
+  it.skipIf(!hasTool('prlimit'))('is unknown while there is no free file descriptor, and no longer', async () => {
+    const limitOf = (...options: string[]) => String(execFileSync('prlimit', [`--pid=${process.pid}`, ...options]))
+    const before = limitOf('--nofile', '--output=SOFT', '--noheadings').trim()
+    limitOf(`--nofile=${Math.max(...readdirSync('/proc/self/fd').map(Number)) + 50}:`)
+    onTestFinished(() => void limitOf(`--nofile=${before}:`))
+    const pfx = readFileSync(made.keystore)
+    const taken: number[] = []
+    try {
+      expect(() => {
+        for (;;) taken.push(openSync('/dev/null', 'r'))
+      }).toThrow('EMFILE')
+      expect(await keystoreFingerprint(pfx, made.keystorePassword)).toBeUndefined()
+    } finally {
+      for (const file of taken) closeSync(file)
+    }
+    expect(await read()).toBe(made.fingerprint)
+  })
 
   it('is decoded once for all servers with the same keystore', async () => {
     const spawn = vi.spyOn(ChildProcess.prototype as unknown as { spawn(): void }, 'spawn')
