@@ -63,7 +63,8 @@ const decodeKick = (bytes: Buffer): string => {
  * @throws ProtocolError, SyntaxError
  */
 export function readStatusRecording(connections: readonly Tapped[]): RawRecording {
-  const replies = connections.map(({ received }) => Buffer.concat(received)).filter(({ length }) => length > 0)
+  // A legacy reply begins with three bytes, which no shorter reply has a use for.
+  const replies = connections.map(({ received }) => Buffer.concat(received)).filter(({ length }) => length > 2)
   const kicks = replies.filter(isLegacyReply).map(decodeKick)
   const frames = replies.filter((reply) => !isLegacyReply(reply)).flatMap(framesIn)
   const statuses = frames.filter(({ id }) => id === packetIds.status).map(decodeStatus)
