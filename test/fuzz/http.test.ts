@@ -4,9 +4,12 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
 import { SourceError } from '../../src/game/errors.ts'
+import { ProtocolError } from '../../src/game/protocol/error.ts'
+import { parseStatusReply } from '../../src/game/protocol/status/status-reply.ts'
 import { exampleServer, silentServer } from '../helpers/example-server.ts'
 import type { OpenApi } from '../helpers/openapi-replies.ts'
 import { buildTestApp } from '../helpers/test-app.ts'
+import { status } from './examples.ts'
 import { changed } from './mutations.ts'
 
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
@@ -91,4 +94,31 @@ it(`no query, path or header causes an internal error (FUZZ_SEED=${seed})`, asyn
   })
   await fc.assert(property, { seed, numRuns })
   expect((await app.inject('/api/v1/servers')).statusCode).toBe(200)
+})
+
+it(`no status of a server breaks a page, a picture or the metrics (FUZZ_SEED=${seed})`, async () => {
+  const { app, fleet, clock } = await buildTestApp({ scripts: { Server: exampleServer } })
+  const document = (await app.inject('/openapi.json')).json() as OpenApi
+  const paths = Object.keys(document.paths).filter((path) => /^\/api\/v1(?!.*\/events$)/.test(path))
+  const urls = [...paths, '/', '/servers/{name}', '/page/servers/{name}', '/page/cards?servers={name}', '/metrics'].map((path) =>
+    path.replaceAll('{name}', 'Server'),
+  )
+  const property = fc.asyncProperty(changed([JSON.stringify(status)]), async (text) => {
+    try {
+      fleet.scripts.Server = { status: parseStatusReply(String(text)) }
+    } catch (error) {
+      // Only replies that can be read reach a page.
+      if (error instanceof ProtocolError) return
+      throw error
+    }
+    clock.advance(5_000)
+    await fleet.pollAll()
+    for (const url of urls) {
+      const { statusCode, body } = await app.inject({ url })
+      // 400: a parameter is missing; 404: the value is unknown.
+      if (![200, 400, 404].includes(statusCode)) throw new Error(`${statusCode} ${url} ${body.slice(0, 300)}`)
+    }
+  })
+  await fc.assert(property, { seed, numRuns: Math.ceil(numRuns / 50) })
+  expect((await app.inject('/')).statusCode).toBe(200)
 })
