@@ -14,6 +14,13 @@ interface Script {
   readonly functions: readonly { readonly functionName: string; readonly ranges: readonly Range[] }[]
 }
 
+interface OwnFunction {
+  readonly name: string
+  readonly start: number
+  readonly end: number
+  readonly isCalled: boolean
+}
+
 /**
  * Code that takes text or bytes apart, in which readers of formats differ from other code. Not what compares texts (`test`) or
  * converts one value (`Number`), which almost every file does.
@@ -41,35 +48,35 @@ export function startCoverage(root: string) {
   post('Profiler.enable')
   post('Debugger.enable')
   post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
-  /** Functions of the project that parse, by script and place, and whether they have been called. */
-  const parsers = new Map<string, { readonly name: string; isCalled: boolean }>()
-  const loaded = new Set<string>()
-  const seen = new Set<string>()
+  /** Functions of the project by file and place. The inner ones of a function exist only once it has been called. */
+  const files = new Map<string, Map<number, OwnFunction>>()
+  const sources = new Map<string, string>()
   const reached = new Set<string>()
 
-  /** Adds the functions of a script that parse, without those inside of them. */
-  function addParsers({ scriptId, functions }: Script, file: string): void {
-    if (seen.has(scriptId)) return
-    seen.add(scriptId)
-    loaded.add(file)
-    const { scriptSource } = post<{ scriptSource: string }>('Debugger.getScriptSource', { scriptId })
-    const places = functions.map(({ functionName, ranges }) => ({ functionName, ...ranges[0]! }))
-    for (const { functionName, startOffset: start, endOffset: end } of places) {
-      const inner = places.filter((other) => other.startOffset > start && other.endOffset <= end)
-      const outermost = inner.filter(
-        (one) =>
-          !inner.some((other) => other !== one && other.startOffset <= one.startOffset && other.endOffset >= one.endOffset),
-      )
-      let [own, at] = ['', start]
-      for (const { startOffset, endOffset } of outermost.toSorted((one, other) => one.startOffset - other.startOffset)) {
-        own += scriptSource.slice(at, startOffset)
-        at = endOffset
-      }
-      own += scriptSource.slice(at, end)
-      // The whole module has run, or it would not be here.
-      if (start > 0 && parses(own))
-        parsers.set(`${scriptId}:${start}`, { name: `${file} ${functionName}`.trim(), isCalled: false })
+  /** Remembers the functions of a script, and which of them have been called. */
+  function addFunctions({ scriptId, functions }: Script, file: string): void {
+    if (!files.has(file)) {
+      files.set(file, new Map())
+      sources.set(file, post<{ scriptSource: string }>('Debugger.getScriptSource', { scriptId }).scriptSource)
     }
+    const known = files.get(file)!
+    for (const { functionName: name, ranges } of functions) {
+      const { startOffset: start, endOffset: end, count } = ranges[0]!
+      // The whole module has run, or it would not be here.
+      if (start > 0) known.set(start, { name, start, end, isCalled: count > 0 || known.get(start)?.isCalled === true })
+    }
+  }
+
+  /** The source of a function without those inside of it. */
+  function ownSource(file: string, { start, end }: OwnFunction): string {
+    const source = sources.get(file)!
+    let [own, at] = ['', start]
+    for (const inner of [...files.get(file)!.values()].toSorted((one, other) => one.start - other.start)) {
+      if (inner.start <= start || inner.end > end || inner.start < at) continue
+      own += source.slice(at, inner.start)
+      at = inner.end
+    }
+    return own + source.slice(at, end)
   }
 
   return {
@@ -82,22 +89,28 @@ export function startCoverage(root: string) {
         if (!script.url.startsWith('file:')) continue
         const file = fileURLToPath(new URL(script.url)).slice(root.length)
         const isOwn = /^(?:src|exporter)\//.test(file)
-        if (isOwn) addParsers(script, file)
+        if (isOwn) addFunctions(script, file)
         for (const { ranges } of script.functions) {
           for (const { startOffset, endOffset, count } of ranges) {
             steps += count
             if (isOwn && count > 0) reached.add(`${script.scriptId}:${startOffset}:${endOffset}`)
           }
-          const parser = isOwn ? parsers.get(`${script.scriptId}:${ranges[0]!.startOffset}`) : undefined
-          if (parser !== undefined && ranges[0]!.count > 0) parser.isCalled = true
         }
       }
       return { steps, newBlocks: reached.size - before }
     },
     /** The files that were loaded, and those of their functions that parse and were not called: by name, or by the file if they have none. */
     found: () => ({
-      loaded: [...loaded],
-      notCalled: [...new Set([...parsers.values()].flatMap(({ name, isCalled }) => (isCalled ? [] : [name])))],
+      loaded: [...files.keys()],
+      notCalled: [
+        ...new Set(
+          [...files].flatMap(([file, functions]) =>
+            [...functions.values()]
+              .filter((one) => !one.isCalled && parses(ownSource(file, one)))
+              .map(({ name }) => `${file} ${name}`.trim()),
+          ),
+        ),
+      ],
     }),
   }
 }

@@ -19,6 +19,8 @@ export const fuzz = <T>(
   more: Omit<Fuzzed, 'examples' | 'run'> & { readonly run?: (input: T) => unknown } = {},
 ) => ({ examples, ...more }) as Fuzzed
 export const json = (...values: readonly unknown[]): readonly string[] => values.map((value) => JSON.stringify(value))
+/** Bytes stay as they are: what a change has put among them may be of another type. */
+export const toBytes = (given: unknown): Buffer => (Buffer.isBuffer(given) ? given : Buffer.from(String(JSON.stringify(given))))
 
 export const folder = mkdtempSync(join(tmpdir(), 'tickwarden-fuzz-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))

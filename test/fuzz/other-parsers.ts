@@ -10,6 +10,7 @@ export const otherParsers: Readonly<Record<string, string>> = {
   'exporter/probe/allow-list.ts': 'compares addresses: `match` is a method of ipaddr.js',
   'exporter/text.ts': own,
   'src/cluster/problems.ts describe': 'the code at the start of an error',
+  'src/cluster/snapshot-exchange.ts #write': '`exec` is a method of Redis',
   'src/commands/init/enable-rcon.ts': 'a file of the user, changed at the request of the user',
   'src/commands/init/files.ts': 'files of the user, changed at the request of the user',
   'src/commands/init/find-servers.ts nameFor': 'the name of a folder that the user has chosen',

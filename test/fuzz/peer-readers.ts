@@ -28,7 +28,7 @@ import { httpSd } from '../../src/discovery/providers/http-sd.ts'
 import { kubernetes } from '../../src/discovery/providers/kubernetes.ts'
 import { mcRouter } from '../../src/discovery/providers/mc-router.ts'
 import { SourceError } from '../../src/game/errors.ts'
-
+import { systemNetwork } from '../../src/game/network.ts'
 import { ProtocolError } from '../../src/game/protocol/error.ts'
 import { encodeRconPacket } from '../../src/game/protocol/rcon/packets.ts'
 import { encodeFrame, encodeString } from '../../src/game/protocol/status/frames.ts'
@@ -39,6 +39,7 @@ import { createQuerySource } from '../../src/game/sources/query/index.ts'
 import { RconSource } from '../../src/game/sources/rcon/rcon-source.ts'
 import { type Source, type SourceContext, unmeasured } from '../../src/game/sources/source.ts'
 import { StatusSource } from '../../src/game/sources/status/index.ts'
+import { createNetherNetReader } from '../../src/game/sources/status/nethernet.ts'
 import { Maintenance } from '../../src/maintenance/maintenance.ts'
 import { type ChannelType, DeliveryError } from '../../src/notify/channels/channel.ts'
 import { discord } from '../../src/notify/channels/discord.ts'
@@ -50,7 +51,7 @@ import { systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { pong } from '../helpers/bedrock-server.ts'
 import * as examples from './examples.ts'
-import { type Fuzzed, folder as filesFolder, fuzz, inFile, json } from './fuzzed.ts'
+import { type Fuzzed, folder as filesFolder, fuzz, inFile, json, toBytes } from './fuzzed.ts'
 import { httpPeer, tcpPeer, udpPeer, webSocketPeer } from './peers.ts'
 
 const host = '127.0.0.1'
@@ -84,7 +85,6 @@ const withSession = (reply: Buffer, request: Buffer) =>
 const queryPeer = udpPeer<readonly Buffer[]>(([first = empty, second = empty], request) =>
   withSession(request[2] === 9 ? first : second, request),
 )
-const toBytes = (given: unknown): Buffer => (Buffer.isBuffer(given) ? given : Buffer.from(String(JSON.stringify(given))))
 const bedrockPeer = udpPeer<Buffer>((input) => input)
 /** A login, then the input for each command, as a packet with its id. */
 const rconPeer = tcpPeer<string>((input, request, number) =>
@@ -94,6 +94,7 @@ const rconPeer = tcpPeer<string>((input, request, number) =>
 )
 const managementPeer = webSocketPeer((input, request) => input.replace('"id":0', `"id":${JSON.parse(request).id}`))
 const jmxPeer = httpPeer()
+const netherNetPeer = httpPeer()
 
 const challenge = Buffer.from('\t\0\0\0\x019513307\0')
 const kick = (text: string): Buffer =>
@@ -128,6 +129,16 @@ const ofSources: Readonly<Record<string, Fuzzed>> = {
       run: async (bytes: Buffer) => {
         const port = await bedrockPeer(bytes)
         return pollOnce(() => new StatusSource({ edition: 'bedrock', host, port }, context))
+      },
+    },
+  ),
+  'src/game/sources/status/nethernet.ts createNetherNetReader': fuzz(
+    json({ name: 'a', level: 'b', version: '1.26.51', protocol: '1000', players: 1, maxPlayers: 10, gameType: 0 }),
+    {
+      ...sourceErrors,
+      run: async (body: string) => {
+        const port = await netherNetPeer(body)
+        return createNetherNetReader({ host, port }, systemNetwork)(AbortSignal.timeout(deadline.ms))
       },
     },
   ),

@@ -16,15 +16,18 @@ import { encodeFrame, encodeString, FrameReader, readVarInt } from '../../src/ga
 import { decodePing } from '../../src/game/protocol/status/status.ts'
 import { decodeUnconnectedPong } from '../../src/game/protocol/status/unconnected-ping.ts'
 import { decodeProperties } from '../../src/game/sources/directory/server-properties.ts'
+import { decodeOldFile } from '../../src/history/store/old-files.ts'
+import { levels } from '../../src/history/values/levels.ts'
+import { seriesNames } from '../../src/history/values/series.ts'
 import { readRecords } from '../../src/maintenance/records.ts'
 import { parseTimeOfDay } from '../../src/notify/quiet-hours.ts'
 import { parseDuration } from '../../src/settings/kinds/number.ts'
 import { RequestError } from '../../src/util/errors.ts'
 import { createEventParser } from '../../src/web/client/event-parser.ts'
 import { pong } from '../helpers/bedrock-server.ts'
-import { cases } from '../helpers/growth-cases.ts'
+import { cases, oldFrame, oldJoin, oldStart } from '../helpers/growth-cases.ts'
 import { basicStat, bulk, fullStat, nest, snapshot, status, uuid, wikiPage } from './examples.ts'
-import { type Fuzzed, fuzz, inFile, json } from './fuzzed.ts'
+import { type Fuzzed, fuzz, inFile, json, toBytes } from './fuzzed.ts'
 import { peerReaders } from './peer-readers.ts'
 
 const config = `listen: 0.0.0.0:8080
@@ -47,6 +50,22 @@ notify:
     - { type: webhook, name: ops, url: "https://example.org/hook", secret: "0123456789abcdef", events: [down, up] }
     - { type: ntfy, name: phone, url: "https://ntfy.example.org/topic" }
 `
+const oldImage = Buffer.concat([
+  Buffer.from(Float64Array.of(1, 1, 1).buffer),
+  // For each level one bucket with its first series, and for how long the last values were known.
+  ...levels.flatMap(() => [
+    Buffer.from(Uint32Array.of(1, 1).buffer),
+    Buffer.of(1),
+    Buffer.from(Float32Array.of(1, 1, 1).buffer),
+    Buffer.from(Uint32Array.of(1).buffer),
+    Buffer.from(new Float64Array(seriesNames.length).fill(1).buffer),
+  ]),
+  // A day and a quarter of an hour, then a session.
+  Buffer.from(Uint32Array.of(1, 1, 1, 1, 0, 0, 0).buffer),
+  Buffer.from(Uint32Array.of(1, 1, 1, 1, 0, 0, 0).buffer),
+  Buffer.from(Uint32Array.of(1, 64).buffer),
+  Buffer.alloc(64, 1),
+])
 /** By the name of a case, or of another reader with a `run` of its own. */
 const fuzzed: Readonly<Record<string, Fuzzed>> = {
   ...peerReaders,
@@ -59,8 +78,8 @@ const fuzzed: Readonly<Record<string, Fuzzed>> = {
     [['-host', 'a', '--port=25565', '-timeout', '1h2m3.5s', '-servers', 'a:1,b', 'rest']],
     {
       throws: [FlagError, EnvironmentError],
-      run: (args: readonly unknown[]) =>
-        parseGoFlags(
+      run: (args: readonly unknown[]) => {
+        const { values, rest } = parseGoFlags(
           [
             { name: 'host', default: 'a', type: 'string', meaning: '' },
             { name: 'port', default: '1', type: 'int', meaning: '' },
@@ -69,7 +88,9 @@ const fuzzed: Readonly<Record<string, Fuzzed>> = {
           ] as never,
           args.map((argument) => JSON.stringify(argument)?.replace(/^"|"$/g, '') ?? ''),
           {},
-        ),
+        )
+        return [values.number('port'), values.duration('timeout'), values.list('servers'), rest]
+      },
     },
   ),
   'src/config/config.ts loadConfig': fuzz([config], {
@@ -127,6 +148,9 @@ const fuzzed: Readonly<Record<string, Fuzzed>> = {
   'src/data/scripts/projects/project-list.ts readProjectList': fuzz(
     json([{ title: 't', gh_api: 'a/b', categories: ['c'], links: { GH: 'https://a.test' }, visible: true }, { title: '' }]),
   ),
+  'src/commands/record/anonymiser.ts createAnonymiser': fuzz([
+    'a §bab a.b 192.0.2.1 2001:db8::1 [I; 1, -2, 3, 4] 069a79f444e94726a5befca90e38aaf5',
+  ]),
   'src/data/scripts/kcomebacks/page.ts readMonthPage': fuzz([wikiPage]),
   'src/data/scripts/kcomebacks/tables.ts readTables': fuzz([wikiPage]),
   'src/data/scripts/kcomebacks/moment.ts readMoment': fuzz(['1st (Sun)', '31st', '6 pm KST', '12:00 am', '2nd?', '2026-02-03']),
@@ -285,7 +309,11 @@ const fuzzed: Readonly<Record<string, Fuzzed>> = {
   ]),
   'src/game/sources/directory/log-follower.ts createLogFollower': { isSlow: true },
   'src/game/sources/directory/reader.ts createDirectoryReader': { isSlow: true },
-  'src/history/store/old-files.ts decodeOldFile': {},
+  'src/history/store/old-files.ts decodeOldFile': fuzz([[oldImage, Buffer.alloc(46, 1), oldJoin('a')]], {
+    // With a checksum that is right, or nothing of a frame would be read.
+    run: (frames: readonly unknown[]) =>
+      decodeOldFile(Buffer.concat([oldStart, ...frames.map((frame, index) => oldFrame(Math.min(2 + index, 4), toBytes(frame)))])),
+  }),
   'src/http/bearer.ts createBearerCheck': { throws: [RequestError] },
   'src/http/parameters.ts parseQuery': fuzz(['a=1&b=%C3%A9&c=+&a=2'], { throws: [RequestError] }),
   'src/http/replies/accept.ts negotiate': fuzz(['text/html;q=0.5, image/*;q=1, */*;q=0']),

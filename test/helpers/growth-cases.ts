@@ -107,20 +107,20 @@ async function inFolder(name: string, content: string | Buffer, run: (folder: st
   }
 }
 
-/** A file of the history by an earlier version: header, name and an empty image. */
-function oldFrame(kind: number, payload: Buffer): Buffer {
+/** A frame of a file of the history by an earlier version. */
+export function oldFrame(kind: number, payload: Buffer): Buffer {
   const head = Buffer.alloc(9)
   head.writeUInt32LE(payload.length, 0)
   head.writeUInt8(kind, 4)
   head.writeUInt32LE(crc32(payload, kind), 5)
   return Buffer.concat([head, payload])
 }
-const oldHistory = Buffer.concat([
-  Buffer.from('TWHIST\u0000\u0001', 'latin1'),
-  ...[oldFrame(1, Buffer.from('a')), oldFrame(2, Buffer.alloc(300))],
-])
+/** The start of such a file: header and name of the server. */
+export const oldStart = Buffer.concat([Buffer.from('TWHIST\u0000\u0001', 'latin1'), oldFrame(1, Buffer.from('a'))])
+/** With an empty image. */
+const oldHistory = Buffer.concat([oldStart, oldFrame(2, Buffer.alloc(300))])
 /** A player who joins. */
-function oldJoin(name: string): Buffer {
+export function oldJoin(name: string): Buffer {
   const size = Buffer.alloc(4)
   size.writeUInt32LE(name.length)
   return Buffer.concat([Buffer.from([1]), Buffer.alloc(8), size, Buffer.from(name), Buffer.alloc(4)])
