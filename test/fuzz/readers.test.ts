@@ -8,7 +8,7 @@ import { otherParsers } from './other-parsers.ts'
 import { ProcessFailure, ReaderProcess } from './process.ts'
 import { readers } from './readers.ts'
 import type { RunReply, RunRequest } from './run-child.ts'
-import { type Inputs, inputAt, longer, sizeOf, sortedInputs } from './run-reader.ts'
+import { type Failure, type Inputs, inputAt, longer, sizeOf, sortedInputs } from './run-reader.ts'
 
 /** Inputs for each reader; `npm run fuzz` sets more. */
 const runs = Number(process.env.FUZZ_RUNS ?? 2_000)
@@ -39,6 +39,11 @@ function keep(name: string, input: unknown): void {
   if (process.env.FUZZ_KEEP === undefined) return
   mkdirSync(corpus, { recursive: true })
   writeFileSync(fileOf(name), `${toText(input)}\n`, { flag: 'a' })
+}
+
+function fail(name: string, { input, reason }: Failure): never {
+  keep(name, input)
+  throw new Error(`FUZZ_SEED=${seed}: ${name} failed for ${toText(input).slice(0, maxShown)}: ${reason}`)
 }
 
 it('keeps inputs of no reader that is gone', () => {
@@ -73,18 +78,15 @@ describe(`seed ${seed}`, () => {
     const kept = keptInputs(name)
     const count = Math.ceil(runs / (reader.isSlow && process.env.FUZZ_RUNS === undefined ? 20 : 1))
     const { failure, slowest, grownBy } = await run(name, { examples: reader.examples, kept, seed, count })
-    if (failure !== undefined) {
-      keep(name, failure.input)
-      throw new Error(`FUZZ_SEED=${seed}: ${name} failed for ${toText(failure.input)}: ${failure.reason}`)
-    }
-    expect(grownBy).toBeLessThan(maxGrownBy)
+    if (failure !== undefined) fail(name, failure)
+    expect(grownBy, 'growth of the process in KiB').toBeLessThan(maxGrownBy)
     const tried = triedCount === 0 ? [] : await sortedInputs({ examples: reader.examples, kept, seed, count: triedCount })
     const measured = [...slowest, ...valid.map((example) => longer(example, longSize))]
     covered = await counting.ask({ name, kept, tried, measured })
     for (const index of covered.interesting) keep(name, tried[index])
     for (const [index, steps] of covered.steps.entries()) {
       const input = measured[index]
-      expect(steps, `steps with ${toText(input).slice(0, maxShown)}`).toBeLessThan(fixedSteps + stepsPerByte * sizeOf(input))
+      if (steps >= fixedSteps + stepsPerByte * sizeOf(input)) fail(name, { input, reason: `it took ${steps} steps` })
     }
   })
 

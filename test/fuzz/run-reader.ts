@@ -1,4 +1,5 @@
-import { serialize } from 'node:v8'
+import { setImmediate } from 'node:timers/promises'
+import { getHeapStatistics, serialize } from 'node:v8'
 import fc from 'fast-check'
 import { cpuMsOf, growthOf, isLinear } from '../helpers/growth.ts'
 import { changed } from './mutations.ts'
@@ -20,6 +21,8 @@ export interface Failure {
 
 /** Bytes that every result may have, and how many more for each byte of the input. */
 const [fixedBytes, bytesPerByte] = [65_536, 64]
+/** Bytes of buffers that an input may take: more than the largest file or reply that a reader accepts. */
+const maxBuffers = 64 * 1024 * 1024
 /** Milliseconds above which an input is taken for slow, and the slowest one is measured with longer ones of the same kind. */
 const slowMs = 50
 const slowestCount = 3
@@ -37,14 +40,20 @@ export function sizeOf(value: unknown): number {
 const isSmall = (value: unknown): boolean =>
   typeof value === 'string' ? value.length < fixedBytes / 4 : value === null || typeof value !== 'object'
 
-/** Throws unless the reader returns a result of a bounded size, or throws an error of its own. */
+/** Throws unless the reader returns a result of a bounded size, or throws an error of its own, and takes a bounded amount of memory. */
 async function check({ run, throws }: FuzzedReader, input: unknown): Promise<void> {
   let result: unknown
+  // Memory that is allocated but never written to is not in the size of the process.
+  const before = getHeapStatistics().external_memory
   try {
     result = await run(input as never)
   } catch (error) {
     if (!throws.some((own) => error instanceof own)) throw error
   }
+  const buffers = getHeapStatistics().external_memory - before
+  if (buffers > maxBuffers) throw new Error(`${buffers} bytes of buffers were allocated`)
+  // Here an error that the reader has left to nobody ends the process, with this input.
+  await setImmediate()
   if (isSmall(result)) return
   const taken = sizeOf(result)
   if (taken <= fixedBytes) return
@@ -100,7 +109,7 @@ export async function runReader(
   inputs: Inputs,
   onInput: (number: number) => void,
 ): Promise<{ readonly failure?: Failure; readonly slowest: readonly unknown[] }> {
-  const slowest: { readonly input: unknown; readonly ms: number }[] = []
+  const slowest: { readonly input: unknown; readonly number: number; readonly ms: number }[] = []
   let [number, hasFailed] = [0, false]
   const { counterexample, errorInstance } = await forEachInput(inputs, async (input) => {
     if (!hasFailed) onInput(number++)
@@ -113,14 +122,16 @@ export async function runReader(
     }
     const ms = performance.now() - start
     if (slowest.length === slowestCount && ms <= slowest.at(-1)!.ms) return
-    slowest.push({ input, ms })
+    slowest.push({ input, number: number - 1, ms })
     slowest.sort((one, other) => other.ms - one.ms).splice(slowestCount)
   })
   const slow = slowest.map(({ input }) => input)
   if (counterexample !== null)
     return { failure: { input: counterexample[0], reason: String((errorInstance as Error)?.stack) }, slowest: slow }
   const first = slow[0]
-  if (first === undefined || (await cpuMsOf(reader.run, first)) < slowMs) return { slowest: slow }
+  if (first === undefined) return { slowest: slow }
+  onInput(slowest[0]!.number)
+  if ((await cpuMsOf(reader.run, first)) < slowMs) return { slowest: slow }
   const ratio = await growthOf({ run: reader.run, maxSize: 32_768, makers: {} }, (size) => longer(first, size))
   if (isLinear(ratio)) return { slowest: slow }
   return { failure: { input: first, reason: `four times the size takes ${ratio?.toFixed(1)} times as long` }, slowest: slow }
