@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -6,6 +6,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { SourceError } from '../../src/game/errors.ts'
 import { ProtocolError } from '../../src/game/protocol/error.ts'
 import { parseStatusReply } from '../../src/game/protocol/status/status-reply.ts'
+import { comeback, project, snapshot } from '../helpers/data-service.ts'
 import { exampleServer, silentServer } from '../helpers/example-server.ts'
 import type { OpenApi } from '../helpers/openapi-replies.ts'
 import { buildTestApp } from '../helpers/test-app.ts'
@@ -15,6 +16,17 @@ import { changed } from './mutations.ts'
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
 /** A request takes about a millisecond, and there are seventy routes. */
 const numRuns = Number(process.env.FUZZ_RUNS ?? 2_000)
+
+const databases = `databases:
+  - name: books
+    file: books.json
+    order: [-read, title]
+    fields:
+      title: { kind: text, required: true }
+      tags: { kind: values }
+      read: { kind: date }
+      rating: { kind: number }
+`
 
 const headers = {
   accept: 'text/html;q=0.5, image/png, */*;q=0.1',
@@ -45,9 +57,15 @@ const inHeader = (value: unknown): string =>
 it(`no query, path or header causes an internal error (FUZZ_SEED=${seed})`, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tickwarden-fuzz-http-'))
   onTestFinished(() => rm(folder, { recursive: true }))
+  await writeFile(join(folder, 'projects.json'), snapshot([project()]))
+  await writeFile(join(folder, 'kcomebacks.json'), snapshot([comeback()]))
+  await writeFile(join(folder, 'books.json'), snapshot([{ title: 'A', tags: ['b'], read: '2026-03-01', rating: 4.5 }]))
+  const file = join(folder, 'tickwarden.yaml')
+  await writeFile(file, databases)
   const { app } = await buildTestApp({
+    file,
     scripts: { Server: exampleServer, silent: silentServer, down: { status: new SourceError('refused', 'down: refused') } },
-    env: { TRUST_PROXY: 'loopback', METRICS_LISTEN: '127.0.0.1:9150', METRICS_TOKEN: 'x', HISTORY_DIR: folder, RUN_TOKEN: 'x' },
+    env: { TRUST_PROXY: 'loopback', METRICS_LISTEN: '127.0.0.1:9150', METRICS_TOKEN: 'x', DATA_DIR: folder, RUN_TOKEN: 'x' },
   })
   const document = (await app.inject('/openapi.json')).json() as OpenApi
   const routes = Object.entries(document.paths).filter(([path]) => !path.endsWith('/events'))

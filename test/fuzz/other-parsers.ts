@@ -18,7 +18,7 @@ export const otherParsers: Readonly<Record<string, string>> = {
   'src/commands/mc-monitor/monitoring.ts': 'compares the path of a request',
   'src/commands/program.ts': arguments_,
   'src/commands/status/card.ts': own,
-  'src/data/databases/declared.ts': 'one parameter, with a limit for the number of its parts',
+  'src/data/databases/declared.ts': requests,
   'src/data/runs/schedule-setting.ts parse': settings,
   'src/demo/': 'servers for trying out, which only their user reaches',
   'src/game/names/system-files.ts candidates': 'a host name of the settings',

@@ -6,8 +6,9 @@ interface Request {
   readonly number: number
 }
 
-function startProcess(hangMs?: number) {
-  const running = new ReaderProcess<Request, string>('faulty-child.mjs', hangMs)
+function startProcess(hangMs = 60_000) {
+  // Node.js says at length that it has no more memory.
+  const running = new ReaderProcess<Request, string>('faulty-child.mjs', { hangMs, stderr: 'ignore' })
   onTestFinished(() => running.close())
   return running
 }

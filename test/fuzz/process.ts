@@ -33,11 +33,16 @@ export class ReaderProcess<Request extends object, Reply> {
   readonly #path = join(tmpdir(), `tickwarden-fuzz-${process.pid}-${performance.now()}`)
   readonly #progress: number
   readonly #hangMs: number
+  readonly #stderr: 'inherit' | 'ignore'
   #child: ChildProcess | undefined
 
-  /** @param hangMs milliseconds that one input may take */
-  constructor(program: string, hangMs = defaultHangMs) {
+  /**
+   * @param program file in this folder
+   * @param hangMs milliseconds that one input may take
+   */
+  constructor(program: string, { hangMs = defaultHangMs, stderr = 'inherit' as 'inherit' | 'ignore' } = {}) {
     this.#hangMs = hangMs
+    this.#stderr = stderr
     this.#program = fileURLToPath(new URL(program, import.meta.url))
     this.#progress = openSync(this.#path, 'w+')
   }
@@ -47,13 +52,13 @@ export class ReaderProcess<Request extends object, Reply> {
     this.#child ??= fork(this.#program, {
       execArgv: ['--import', 'tsx', `--max-old-space-size=${maxHeapMiB}`],
       serialization: 'advanced',
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc', this.#progress],
+      stdio: ['ignore', 'inherit', this.#stderr, 'ipc', this.#progress],
     })
     const child = this.#child
     const hangMs = this.#hangMs
     writeProgress(none, this.#progress)
     return new Promise<Reply>((resolve, reject) => {
-      let [number, since] = [none, performance.now()]
+      let [calls, since] = [-1, performance.now()]
       const finish = (act: () => void) => {
         clearInterval(timer)
         child.removeAllListeners()
@@ -63,14 +68,14 @@ export class ReaderProcess<Request extends object, Reply> {
         finish(() => {
           child.kill('SIGKILL')
           this.#child = undefined
-          reject(new ProcessFailure(reason, readProgress(this.#progress)))
+          reject(new ProcessFailure(reason, readProgress(this.#progress).number))
         })
       const timer = setInterval(
         () => {
           const now = readProgress(this.#progress)
           const ms = performance.now() - since
-          if (now !== number) [number, since] = [now, performance.now()]
-          else if (ms > (now === none ? startMs : hangMs)) fail(`it did not return within ${hangMs / 1000} s`)
+          if (now.calls !== calls) [calls, since] = [now.calls, performance.now()]
+          else if (ms > (now.number === none ? startMs : hangMs)) fail(`it did not return within ${hangMs / 1000} s`)
         },
         Math.min(1_000, hangMs),
       )

@@ -6,6 +6,7 @@ import type { CoverageReply, CoverageRequest } from './coverage-child.ts'
 import { fromText, toText } from './input-text.ts'
 import { otherParsers } from './other-parsers.ts'
 import { ProcessFailure, ReaderProcess } from './process.ts'
+import { firstExample } from './progress.ts'
 import { readers } from './readers.ts'
 import type { RunReply, RunRequest } from './run-child.ts'
 import { type Failure, type Inputs, inputAt, longer, sizeOf, sortedInputs } from './run-reader.ts'
@@ -67,14 +68,16 @@ describe(`seed ${seed}`, () => {
       return await running.ask({ name, inputs })
     } catch (error) {
       if (!(error instanceof ProcessFailure)) throw error
-      return { failure: { input: await inputAt(inputs, error.number), reason: error.message }, slowest: [], grownBy: 0 }
+      const { number, message: reason } = error
+      const isExample = number >= firstExample
+      const input = isExample ? inputs.examples[number - firstExample] : await inputAt(inputs, number)
+      return { failure: { input, reason }, slowest: [], grownBy: 0 }
     }
   }
 
   it.each(Object.keys(readers))('%s', async (name) => {
     const reader = readers[name]!
     const valid = reader.examples.slice(0, reader.validCount)
-    for (const example of valid) await reader.run(example as never)
     const kept = keptInputs(name)
     const count = Math.ceil(runs / (reader.isSlow && process.env.FUZZ_RUNS === undefined ? 20 : 1))
     const { failure, slowest, grownBy } = await run(name, { examples: reader.examples, kept, seed, count })
@@ -91,14 +94,14 @@ describe(`seed ${seed}`, () => {
   })
 
   it('calls each function that takes text or bytes apart', () => {
+    if (covered === undefined) throw new Error('no reader has been run')
+    const { loaded, notCalled } = covered
     const notLoaded = ['src', 'exporter'].flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
         .map((path) => join(folder, path))
-        .filter(
-          (path) => path.endsWith('.ts') && !covered!.loaded.includes(path) && parses(readFileSync(join(root, path), 'utf8')),
-        ),
+        .filter((path) => path.endsWith('.ts') && !loaded.includes(path) && parses(readFileSync(join(root, path), 'utf8'))),
     )
-    const all = [...covered!.notCalled, ...notLoaded]
+    const all = [...notCalled, ...notLoaded]
     const isIn = (name: string, other: string) => (other.endsWith('/') ? name.startsWith(other) : name === other)
     const others = Object.keys(otherParsers)
     expect(all.filter((name) => !others.some((other) => isIn(name, other)))).toEqual([])

@@ -49,6 +49,18 @@ notify:
   channels:
     - { type: webhook, name: ops, url: "https://example.org/hook", secret: "0123456789abcdef", events: [down, up] }
     - { type: ntfy, name: phone, url: "https://ntfy.example.org/topic" }
+databases:
+  - name: books
+    file: ./books.json
+    order: [-read, title]
+    visible: owned
+    fields:
+      title: { kind: text, required: true }
+      tags: { kind: values }
+      read: { kind: date, filter: true }
+      owned: { kind: boolean, default: true }
+      rating: { kind: number, default: 1 }
+      link: { kind: link }
 `
 const oldImage = Buffer.concat([
   Buffer.from(Float64Array.of(1, 1, 1).buffer),

@@ -101,7 +101,7 @@ export function longer(input: unknown, size: number): unknown {
 
 /**
  * Runs a reader with all of its inputs.
- * @param onInput called before each, until one fails
+ * @param onInput called before each with its number, which is that of the first one that fails for the shorter ones after it
  * @returns the shortest input that was found to fail, and the slowest ones
  */
 export async function runReader(
@@ -112,7 +112,8 @@ export async function runReader(
   const slowest: { readonly input: unknown; readonly number: number; readonly ms: number }[] = []
   let [number, hasFailed] = [0, false]
   const { counterexample, errorInstance } = await forEachInput(inputs, async (input) => {
-    if (!hasFailed) onInput(number++)
+    onInput(number)
+    if (!hasFailed) number++
     const start = performance.now()
     try {
       await check(reader, input)
