@@ -23,6 +23,8 @@ import { readRecords } from '../../src/maintenance/records.ts'
 import { parseTimeOfDay } from '../../src/notify/quiet-hours.ts'
 import { parseDuration } from '../../src/settings/kinds/number.ts'
 import { RequestError } from '../../src/util/errors.ts'
+import { escapeControls, escapeControlsInLines } from '../../src/util/escape-controls.ts'
+import { pictureType } from '../../src/util/picture-type.ts'
 import { createEventParser } from '../../src/web/client/event-parser.ts'
 import { pong } from '../helpers/bedrock-server.ts'
 import { cases, oldFrame, oldJoin, oldStart } from '../helpers/growth-cases.ts'
@@ -147,6 +149,12 @@ const fuzzed: Readonly<Record<string, Fuzzed>> = {
   ),
   'src/discovery/target-groups.ts parseList': fuzz(json([{ targets: ['a:1'] }]), { throws: [DiscoveryError] }),
   'src/discovery/proxy-servers.ts readProxyFile': { isSlow: true },
+  'src/util/escape-controls.ts escapeControls': fuzz(['a\u001b[31mb\r\n\u202e'], {
+    run: (text: string) => [escapeControls(text), escapeControlsInLines(text)],
+  }),
+  'src/util/picture-type.ts pictureType': fuzz([Buffer.from('RIFF\0\0\0\0WEBPVP8 ', 'latin1'), Buffer.from('GIF89a')], {
+    run: pictureType,
+  }),
   'src/util/json.ts parseJson': fuzz(json(status, [1, [2, [{}]]]), { throws: [SyntaxError] }),
   'src/data/store/dates.ts parseDay': fuzz(['2026-11-23', '2024-02-29']),
   'src/data/store/dates.ts parseLastUpdate': fuzz(['2026-11-23 04:05:06 UTC']),
