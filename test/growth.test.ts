@@ -1,30 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { growthOf, isLinear } from './helpers/growth.ts'
-import { cases, exempt } from './helpers/growth-cases.ts'
-
-const root = join(import.meta.dirname, '..')
-
-/** Names of functions and classes that read what others wrote. */
-const reader =
-  /^export (?:async )?(?:function\*? |const |class )((?:parse|read|decode|strip|plain|formatted|normalise|accepts|prefers)[A-Z]\w*|negotiate|quoted|(?:create)?\w*(?:Reader|Decoder|Parser|Codec|Collector|Follower|Finder|Anonymiser|Mask|BearerCheck|ProxyCheck))\b/gm
-
-function readersIn(file: string): readonly string[] {
-  return [...readFileSync(join(root, file), 'utf8').matchAll(reader)].map(([, name]) => `${file} ${name}`)
-}
-
-const readers = ['src', 'exporter'].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts'))
-    .flatMap((path) => readersIn(join(folder, path))),
-)
-
-it('has inputs for each reader, or a reason why not', () => {
-  const listed = [...Object.keys(cases), ...Object.keys(exempt)]
-  expect(readers.filter((name) => !listed.includes(name))).toEqual([])
-  expect(Object.keys(exempt).filter((name) => !readers.includes(name))).toEqual([])
-})
+import { cases } from './helpers/growth-cases.ts'
 
 it('detects work that grows with the square of the input', async () => {
   const run = (text: string) => Array.from(text, (_, index) => text.slice(0, index).replaceAll('b', 'c'))

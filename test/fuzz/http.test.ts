@@ -1,17 +1,32 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
 import { SourceError } from '../../src/game/errors.ts'
+import { ProtocolError } from '../../src/game/protocol/error.ts'
+import { parseStatusReply } from '../../src/game/protocol/status/status-reply.ts'
+import { comeback, project, snapshot } from '../helpers/data-service.ts'
 import { exampleServer, silentServer } from '../helpers/example-server.ts'
 import type { OpenApi } from '../helpers/openapi-replies.ts'
 import { buildTestApp } from '../helpers/test-app.ts'
+import { status } from './examples.ts'
 import { changed } from './mutations.ts'
 
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
 /** A request takes about a millisecond, and there are seventy routes. */
 const numRuns = Number(process.env.FUZZ_RUNS ?? 2_000)
+
+const databases = `databases:
+  - name: books
+    file: books.json
+    order: [-read, title]
+    fields:
+      title: { kind: text, required: true }
+      tags: { kind: values }
+      read: { kind: date }
+      rating: { kind: number }
+`
 
 const headers = {
   accept: 'text/html;q=0.5, image/png, */*;q=0.1',
@@ -42,9 +57,15 @@ const inHeader = (value: unknown): string =>
 it(`no query, path or header causes an internal error (FUZZ_SEED=${seed})`, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tickwarden-fuzz-http-'))
   onTestFinished(() => rm(folder, { recursive: true }))
+  await writeFile(join(folder, 'projects.json'), snapshot([project()]))
+  await writeFile(join(folder, 'kcomebacks.json'), snapshot([comeback()]))
+  await writeFile(join(folder, 'books.json'), snapshot([{ title: 'A', tags: ['b'], read: '2026-03-01', rating: 4.5 }]))
+  const file = join(folder, 'tickwarden.yaml')
+  await writeFile(file, databases)
   const { app } = await buildTestApp({
+    file,
     scripts: { Server: exampleServer, silent: silentServer, down: { status: new SourceError('refused', 'down: refused') } },
-    env: { TRUST_PROXY: 'loopback', METRICS_LISTEN: '127.0.0.1:9150', METRICS_TOKEN: 'x', HISTORY_DIR: folder, RUN_TOKEN: 'x' },
+    env: { TRUST_PROXY: 'loopback', METRICS_LISTEN: '127.0.0.1:9150', METRICS_TOKEN: 'x', DATA_DIR: folder, RUN_TOKEN: 'x' },
   })
   const document = (await app.inject('/openapi.json')).json() as OpenApi
   const routes = Object.entries(document.paths).filter(([path]) => !path.endsWith('/events'))
@@ -91,4 +112,31 @@ it(`no query, path or header causes an internal error (FUZZ_SEED=${seed})`, asyn
   })
   await fc.assert(property, { seed, numRuns })
   expect((await app.inject('/api/v1/servers')).statusCode).toBe(200)
+})
+
+it(`no status of a server breaks a page, a picture or the metrics (FUZZ_SEED=${seed})`, async () => {
+  const { app, fleet, clock } = await buildTestApp({ scripts: { Server: exampleServer } })
+  const document = (await app.inject('/openapi.json')).json() as OpenApi
+  const paths = Object.keys(document.paths).filter((path) => /^\/api\/v1(?!.*\/events$)/.test(path))
+  const urls = [...paths, '/', '/servers/{name}', '/page/servers/{name}', '/page/cards?servers={name}', '/metrics'].map((path) =>
+    path.replaceAll('{name}', 'Server'),
+  )
+  const property = fc.asyncProperty(changed([JSON.stringify(status)]), async (text) => {
+    try {
+      fleet.scripts.Server = { status: parseStatusReply(String(text)) }
+    } catch (error) {
+      // Only replies that can be read reach a page.
+      if (error instanceof ProtocolError) return
+      throw error
+    }
+    clock.advance(5_000)
+    await fleet.pollAll()
+    for (const url of urls) {
+      const { statusCode, body } = await app.inject({ url })
+      // 400: a parameter is missing; 404: the value is unknown.
+      if (![200, 400, 404].includes(statusCode)) throw new Error(`${statusCode} ${url} ${body.slice(0, 300)}`)
+    }
+  })
+  await fc.assert(property, { seed, numRuns: Math.ceil(numRuns / 50) })
+  expect((await app.inject('/')).statusCode).toBe(200)
 })

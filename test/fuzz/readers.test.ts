@@ -1,73 +1,51 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { serialize } from 'node:v8'
-import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import { cpuMsOf, growthOf, isLinear } from '../helpers/growth.ts'
-import { changed } from './mutations.ts'
-import { type FuzzedReader, readers } from './readers.ts'
+import { afterAll, describe, expect, it } from 'vitest'
+import { parses } from './coverage.ts'
+import type { CoverageReply, CoverageRequest } from './coverage-child.ts'
+import { fromText, toText } from './input-text.ts'
+import { otherParsers } from './other-parsers.ts'
+import { ProcessFailure, ReaderProcess } from './process.ts'
+import { firstExample } from './progress.ts'
+import { readers } from './readers.ts'
+import type { RunReply, RunRequest } from './run-child.ts'
+import { type Failure, type Inputs, inputAt, longer, sizeOf, sortedInputs } from './run-reader.ts'
 
 /** Inputs for each reader; `npm run fuzz` sets more. */
 const runs = Number(process.env.FUZZ_RUNS ?? 2_000)
 /** One for all readers, so that one number repeats everything. */
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
+const root = join(import.meta.dirname, '..', '..')
 const corpus = join(import.meta.dirname, 'corpus')
-/** Bytes that every result may have, and how many more for each byte of the input. */
-const [fixedBytes, bytesPerByte] = [65_536, 64]
-/** Milliseconds above which an input is taken for slow, and the slowest one is measured with longer ones of the same kind. */
-const slowMs = 50
-
-/** Bytes become base64, as JSON has none. */
-const toText = (input: unknown): string =>
-  JSON.stringify(input, function (this: Record<string, unknown>, key, value) {
-    return Buffer.isBuffer(this[key]) ? { base64: this[key].toString('base64') } : value
-  })
-const fromText = (text: string): unknown =>
-  JSON.parse(text, (_, value) => (typeof value?.base64 === 'string' ? Buffer.from(value.base64, 'base64') : value))
-
-const sizeOf = (value: unknown): number => {
-  try {
-    return serialize(value).length
-  } catch {
-    // Functions and sockets have no bytes of their own.
-    return 0
-  }
-}
-
-/** Whether a result certainly has fewer than `fixedBytes`, without serialising it, which takes longer than most readers. */
-const isSmall = (value: unknown): boolean =>
-  typeof value === 'string' ? value.length < fixedBytes / 4 : value === null || typeof value !== 'object'
-
-const longer = (input: unknown, size: number): unknown => {
-  const times = (length: number) => Math.max(1, Math.ceil(size / Math.max(1, length)))
-  if (typeof input === 'string') return input.repeat(times(input.length))
-  if (Buffer.isBuffer(input)) return Buffer.concat(Array.from({ length: times(input.length) }, () => input))
-  return Array.isArray(input) ? Array.from({ length: times(input.length) }, () => input).flat() : input
-}
-
-/**
- * Throws unless the reader returns a result of a bounded size, or throws an error of its own.
- * @returns CPU milliseconds; 0 if it took less time than `slowMs`
- */
-async function check({ run, throws }: FuzzedReader, input: unknown): Promise<number> {
-  const start = performance.now()
-  let result: unknown
-  try {
-    result = await run(input as never)
-  } catch (error) {
-    if (!throws.some((own) => error instanceof own)) throw error
-  }
-  // To ask for the CPU time takes longer than most inputs.
-  const ms = performance.now() - start < slowMs ? 0 : await cpuMsOf(run, input)
-  if (isSmall(result)) return ms
-  const taken = sizeOf(result)
-  if (taken <= fixedBytes) return ms
-  const given = sizeOf(input)
-  if (taken > fixedBytes + bytesPerByte * given) throw new Error(`${given} bytes became ${taken}`)
-  return ms
-}
+/** Blocks of code that an input may take, and how many more for each of its bytes: twice what the slowest reader takes. */
+const [fixedSteps, stepsPerByte] = [5_000, 500]
+/** How many inputs of a long run are looked at for ones that execute other code than those before them, and are kept. */
+const triedCount = process.env.FUZZ_KEEP === undefined ? 0 : 2_000
+/** Characters, bytes or elements of an input in which work that grows with the square of the size exceeds these steps. */
+const longSize = 16_384
+/** Characters of an input in a message. */
+const maxShown = 2_000
+/** KiB by which the memory of the process may grow with a reader, garbage included. */
+const maxGrownBy = 256 * 1024
 
 const fileOf = (name: string): string => join(corpus, `${name.replaceAll(/\W+/g, '-')}.jsonl`)
+
+function keptInputs(name: string): readonly unknown[] {
+  const file = fileOf(name)
+  return existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n').map(fromText) : []
+}
+
+/** Kept for the next run; it stays in the repository once the reader is mended. */
+function keep(name: string, input: unknown): void {
+  if (process.env.FUZZ_KEEP === undefined) return
+  mkdirSync(corpus, { recursive: true })
+  writeFileSync(fileOf(name), `${toText(input)}\n`, { flag: 'a' })
+}
+
+function fail(name: string, { input, reason }: Failure): never {
+  keep(name, input)
+  throw new Error(`FUZZ_SEED=${seed}: ${name} failed for ${toText(input).slice(0, maxShown)}: ${reason}`)
+}
 
 it('keeps inputs of no reader that is gone', () => {
   const files = Object.keys(readers).map(fileOf)
@@ -77,31 +55,56 @@ it('keeps inputs of no reader that is gone', () => {
 console.log(`FUZZ_SEED=${seed}`)
 
 describe(`seed ${seed}`, () => {
+  const running = new ReaderProcess<RunRequest, RunReply>('run-child.ts')
+  const counting = new ReaderProcess<CoverageRequest, CoverageReply>('coverage-child.ts')
+  afterAll(() => {
+    running.close()
+    counting.close()
+  })
+  let covered: CoverageReply | undefined
+
+  async function run(name: string, inputs: Inputs): Promise<RunReply> {
+    try {
+      return await running.ask({ name, inputs })
+    } catch (error) {
+      if (!(error instanceof ProcessFailure)) throw error
+      const { number, message: reason } = error
+      const isExample = number >= firstExample
+      const input = isExample ? inputs.examples[number - firstExample] : await inputAt(inputs, number)
+      return { failure: { input, reason }, slowest: [], grownBy: 0 }
+    }
+  }
+
   it.each(Object.keys(readers))('%s', async (name) => {
     const reader = readers[name]!
-    for (const example of reader.examples.slice(0, reader.validCount)) await reader.run(example as never)
-    const file = fileOf(name)
-    const kept = existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n').map(fromText) : []
-    let slowest: { readonly input: unknown; readonly ms: number } = { input: undefined, ms: slowMs }
-    const property = fc.asyncProperty(changed([...reader.examples, ...kept]), async (input) => {
-      const ms = await check(reader, input)
-      if (ms > slowest.ms) slowest = { input, ms }
-    })
-    const numRuns = Math.ceil(runs / (reader.isSlow ? 20 : 1))
-    for (const input of kept) await check(reader, input)
-    const { counterexample, errorInstance } = await fc.check(property, { seed, numRuns })
-    if (counterexample !== null) {
-      const text = toText(counterexample[0])
-      // Kept for the next run; it stays in the repository once the reader is mended.
-      if (process.env.FUZZ_KEEP !== undefined) {
-        mkdirSync(corpus, { recursive: true })
-        writeFileSync(file, `${text}\n`, { flag: 'a' })
-      }
-      throw new Error(`FUZZ_SEED=${seed}: ${name} failed for ${text}`, { cause: errorInstance })
+    const valid = reader.examples.slice(0, reader.validCount)
+    const kept = keptInputs(name)
+    const count = Math.ceil(runs / (reader.isSlow && process.env.FUZZ_RUNS === undefined ? 20 : 1))
+    const { failure, slowest, grownBy } = await run(name, { examples: reader.examples, kept, seed, count })
+    if (failure !== undefined) fail(name, failure)
+    expect(grownBy, 'growth of the process in KiB').toBeLessThan(maxGrownBy)
+    const tried = triedCount === 0 ? [] : await sortedInputs({ examples: reader.examples, kept, seed, count: triedCount })
+    const measured = [...slowest, ...valid.map((example) => longer(example, longSize))]
+    covered = await counting.ask({ name, kept, tried, measured })
+    for (const index of covered.interesting) keep(name, tried[index])
+    for (const [index, steps] of covered.steps.entries()) {
+      const input = measured[index]
+      if (steps >= fixedSteps + stepsPerByte * sizeOf(input)) fail(name, { input, reason: `it took ${steps} steps` })
     }
-    if (slowest.input === undefined) return
-    const growth = { run: reader.run, maxSize: 32_768, makers: {} }
-    const ratio = await growthOf(growth, (size) => longer(slowest.input, size))
-    expect(isLinear(ratio), `takes too long: ${toText(slowest.input)}`).toBe(true)
+  })
+
+  it('calls each function that takes text or bytes apart', () => {
+    if (covered === undefined) throw new Error('no reader has been run')
+    const { loaded, notCalled } = covered
+    const notLoaded = ['src', 'exporter'].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+        .map((path) => join(folder, path))
+        .filter((path) => path.endsWith('.ts') && !loaded.includes(path) && parses(readFileSync(join(root, path), 'utf8'))),
+    )
+    const all = [...notCalled, ...notLoaded]
+    const isIn = (name: string, other: string) => (other.endsWith('/') ? name.startsWith(other) : name === other)
+    const others = Object.keys(otherParsers)
+    expect(all.filter((name) => !others.some((other) => isIn(name, other)))).toEqual([])
+    expect(others.filter((other) => !all.some((name) => isIn(name, other)))).toEqual([])
   })
 })

@@ -1,9 +1,6 @@
 // What fuzzing needs besides the cases of the growth test, which list the readers: valid examples, and the errors that they may throw.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { parseStateAddress } from '../../src/cluster/address.ts'
-import { schemaVersion } from '../../src/cluster/keys.ts'
 import { EnvironmentError, FlagError, parseGoFlags } from '../../src/commands/mc-monitor/flags.ts'
 import { ConfigError, loadConfig } from '../../src/config/config.ts'
 import { readServerValues } from '../../src/config/parse-servers.ts'
@@ -19,101 +16,22 @@ import { encodeFrame, encodeString, FrameReader, readVarInt } from '../../src/ga
 import { decodePing } from '../../src/game/protocol/status/status.ts'
 import { decodeUnconnectedPong } from '../../src/game/protocol/status/unconnected-ping.ts'
 import { decodeProperties } from '../../src/game/sources/directory/server-properties.ts'
+import { decodeOldFile } from '../../src/history/store/old-files.ts'
+import { levels } from '../../src/history/values/levels.ts'
+import { seriesNames } from '../../src/history/values/series.ts'
 import { readRecords } from '../../src/maintenance/records.ts'
 import { parseTimeOfDay } from '../../src/notify/quiet-hours.ts'
 import { parseDuration } from '../../src/settings/kinds/number.ts'
 import { RequestError } from '../../src/util/errors.ts'
+import { escapeControls, escapeControlsInLines } from '../../src/util/escape-controls.ts'
+import { pictureType } from '../../src/util/picture-type.ts'
 import { createEventParser } from '../../src/web/client/event-parser.ts'
 import { pong } from '../helpers/bedrock-server.ts'
-import { cases } from '../helpers/growth-cases.ts'
+import { cases, oldFrame, oldJoin, oldStart } from '../helpers/growth-cases.ts'
+import { basicStat, bulk, fullStat, nest, snapshot, status, uuid, wikiPage } from './examples.ts'
+import { type Fuzzed, fuzz, inFile, json, toBytes } from './fuzzed.ts'
+import { peerReaders } from './peer-readers.ts'
 
-interface Fuzzed {
-  readonly throws?: readonly (new (...args: never) => Error)[]
-  /** Valid ones; the changes start from them. */
-  readonly examples?: readonly unknown[]
-  /** Of a reader whose input cannot grow, or that its case gives less than it reads. */
-  readonly run?: (input: never) => unknown
-  /** Takes over a millisecond, mostly for a file: gets fewer inputs. */
-  readonly isSlow?: true
-}
-
-const uuid = '069a79f4-44e9-4726-a5be-fca90e38aaf5'
-const fuzz = <T>(
-  examples: readonly T[],
-  more: Omit<Fuzzed, 'examples' | 'run'> & { readonly run?: (input: T) => unknown } = {},
-) => ({ examples, ...more }) as Fuzzed
-const json = (...values: readonly unknown[]): readonly string[] => values.map((value) => JSON.stringify(value))
-const nest = { text: 'a', color: 'red', extra: [{ translate: '%s of %2$s', with: ['b', { text: 'c', bold: true }] }, 1, true] }
-
-const folder = mkdtempSync(join(tmpdir(), 'tickwarden-fuzz-'))
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-const inFile = (name: string, content: string | Buffer): string => {
-  const path = join(folder, name)
-  writeFileSync(path, content)
-  return path
-}
-
-const status = {
-  version: { name: 'Paper 1.21.4', protocol: 769 },
-  players: {
-    max: 20,
-    online: 2,
-    sample: [
-      { name: 'Notch', id: uuid },
-      { name: 'b', id: uuid.replaceAll('-', '') },
-    ],
-  },
-  description: nest,
-  favicon: 'data:image/png;base64,iVBORw0KGgo=',
-  enforcesSecureChat: true,
-  previewsChat: false,
-  modinfo: { type: 'FML', modList: [{ modid: 'minecraft', version: '1.12.2' }] },
-  forgeData: { mods: [{ modId: 'forge', modmarker: '47.4.0' }], fmlNetworkVersion: 3, channels: [], truncated: true, d: 'ab' },
-}
-const bulk = [
-  { status: 200, value: { averageTickTime: 5, tickTimes: [50_000_000, 0, 20_000_000] } },
-  {
-    status: 200,
-    value: {
-      'java.lang:name=G1 Old Gen,type=MemoryPool': { Usage: { used: 1, max: -1 } },
-      'java.lang:name="a,b"': { Usage: {} },
-    },
-  },
-  { status: 200, value: { 'java.lang:name=G1,type=GarbageCollector': { CollectionCount: 3, CollectionTime: 40 } } },
-  { status: 200, value: { ThreadCount: 50 } },
-]
-const snapshot = {
-  version: schemaVersion,
-  server: 'a',
-  age: 12,
-  sources: [
-    {
-      source: 'status',
-      target: 'a:1',
-      state: 'ok',
-      duration: 0.1,
-      lastSuccess: 1,
-      lastError: { code: 'timeout', message: 'a', at: 1 },
-    },
-  ],
-  polls: { ok: 3, timeout: 1 },
-  up: true,
-  pollDuration: 0.1,
-  lastContact: [1, 2],
-  knownForMs: 5,
-  mainThread: { responsive: true, delay: 1 },
-  fields: {
-    motd: ['a', 'status'],
-    players: [{ players: [{ name: 'a', id: uuid }], complete: true }, 'rcon'],
-    playersOnline: [1, 'status'],
-    tickCount: [{ ticks: 1, age: 2 }, 'rcon'],
-    favicon: ['a'.repeat(40), 'status'],
-  },
-}
-const fullStat = Buffer.from(
-  `\0\0\0\0\x01splitnum\0\x80\0hostname\0§aA\0gametype\0SMP\0game_id\0MINECRAFT\0version\x001.21.11\0plugins\0Paper: A 1; B\0map\0world\0numplayers\x001\0maxplayers\x0020\0hostport\x0025565\0hostip\x00127.0.0.1\0\0\x01player_\0\0Notch\0\0`,
-  'latin1',
-)
 const config = `listen: 0.0.0.0:8080
 poll: { interval: 10s, timeout: 3s }
 servers:
@@ -133,35 +51,62 @@ notify:
   channels:
     - { type: webhook, name: ops, url: "https://example.org/hook", secret: "0123456789abcdef", events: [down, up] }
     - { type: ntfy, name: phone, url: "https://ntfy.example.org/topic" }
+databases:
+  - name: books
+    file: ./books.json
+    order: [-read, title]
+    visible: owned
+    fields:
+      title: { kind: text, required: true }
+      tags: { kind: values }
+      read: { kind: date, filter: true }
+      owned: { kind: boolean, default: true }
+      rating: { kind: number, default: 1 }
+      link: { kind: link }
 `
-const page = `# OSTs
-
-|Day|Time|Artist|Album Title|Album Type|Title Track|Streaming
-|--|--|--|--|--|--|--
-|1st (Sun)|6 pm|[A](/1)|**B**|Single|[T](/1)|[S](https://open.spotify.com/a)
-|2nd|18:00|C &amp; D|E|Album| |
-`
-
+const oldImage = Buffer.concat([
+  Buffer.from(Float64Array.of(1, 1, 1).buffer),
+  // For each level one bucket with its first series, and for how long the last values were known.
+  ...levels.flatMap(() => [
+    Buffer.from(Uint32Array.of(1, 1).buffer),
+    Buffer.of(1),
+    Buffer.from(Float32Array.of(1, 1, 1).buffer),
+    Buffer.from(Uint32Array.of(1).buffer),
+    Buffer.from(new Float64Array(seriesNames.length).fill(1).buffer),
+  ]),
+  // A day and a quarter of an hour, then a session.
+  Buffer.from(Uint32Array.of(1, 1, 1, 1, 0, 0, 0).buffer),
+  Buffer.from(Uint32Array.of(1, 1, 1, 1, 0, 0, 0).buffer),
+  Buffer.from(Uint32Array.of(1, 64).buffer),
+  Buffer.alloc(64, 1),
+])
 /** By the name of a case, or of another reader with a `run` of its own. */
-export const fuzzed: Readonly<Record<string, Fuzzed>> = {
+const fuzzed: Readonly<Record<string, Fuzzed>> = {
+  ...peerReaders,
   'exporter/probe/target.ts createTargetFinder': fuzz(['mc.example.org:25565', 'bedrock://[::1]:19132', 'survival']),
   'src/cluster/snapshot-codec.ts createSnapshotCodec': fuzz(json(snapshot), { throws: [RangeError, SyntaxError] }),
   'src/cluster/address.ts parseStateAddress': fuzz(['redis://user:p%40ss@[::1]:6379/2', 'rediss://h'], {
     run: parseStateAddress,
   }),
-  'src/commands/mc-monitor/flags.ts parseGoFlags': fuzz([['-host', 'a', '--port=25565', '-timeout', '1h2m3.5s', 'rest']], {
-    throws: [FlagError, EnvironmentError],
-    run: (args: readonly unknown[]) =>
-      parseGoFlags(
-        [
-          { name: 'host', default: 'a', kind: 'string', meaning: '' },
-          { name: 'port', default: '1', kind: 'int', meaning: '' },
-          { name: 'timeout', default: '1s', kind: 'duration', meaning: '' },
-        ] as never,
-        args.map((argument) => JSON.stringify(argument)?.replace(/^"|"$/g, '') ?? ''),
-        {},
-      ),
-  }),
+  'src/commands/mc-monitor/flags.ts parseGoFlags': fuzz(
+    [['-host', 'a', '--port=25565', '-timeout', '1h2m3.5s', '-servers', 'a:1,b', 'rest']],
+    {
+      throws: [FlagError, EnvironmentError],
+      run: (args: readonly unknown[]) => {
+        const { values, rest } = parseGoFlags(
+          [
+            { name: 'host', default: 'a', type: 'string', meaning: '' },
+            { name: 'port', default: '1', type: 'int', meaning: '' },
+            { name: 'timeout', default: '1s', type: 'duration', meaning: '' },
+            { name: 'servers', default: '', type: 'list', meaning: '' },
+          ] as never,
+          args.map((argument) => JSON.stringify(argument)?.replace(/^"|"$/g, '') ?? ''),
+          {},
+        )
+        return [values.number('port'), values.duration('timeout'), values.list('servers'), rest]
+      },
+    },
+  ),
   'src/config/config.ts loadConfig': fuzz([config], {
     throws: [ConfigError],
     isSlow: true,
@@ -204,6 +149,12 @@ export const fuzzed: Readonly<Record<string, Fuzzed>> = {
   ),
   'src/discovery/target-groups.ts parseList': fuzz(json([{ targets: ['a:1'] }]), { throws: [DiscoveryError] }),
   'src/discovery/proxy-servers.ts readProxyFile': { isSlow: true },
+  'src/util/escape-controls.ts escapeControls': fuzz(['a\u001b[31mb\r\n\u202e'], {
+    run: (text: string) => [escapeControls(text), escapeControlsInLines(text)],
+  }),
+  'src/util/picture-type.ts pictureType': fuzz([Buffer.from('RIFF\0\0\0\0WEBPVP8 ', 'latin1'), Buffer.from('GIF89a')], {
+    run: pictureType,
+  }),
   'src/util/json.ts parseJson': fuzz(json(status, [1, [2, [{}]]]), { throws: [SyntaxError] }),
   'src/data/store/dates.ts parseDay': fuzz(['2026-11-23', '2024-02-29']),
   'src/data/store/dates.ts parseLastUpdate': fuzz(['2026-11-23 04:05:06 UTC']),
@@ -217,8 +168,11 @@ export const fuzzed: Readonly<Record<string, Fuzzed>> = {
   'src/data/scripts/projects/project-list.ts readProjectList': fuzz(
     json([{ title: 't', gh_api: 'a/b', categories: ['c'], links: { GH: 'https://a.test' }, visible: true }, { title: '' }]),
   ),
-  'src/data/scripts/kcomebacks/page.ts readMonthPage': fuzz([page]),
-  'src/data/scripts/kcomebacks/tables.ts readTables': fuzz([page]),
+  'src/commands/record/anonymiser.ts createAnonymiser': fuzz([
+    'a §bab a.b 192.0.2.1 2001:db8::1 [I; 1, -2, 3, 4] 069a79f444e94726a5befca90e38aaf5',
+  ]),
+  'src/data/scripts/kcomebacks/page.ts readMonthPage': fuzz([wikiPage]),
+  'src/data/scripts/kcomebacks/tables.ts readTables': fuzz([wikiPage]),
   'src/data/scripts/kcomebacks/moment.ts readMoment': fuzz(['1st (Sun)', '31st', '6 pm KST', '12:00 am', '2nd?', '2026-02-03']),
   'src/data/scripts/rate-limit.ts readRateLimit': fuzz(['120', 'Mon, 23 Nov 2026 04:05:06 GMT', '0.5']),
   'src/data/scripts/kcomebacks/archive.ts readArchive': fuzz([
@@ -280,7 +234,10 @@ export const fuzzed: Readonly<Record<string, Fuzzed>> = {
     throws: [ProtocolError],
     run: (bytes: Buffer) => encodeFullStat(1, decodeChallenge(bytes)),
   }),
-  'src/game/protocol/query.ts decodeFullStat': fuzz([fullStat], { throws: [ProtocolError], run: decodeFullStat }),
+  'src/game/protocol/query.ts decodeFullStat': fuzz([fullStat, basicStat], {
+    throws: [ProtocolError],
+    run: decodeFullStat,
+  }),
   'src/game/protocol/rcon/forge-tps.ts parseForgeTps': fuzz([
     'Dim 0 (overworld) : Mean tick time: 0.1 ms. Mean TPS: 20.000\nOverall : Mean tick time: 0.1 ms. Mean TPS: 20.000',
   ]),
@@ -372,7 +329,11 @@ export const fuzzed: Readonly<Record<string, Fuzzed>> = {
   ]),
   'src/game/sources/directory/log-follower.ts createLogFollower': { isSlow: true },
   'src/game/sources/directory/reader.ts createDirectoryReader': { isSlow: true },
-  'src/history/store/old-files.ts decodeOldFile': {},
+  'src/history/store/old-files.ts decodeOldFile': fuzz([[oldImage, Buffer.alloc(46, 1), oldJoin('a')]], {
+    // With a checksum that is right, or nothing of a frame would be read.
+    run: (frames: readonly unknown[]) =>
+      decodeOldFile(Buffer.concat([oldStart, ...frames.map((frame, index) => oldFrame(Math.min(2 + index, 4), toBytes(frame)))])),
+  }),
   'src/http/bearer.ts createBearerCheck': { throws: [RequestError] },
   'src/http/parameters.ts parseQuery': fuzz(['a=1&b=%C3%A9&c=+&a=2'], { throws: [RequestError] }),
   'src/http/replies/accept.ts negotiate': fuzz(['text/html;q=0.5, image/*;q=1, */*;q=0']),
@@ -401,7 +362,7 @@ export interface FuzzedReader {
 }
 
 function toReader(name: string): FuzzedReader {
-  const { throws = [], examples: valid = [], run, isSlow = false } = fuzzed[name] ?? {}
+  const { throws = [], examples: valid = [], refused = [], run, isSlow = false } = fuzzed[name] ?? {}
   const growth = cases[name]
   // With a reader of its own, the inputs of the case are of another form.
   const others =
@@ -410,7 +371,7 @@ function toReader(name: string): FuzzedReader {
       : [16, 96].flatMap((size) => Object.values(growth.makers).map((make) => make(size)))
   const reader = run ?? growth?.run
   if (reader === undefined) throw new Error(`${name} has neither a case nor a reader`)
-  return { throws, run: reader, examples: [...valid, ...others], validCount: valid.length, isSlow }
+  return { throws, run: reader, examples: [...valid, ...refused, ...others], validCount: valid.length, isSlow }
 }
 
 export const readers: Readonly<Record<string, FuzzedReader>> = Object.fromEntries(

@@ -107,20 +107,20 @@ async function inFolder(name: string, content: string | Buffer, run: (folder: st
   }
 }
 
-/** A file of the history by an earlier version: header, name and an empty image. */
-function oldFrame(kind: number, payload: Buffer): Buffer {
+/** A frame of a file of the history by an earlier version. */
+export function oldFrame(kind: number, payload: Buffer): Buffer {
   const head = Buffer.alloc(9)
   head.writeUInt32LE(payload.length, 0)
   head.writeUInt8(kind, 4)
   head.writeUInt32LE(crc32(payload, kind), 5)
   return Buffer.concat([head, payload])
 }
-const oldHistory = Buffer.concat([
-  Buffer.from('TWHIST\u0000\u0001', 'latin1'),
-  ...[oldFrame(1, Buffer.from('a')), oldFrame(2, Buffer.alloc(300))],
-])
+/** The start of such a file: header and name of the server. */
+export const oldStart = Buffer.concat([Buffer.from('TWHIST\u0000\u0001', 'latin1'), oldFrame(1, Buffer.from('a'))])
+/** With an empty image. */
+const oldHistory = Buffer.concat([oldStart, oldFrame(2, Buffer.alloc(300))])
 /** A player who joins. */
-function oldJoin(name: string): Buffer {
+export function oldJoin(name: string): Buffer {
   const size = Buffer.alloc(4)
   size.writeUInt32LE(name.length)
   return Buffer.concat([Buffer.from([1]), Buffer.alloc(8), size, Buffer.from(name), Buffer.alloc(4)])
@@ -693,84 +693,4 @@ export const cases: Readonly<Record<string, Growth>> = {
       'data lines': (size) => ['data: a\n'.repeat(size / 8), '\n'],
     },
   ),
-}
-
-const fixedLength = 'reads values of fixed length'
-const calls = 'calls a reader that is listed'
-const ownSettings = 'reads settings of the user'
-const ownFile = 'JSON.parse or line by line, of a file that only this service writes'
-
-/** Readers without inputs that can grow, with the reason. */
-export const exempt: Readonly<Record<string, string>> = {
-  'src/commands/init/find-servers.ts readProperties': 'returns the bytes',
-  'src/cluster/address.ts parseStateAddress': ownSettings,
-  'src/commands/config-reader.ts createConfigReader': calls,
-  'src/commands/mc-monitor/flags.ts parseGoFlags': 'the command line',
-  'src/commands/parse-arguments.ts parseArguments': 'the command line',
-  'src/commands/record/rcon.ts readRconRecording': 'a recording that the user makes',
-  'src/commands/record/status.ts readStatusRecording': 'a recording that the user makes',
-  'src/commands/status/look.ts parseTarget': 'the command line',
-  'src/config/file-tree.ts readTree': calls,
-  'src/config/file.ts readConfigFile': calls,
-  'src/settings/kinds/number.ts parseDuration': ownSettings,
-  'src/settings/read-text.ts readText': 'decodes UTF-8',
-  'src/settings/read.ts readSecretFile': 'decodes UTF-8',
-  'src/settings/read.ts readSettings': ownSettings,
-  'src/config/parse-servers.ts readEntry': calls,
-  'src/config/config.ts readConfig': calls,
-  'src/config/server-file.ts readServers': calls,
-  'src/config/read-server.ts readServer': ownSettings,
-  'src/data/databases/declaration.ts readDeclarations': ownFile,
-  'src/maintenance/records.ts readRecords': ownFile,
-  'src/maintenance/settings.ts readMaintenance': ownSettings,
-  'src/notify/quiet-hours.ts parseTimeOfDay': ownSettings,
-  'src/util/parse-url.ts decodePart': 'the parser of Node.js',
-  'src/util/parse-url.ts parseUrl': 'the parser of Node.js',
-  'src/notify/settings.ts readNotify': ownSettings,
-  'src/settings/tree-reader.ts TreeReader': ownSettings,
-  'src/data/runs/history.ts readHistory': ownFile,
-  'src/data/runs/script-states.ts readStates': ownFile,
-  'src/data/scripts/kcomebacks/entry.ts readRow': calls,
-  'src/data/scripts/kcomebacks/moment.ts readTime': calls,
-  'src/data/scripts/kcomebacks/month.ts readMonth': calls,
-  'src/data/scripts/kcomebacks/stored.ts readStored': calls,
-  'src/data/scripts/kcomebacks/stored.ts readStates': ownFile,
-  'src/data/scripts/liked-songs/authorisation.ts readAuthorisation': ownFile,
-  'src/data/scripts/liked-songs/journal.ts readSetAside': ownFile,
-  'src/data/scripts/liked-songs/lastfm.ts readLovedSongs': calls,
-  'src/data/scripts/projects/reply-cache.ts readReplies': ownFile,
-  'src/data/scripts/write-snapshot.ts readPublished': calls,
-  'src/data/scripts/state-file.ts readStateFile': ownFile,
-  'src/util/files.ts readUpTo': 'copies bytes up to a limit',
-  'src/util/files.ts readFileUpTo': 'copies bytes up to a limit',
-  'src/util/files.ts readFileUpToSync': 'copies bytes up to a limit',
-  'src/util/files.ts readTextIfExists': 'decodes UTF-8',
-  'src/util/files.ts decodeText': 'decodes UTF-8',
-  'src/cluster/snapshot-checks.ts readPolls': calls,
-  'src/cluster/stream-reader.ts StreamReader': calls,
-  'src/game/protocol/status/frames.ts readVarInt': fixedLength,
-  'src/game/protocol/decimal.ts parseMilliseconds': 'reads a match of `decimal`, which has at most 33 characters',
-  'src/game/protocol/game-mode.ts parseGameMode': 'compares with a list',
-  'src/game/protocol/management.ts parsePlayer': calls,
-  'src/game/protocol/management.ts parseWorldUpgrade': fixedLength,
-  'src/game/protocol/rcon/packets.ts RconDecoder': calls,
-  'src/game/protocol/status/status.ts decodePing': fixedLength,
-  'src/game/sources/directory/changes.ts readOnChange': calls,
-  'src/game/sources/directory/changes.ts parseOnChange': calls,
-  'src/game/sources/directory/folder.ts readInside': 'returns the bytes',
-  'src/game/sources/directory/loader.ts createLoaderReader': 'names of a folder that only the user writes',
-  'src/game/sources/status/bedrock-status.ts createBedrockReader': calls,
-  'src/game/sources/status/java-status.ts JavaReader': calls,
-  'src/game/sources/status/legacy-status.ts readLegacyStatus': calls,
-  'src/game/sources/status/nethernet.ts createNetherNetReader': calls,
-  'src/game/sources/status/raknet.ts createRakNetReader': calls,
-  'src/history/incidents.ts parseIncidentId': 'the command line',
-  'src/history/store/old-files.ts readOldFile': calls,
-  'src/web/assets.ts readNames': 'reads a file of the build',
-  'src/http/parameters.ts parseParameters': calls,
-  'src/library/options.ts parseWatchOptions': 'options of the caller',
-  'src/library/read-status.ts readFields': calls,
-  'src/library/read-status.ts readStatus': calls,
-  'src/web/assets.ts readStyles': 'a file of the package',
-  'src/web/client/chrome.ts readData': 'data of the service',
 }

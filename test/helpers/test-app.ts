@@ -17,16 +17,18 @@ export interface TestAppOptions {
   /** By server name, the first one the primary. */
   readonly scripts: Record<string, Script>
   readonly env?: Readonly<Record<string, string>>
+  /** Path of a config file. */
+  readonly file?: string
   /** Whether every server is polled once before the test continues; default true. */
   readonly polled?: boolean
 }
 
 /** The whole service listening on a free port, watching servers that follow a script, with a manual clock. */
-export async function buildTestApp({ scripts, env = {}, polled = true }: TestAppOptions): Promise<TestApp> {
+export async function buildTestApp({ scripts, env = {}, file, polled = true }: TestAppOptions): Promise<TestApp> {
   const clock = manualClock()
   const fleet = fakeFleet(scripts, clock)
   // The fleet is passed in, so that none is configured.
-  const config = loadConfig({ env, watches: false })
+  const config = loadConfig({ env, watches: false, ...(file !== undefined && { file }) })
   const app = await buildApp({ config, fleet, clock, logger: pino({ level: 'silent' }) })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   onTestFinished(async () => {

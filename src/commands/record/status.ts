@@ -64,7 +64,8 @@ const decodeKick = (bytes: Buffer): string => {
  */
 export function readStatusRecording(connections: readonly Tapped[]): RawRecording {
   const replies = connections.map(({ received }) => Buffer.concat(received)).filter(({ length }) => length > 0)
-  const kicks = replies.filter(isLegacyReply).map(decodeKick)
+  // The connection may have ended within the length of the text.
+  const kicks = replies.filter((reply) => isLegacyReply(reply) && reply.length > 2).map(decodeKick)
   const frames = replies.filter((reply) => !isLegacyReply(reply)).flatMap(framesIn)
   const statuses = frames.filter(({ id }) => id === packetIds.status).map(decodeStatus)
   const pongs = frames.filter(({ id }) => id === packetIds.ping).map(({ body }) => encodeFrame(packetIds.ping, body))

@@ -50,7 +50,13 @@ export function readTables(source: string) {
   const tables: Table[] = []
   /** Lines that start like a row but are not in a valid table. */
   const stray: number[] = []
-  let heading = ''
+  const textOf = (line: string) =>
+    render(line.replace(/^#{1,6}|(?<!#)#+$/g, ''))
+      .map(({ text }) => text)
+      .join('|')
+  let headingLine = ''
+  /** That of the line, rendered for the first table below it: most headings have none. */
+  let heading: string | undefined
   let rows: TableRow[] | undefined
   for (let index = 0; index < lines.length; index++) {
     const [line = '', next = ''] = [lines[index], lines[index + 1]]
@@ -61,6 +67,7 @@ export function readTables(source: string) {
     if (!line.includes('|')) rows = undefined
     if (line.includes('|') && !isDelimiter(line) && isDelimiter(next) && (rows === undefined || isHeader(line))) {
       rows = []
+      heading ??= textOf(headingLine)
       tables.push({ heading, columns: render(line).map(({ text }) => text), rows })
       index++
     } else if (rows !== undefined) {
@@ -68,9 +75,8 @@ export function readTables(source: string) {
     } else if (line.startsWith('|')) {
       if (!isDelimiter(line)) stray.push(index + 1)
     } else if (line.startsWith('#') || (line !== '' && isUnderline(next))) {
-      heading = render(line.replace(/^#{1,6}|(?<!#)#+$/g, ''))
-        .map(({ text }) => text)
-        .join('|')
+      headingLine = line
+      heading = undefined
     }
   }
   return { tables, stray }

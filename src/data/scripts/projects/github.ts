@@ -99,7 +99,8 @@ export function createGithub(context: RunContext, cache: Pick<ReplyCache, 'get' 
       // 404: no release yet; 409: no commit yet.
       const languages = await read(`${base}/languages`)
       const release = await read(`${base}/releases/latest`, [404])
-      const commits = await read(`${base}/commits?sha=${encodeURIComponent(branch)}&per_page=1`, [404, 409])
+      // Not encodeURIComponent, which throws for half of a surrogate pair.
+      const commits = await read(`${base}/commits?${new URLSearchParams({ sha: branch, per_page: '1' })}`, [404, 409])
       if (!isRecord(languages)) throw new UpstreamError('malformed', `${place}: the reply is not a list of languages`)
       const [sizes, notes] = readSizes(languages)
       const newest: unknown = Array.isArray(commits) ? commits[0] : undefined

@@ -1,0 +1,94 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { closeSync, openSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { none, readProgress, writeProgress } from './progress.ts'
+
+/** Twice what the program takes with all readers loaded. */
+const maxHeapMiB = 256
+/** An input takes some milliseconds: long enough for one that gets a hundredth of a core. */
+const defaultHangMs = 60_000
+/** Until the source is loaded. */
+const startMs = 120_000
+
+/** The process hung at an input, or ended: for lack of memory, or by a fault of Node.js or of a library in machine code. */
+export class ProcessFailure extends Error {
+  override readonly name = 'ProcessFailure'
+  /** Number of the input. */
+  readonly number: number
+
+  constructor(message: string, number: number) {
+    super(message)
+    this.number = number
+  }
+}
+
+/**
+ * A process that runs readers: one that never returns, or takes all memory, ends neither the tests nor without its input. Started for
+ * the first message, and anew after a failure.
+ */
+export class ReaderProcess<Request extends object, Reply> {
+  readonly #program: string
+  readonly #path = join(tmpdir(), `tickwarden-fuzz-${process.pid}-${performance.now()}`)
+  readonly #progress: number
+  readonly #hangMs: number
+  readonly #stderr: 'inherit' | 'ignore'
+  #child: ChildProcess | undefined
+
+  /**
+   * @param program file in this folder
+   * @param hangMs milliseconds that one input may take
+   */
+  constructor(program: string, { hangMs = defaultHangMs, stderr = 'inherit' as 'inherit' | 'ignore' } = {}) {
+    this.#hangMs = hangMs
+    this.#stderr = stderr
+    this.#program = fileURLToPath(new URL(program, import.meta.url))
+    this.#progress = openSync(this.#path, 'w+')
+  }
+
+  /** @throws ProcessFailure */
+  async ask(request: Request): Promise<Reply> {
+    this.#child ??= fork(this.#program, {
+      execArgv: ['--import', 'tsx', `--max-old-space-size=${maxHeapMiB}`],
+      serialization: 'advanced',
+      stdio: ['ignore', 'inherit', this.#stderr, 'ipc', this.#progress],
+    })
+    const child = this.#child
+    const hangMs = this.#hangMs
+    writeProgress(none, this.#progress)
+    return new Promise<Reply>((resolve, reject) => {
+      let [calls, since] = [-1, performance.now()]
+      const finish = (act: () => void) => {
+        clearInterval(timer)
+        child.removeAllListeners()
+        act()
+      }
+      const fail = (reason: string) =>
+        finish(() => {
+          child.kill('SIGKILL')
+          this.#child = undefined
+          reject(new ProcessFailure(reason, readProgress(this.#progress).number))
+        })
+      const timer = setInterval(
+        () => {
+          const now = readProgress(this.#progress)
+          const ms = performance.now() - since
+          if (now.calls !== calls) [calls, since] = [now.calls, performance.now()]
+          else if (ms > (now.number === none ? startMs : hangMs)) fail(`it did not return within ${hangMs / 1000} s`)
+        },
+        Math.min(1_000, hangMs),
+      )
+      child.once('message', (reply) => finish(() => resolve(reply as Reply)))
+      child.once('exit', (code, signal) => fail(`the process ended (${signal ?? `exit code ${code}`})`))
+      child.once('error', (error) => fail(error.message))
+      child.send(request)
+    })
+  }
+
+  close(): void {
+    this.#child?.kill()
+    closeSync(this.#progress)
+    rmSync(this.#path)
+  }
+}
