@@ -11,7 +11,8 @@ import { readRconRecording } from '../../src/commands/record/rcon.ts'
 import { readStatusRecording } from '../../src/commands/record/status.ts'
 import { recordQuery, recordRakNet } from '../../src/commands/record/udp.ts'
 import { readServerValues } from '../../src/config/parse-servers.ts'
-import { objectionTo, readMonth } from '../../src/data/scripts/kcomebacks/month.ts'
+import { findLoss } from '../../src/data/scripts/kcomebacks/judge.ts'
+import { readMonth } from '../../src/data/scripts/kcomebacks/month.ts'
 import { openWiki } from '../../src/data/scripts/kcomebacks/wiki.ts'
 import { openJournal } from '../../src/data/scripts/liked-songs/journal.ts'
 import { callLastfm, classifyLastfm, readLovedSongs } from '../../src/data/scripts/liked-songs/lastfm.ts'
@@ -571,7 +572,7 @@ const ofMonths: Readonly<Record<string, Fuzzed>> = {
       const wiki = { read: async () => ({ markdown, revision: 'a' }) }
       const month = { key: '2026-02', page: 'a', year: 2026, month: 2 }
       const now = await readMonth(wiki, month, undefined, silent as never)
-      return now === 'unchanged' ? now : [now.entries, objectionTo(now, stored, new Set(), new Set())?.isGone]
+      return now === 'unchanged' ? now : [now.entries, findLoss(now, stored, new Set(), new Set())?.isGone]
     },
   }),
 }
