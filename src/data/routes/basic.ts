@@ -18,8 +18,15 @@ const Headers = Type.Unsafe<Readonly<Record<string, string>>>({
 })
 
 /** Headers with their names in lower case; repeated ones are joined by commas. */
-const joined = (headers: NodeJS.Dict<string[]>) =>
-  Object.fromEntries(Object.entries(headers).map(([name, values = []]) => [name, values.join(', ')]))
+function joined(raw: readonly string[]): Record<string, string> {
+  const headers = new Map<string, string>()
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const [name, value] = [(raw[index] ?? '').toLowerCase(), raw[index + 1] ?? '']
+    const before = headers.get(name)
+    headers.set(name, before === undefined ? value : `${before}, ${value}`)
+  }
+  return Object.fromEntries(headers)
+}
 
 const Version = Type.Array(Type.String(), { minItems: 1, maxItems: 1, examples: [['1.2.3']] })
 
@@ -43,6 +50,6 @@ export function registerBasic(app: FastifyInstance): void {
   }
   const { onRequest } = app.clientLimits.rateLimit('clientHeaders')
   app.get('/v1/debug/headers', { schema, onRequest, config: { crossOrigin: false } }, (request, reply) =>
-    sendPrepared(request, reply, prepareJson(joined(request.raw.headersDistinct), { 'cache-control': 'no-store' })),
+    sendPrepared(request, reply, prepareJson(joined(request.raw.rawHeaders), { 'cache-control': 'no-store' })),
   )
 }
