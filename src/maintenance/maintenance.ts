@@ -25,16 +25,19 @@ const syncMs = 2_000
 /** How long the list of open windows is used at most, milliseconds: the clock may be set. */
 const maxValidMs = 60_000
 
-type Matched<T> = T & { readonly matches: ReturnType<typeof serverPatterns> }
+/** A record, its position among all and the servers that it is about. */
+type Ordered = MaintenanceRecord & { readonly order: number; readonly matches: ReturnType<typeof serverPatterns> }
+type Start = Exclude<Ordered, { readonly kind: 'end' }>
+type End = Extract<Ordered, { readonly kind: 'end' }>
 
 /** Which servers are in maintenance: by the configuration, and by commands at run time. */
 export class Maintenance {
   readonly #options: MaintenanceOptions
   readonly #windows: readonly ReturnType<typeof createOccurrences>[]
   readonly #records = new Map<string, MaintenanceRecord>()
-  #starts: readonly Matched<Occurrence & { readonly isPlanned: boolean }>[] = []
-  #ends: readonly Matched<{ readonly at: number }>[] = []
-  #open: readonly Matched<Occurrence>[] = []
+  #starts: readonly Start[] = []
+  #ends: readonly End[] = []
+  #open: readonly Start[] = []
   /** Unix milliseconds between which `#open` is valid. */
   #validFrom = 0
   #validUntil = 0
@@ -64,9 +67,9 @@ export class Maintenance {
     if (this.#open.length === 0) return null
     const group = this.#options.groupOf(server)
     let found: MaintenanceState | null = null
-    for (const { matches, reason, from, to } of this.#open)
-      if (matches(server, group) && !this.#isEnded(server, group, from, now) && to > (found?.until ?? 0))
-        found = { reason, until: to }
+    for (const one of this.#open)
+      if (one.matches(server, group) && one.to > (found?.until ?? 0) && !this.#isEnded(server, group, one, now))
+        found = { reason: one.reason, until: one.to }
     return found
   }
 
@@ -93,7 +96,7 @@ export class Maintenance {
     const group = this.#options.groupOf(server)
     const now = this.#options.clock.wall()
     this.#refresh(now)
-    const parts = [...this.#starts, ...this.#open]
+    const parts = this.#starts
       .filter(({ matches, from, to }) => from < end && to > start && matches(server, group))
       .map(({ from, to }) => {
         const ended = this.#ends.find(({ matches, at }) => at >= from && at < to && matches(server, group))
@@ -157,14 +160,21 @@ export class Maintenance {
     const size = this.#records.size
     for (const record of records) if (!this.#records.has(record.id)) this.#records.set(record.id, record)
     if (this.#records.size === size) return
-    const all = [...this.#records.values()].map((record) => ({ ...record, matches: serverPatterns(record.servers) }))
-    this.#starts = all.flatMap((record) => (record.kind === 'end' ? [] : [{ ...record, isPlanned: record.kind === 'planned' }]))
+    const all = [...this.#records.values()].map((record, order) => ({
+      ...record,
+      order,
+      matches: serverPatterns(record.servers),
+    }))
+    this.#starts = all.filter((record) => record.kind !== 'end')
     this.#ends = all.filter((record) => record.kind === 'end')
     this.#validUntil = 0
   }
 
-  #isEnded(server: string, group: string | undefined, from: number, now: number): boolean {
-    return this.#ends.some(({ at, matches }) => at >= from && at <= now && matches(server, group))
+  /** Whether a command has ended it. A time in the future is one before the clock was set back: then their order decides. */
+  #isEnded(server: string, group: string | undefined, { from, order }: Start, now: number): boolean {
+    return this.#ends.some(
+      ({ at, order: endOrder, matches }) => (from > now || at > now ? endOrder > order : at >= from) && matches(server, group),
+    )
   }
 
   #refresh(now: number): void {
@@ -172,27 +182,23 @@ export class Maintenance {
   }
 
   #findOpen(now: number): void {
-    const planned = this.#windows.flatMap(({ at, matches }) => {
+    const planned = this.#windows.flatMap(({ at }) => {
       const open = at(now)
-      return open === undefined ? [] : [{ ...open, matches }]
+      if (open === undefined) return []
+      return [{ ...open, id: `planned ${open.from} ${open.to} ${open.servers.join()}`, kind: 'planned' as const }]
     })
-    const started = this.#starts.filter(({ isPlanned, from, to }) => !isPlanned && from <= now && now < to)
-    const upcoming = [...this.#windows.map(({ after }) => after(now)), ...this.#starts.filter(({ from }) => from > now)]
-    this.#open = [...planned, ...started]
+    const isNew = planned.some(({ id }) => !this.#records.has(id))
+    if (isNew) this.#add(planned)
+    const byId = new Map(planned.map((record) => [record.id, record]))
+    // A command starts it at once: if that is in the future, the clock was set back.
+    this.#open = this.#starts.flatMap((one) => {
+      const isOpen = one.kind === 'planned' ? byId.has(one.id) : now < one.to
+      return isOpen ? [{ ...one, ...byId.get(one.id) }] : []
+    })
+    const changes = [...this.#open.map(({ to }) => to), ...this.#windows.flatMap(({ after }) => after(now)?.from ?? [])]
     this.#validFrom = now
-    const changes = [...this.#open.map(({ to }) => to), ...upcoming.flatMap((one) => one?.from ?? [])]
     this.#validUntil = Math.min(now + maxValidMs, ...changes.filter((at) => at > now))
-    const records = planned.map(({ matches, ...occurrence }) => ({
-      ...occurrence,
-      id: `planned ${occurrence.from} ${occurrence.to} ${occurrence.servers.join()}`,
-      kind: 'planned' as const,
-    }))
-    const isNew = records.some(({ id }) => !this.#records.has(id))
-    if (!isNew) return
-    const validUntil = this.#validUntil
-    this.#add(records)
-    this.#validUntil = validUntil
-    void this.sync()
+    if (isNew) void this.sync()
   }
 }
 

@@ -1,3 +1,4 @@
+import { stat, utimes } from 'node:fs/promises'
 import type { LockOptions } from 'proper-lockfile'
 import { load } from './load.ts'
 
@@ -9,16 +10,36 @@ const retryMs = 250
 let taken = 0
 
 /**
+ * Makes a lock stale whose time is in the future and which its holder does not renew: it was killed before the clock was set back. The
+ * library would wait for that time.
+ */
+async function expireFutureLock(path: string, maxLeadMs: number, updateMs: number): Promise<void> {
+  const readTime = () =>
+    stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => 0,
+    )
+  const time = await readTime()
+  if (time <= Date.now() + maxLeadMs) return
+  await new Promise((resolve) => setTimeout(resolve, 1.5 * updateMs))
+  if ((await readTime()) === time) await utimes(path, 0, 0).catch(() => {})
+}
+
+/**
  * Takes a lock: a folder whose time the library updates.
  * @param path of that folder
  * @returns a function that releases it
  */
-export async function acquireLock(path: string, { retries = 0, ...options }: LockOptions): Promise<() => Promise<void>> {
+export async function acquireLock(
+  path: string,
+  { retries = 0, stale = 10_000, update = stale / 2, ...options }: LockOptions,
+): Promise<() => Promise<void>> {
+  await expireFutureLock(path, stale, update)
   const { lock } = load<typeof import('proper-lockfile')>('proper-lockfile')
   // The library identifies a lock by its first argument. If that were the same for two locks, one of them at a time or both, its timer
   // would throw after the other one has been released, or removed by hand.
   const name = `${path}.${++taken}`
-  const all = { ...options, lockfilePath: path, realpath: false }
+  const all = { ...options, stale, update, lockfilePath: path, realpath: false }
   try {
     return await lock(name, all)
   } catch (error) {

@@ -10,7 +10,7 @@ import { loadConfig } from '../../src/config/config.ts'
 import { createDataService } from '../../src/data/index.ts'
 import { kcomebacks } from '../../src/data/scripts/kcomebacks/index.ts'
 import type { RunContext } from '../../src/data/scripts/script.ts'
-import { systemClock } from '../../src/util/clock.ts'
+import { type Clock, systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { type RedisServer, startRedis } from '../helpers/redis-server.ts'
 import { hasTool } from '../helpers/require-tool.ts'
@@ -98,7 +98,7 @@ describe.skipIf(!hasTool('redis-server'))('script runs of replicas', () => {
     return path
   }
   /** One replica with a separate folder, whose script only reports that it runs. */
-  async function startReplica(redis: RedisServer, run: (context: RunContext) => Promise<void>) {
+  async function startReplica(redis: RedisServer, run: (context: RunContext) => Promise<void>, clock: Clock = systemClock) {
     const script = {
       ...kcomebacks,
       missingSettings: () => [],
@@ -109,7 +109,7 @@ describe.skipIf(!hasTool('redis-server'))('script runs of replicas', () => {
     }
     const service = await createDataService({
       config: loadConfig({ env: { DATA_DIR: folder(), UPDATE_SCHEDULE: 'off', RUN_PAUSE: '0s' } }),
-      ...{ clock: systemClock, log: silentLog, scripts: [script], sharedLocks: await openLocks(redis) },
+      ...{ clock, log: silentLog, scripts: [script], sharedLocks: await openLocks(redis) },
     })
     onTestFinished(() => service.close())
     return service.runs
@@ -139,6 +139,20 @@ describe.skipIf(!hasTool('redis-server'))('script runs of replicas', () => {
     expect((await b.start('kcomebacks', 'request')).state).toBe('started')
     await until(() => runs === 2)
     end()
+  })
+
+  it('are not prevented by one of a replica whose clock was far ahead', async () => {
+    const redis = await startRedis()
+    let runs = 0
+    const run = async () => void runs++
+    const ahead = { ...systemClock, wall: () => systemClock.wall() + 365 * 86_400_000 }
+    const [a, b] = [await startReplica(redis, run, ahead), await startReplica(redis, run)]
+    expect((await a.start('kcomebacks', 'request')).state).toBe('started')
+    await until(async () => runs === 1 && (await a.status()).every(({ state }) => state !== 'running'))
+    const due = Date.now() - 1_000
+    expect((await b.start('kcomebacks', 'schedule', due)).state).toBe('started')
+    await until(async () => (await b.start('kcomebacks', 'schedule', due)).state === 'already done')
+    expect(runs).toBe(2)
   })
 
   it('have no effect once another replica has taken the lock', async () => {

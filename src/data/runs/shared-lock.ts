@@ -35,8 +35,9 @@ export async function takeTurn(locks: SharedLocks, script: string, due: number |
   if (lock === undefined) return 'already running'
   try {
     const last = Number((await locks.value(name)) ?? Number.NEGATIVE_INFINITY)
-    // Stored before the run, so that an interrupted run is not repeated.
-    if ((due === undefined || last < due) && (await lock.set(String(due ?? now)))) {
+    // Stored before the run, so that an interrupted run is not repeated. One in the future is of a replica whose clock was wrong.
+    const isDue = due === undefined || last < due || last > Math.max(due, now)
+    if (isDue && (await lock.set(String(due ?? now)))) {
       return {
         lost: lock.lost,
         release: () => lock.release(),
