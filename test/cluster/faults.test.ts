@@ -20,6 +20,7 @@ const staleMs = 10_000
 const turnMs = isLong ? 4_000 : 2_000
 const names = ['a', 'b', 'c'] as const
 
+// wait: a fault lasts for a time.
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 interface Row {
