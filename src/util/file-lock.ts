@@ -7,6 +7,9 @@ const staleMs = 3_000
 /** Milliseconds between two attempts. */
 const retryMs = 250
 
+/** Milliseconds by which a busy process may renew its lock late. */
+const lateMs = 2_000
+
 let taken = 0
 
 /**
@@ -21,7 +24,7 @@ async function expireFutureLock(path: string, maxLeadMs: number, updateMs: numbe
     )
   const time = await readTime()
   if (time <= Date.now() + maxLeadMs) return
-  await new Promise((resolve) => setTimeout(resolve, 1.5 * updateMs))
+  await new Promise((resolve) => setTimeout(resolve, updateMs + lateMs))
   if ((await readTime()) === time) await utimes(path, 0, 0).catch(() => {})
 }
 

@@ -231,7 +231,7 @@ describe.concurrent('a server that hangs, floods, resets connections and comes b
       const front = await (name === 'query' || name === 'Bedrock' ? udpFront() : tcpFront())
       const fleet = createFleet({
         servers: [{ name: 'Server', sources: settings(front.port) }],
-        poll: { interval: 60_000, timeout: 2_000, staleAfter: 180_000 },
+        poll: { interval: 60_000, timeout: 4_000, staleAfter: 180_000 },
         ...{ clock: systemClock, log: silentLog, random: () => 0, createSources },
       })
       onTestFinished(() => fleet.close())
