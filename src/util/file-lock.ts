@@ -9,6 +9,8 @@ const retryMs = 250
 
 /** Milliseconds by which a busy process may renew its lock late. */
 const lateMs = 2_000
+/** How far in the future the library sets the time of a lock that it takes, milliseconds. */
+const leadMs = 1_005
 
 let taken = 0
 
@@ -16,16 +18,19 @@ let taken = 0
  * Makes a lock stale whose time is in the future and which its holder does not renew: it was killed before the clock was set back. The
  * library would wait for that time.
  */
-async function expireFutureLock(path: string, maxLeadMs: number, updateMs: number): Promise<void> {
+async function expireFutureLock(path: string, updateMs: number): Promise<void> {
   const readTime = () =>
     stat(path).then(
       ({ mtimeMs }) => mtimeMs,
       () => 0,
     )
   const time = await readTime()
-  if (time <= Date.now() + maxLeadMs) return
-  await new Promise((resolve) => setTimeout(resolve, updateMs + lateMs))
-  if ((await readTime()) === time) await utimes(path, 0, 0).catch(() => {})
+  if (time <= Date.now() + leadMs) return
+  for (let waited = 0; waited < updateMs + lateMs; waited += retryMs) {
+    await new Promise((resolve) => setTimeout(resolve, retryMs))
+    if ((await readTime()) !== time) return
+  }
+  await utimes(path, 0, 0).catch(() => {})
 }
 
 /**
@@ -35,9 +40,9 @@ async function expireFutureLock(path: string, maxLeadMs: number, updateMs: numbe
  */
 export async function acquireLock(
   path: string,
-  { retries = 0, stale = 10_000, update = stale / 2, ...options }: LockOptions,
+  { retries = 0, stale, update = stale / 2, ...options }: LockOptions & { readonly stale: number },
 ): Promise<() => Promise<void>> {
-  await expireFutureLock(path, stale, update)
+  await expireFutureLock(path, update)
   const { lock } = load<typeof import('proper-lockfile')>('proper-lockfile')
   // The library identifies a lock by its first argument. If that were the same for two locks, one of them at a time or both, its timer
   // would throw after the other one has been released, or removed by hand.
