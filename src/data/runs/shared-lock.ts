@@ -22,6 +22,9 @@ const unavailable = (error: unknown): never => {
   throw new SharedLockError(`the shared state (STATE_URL) is unavailable: ${(error as Error).message}`, { cause: error })
 }
 
+/** A time that is further in the future is of a replica whose clock was wrong; clocks of replicas may differ by less. Milliseconds. */
+const maxSkewMs = 3_600_000
+
 /**
  * Takes the right to run a script, against all replicas.
  * @param due scheduled time, Unix milliseconds, the same on all replicas; undefined if the run was requested
@@ -35,8 +38,8 @@ export async function takeTurn(locks: SharedLocks, script: string, due: number |
   if (lock === undefined) return 'already running'
   try {
     const last = Number((await locks.value(name)) ?? Number.NEGATIVE_INFINITY)
-    // Stored before the run, so that an interrupted run is not repeated. One in the future is of a replica whose clock was wrong.
-    const isDue = due === undefined || last < due || last > Math.max(due, now)
+    // Stored before the run, so that an interrupted run is not repeated.
+    const isDue = due === undefined || last < due || last > now + maxSkewMs
     if (isDue && (await lock.set(String(due ?? now)))) {
       return {
         lost: lock.lost,
