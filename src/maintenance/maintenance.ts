@@ -1,12 +1,11 @@
 import { join } from 'node:path'
 import { type Clock, repeat } from '../util/clock.ts'
 import { createFolder } from '../util/create-folder.ts'
-import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
 import { oneAtATime } from '../util/one-at-a-time.ts'
 import type { MaintenanceState, SharedValues } from '../util/part-metrics.ts'
 import { serverPatterns } from '../util/wildcard.ts'
-import { addRecords, fileName, isKept, type MaintenanceRecord, readRecords, toRecord } from './records.ts'
+import { addRecords, fileName, isEndOf, isKept, type MaintenanceRecord, readRecords, recordFromText } from './records.ts'
 import { createOccurrences, type MaintenanceWindow, type Occurrence } from './window.ts'
 
 export interface MaintenanceOptions {
@@ -25,10 +24,9 @@ const syncMs = 2_000
 /** How long the list of open windows is used at most, milliseconds: the clock may be set. */
 const maxValidMs = 60_000
 
-/** A record, its position among all and the servers that it is about. */
-type Ordered = MaintenanceRecord & { readonly order: number; readonly matches: ReturnType<typeof serverPatterns> }
-type Start = Exclude<Ordered, { readonly kind: 'end' }>
-type End = Extract<Ordered, { readonly kind: 'end' }>
+type Matched<T> = T & { readonly matches: ReturnType<typeof serverPatterns> }
+type Start = Matched<Exclude<MaintenanceRecord, { readonly kind: 'end' }>>
+type End = Matched<Extract<MaintenanceRecord, { readonly kind: 'end' }>>
 
 /** Which servers are in maintenance: by the configuration, and by commands at run time. */
 export class Maintenance {
@@ -68,7 +66,7 @@ export class Maintenance {
     const group = this.#options.groupOf(server)
     let found: MaintenanceState | null = null
     for (const one of this.#open)
-      if (one.matches(server, group) && one.to > (found?.until ?? 0) && !this.#isEnded(server, group, one, now))
+      if (one.matches(server, group) && one.to > (found?.until ?? 0) && this.#endOf(one, server, group) === undefined)
         found = { reason: one.reason, until: one.to }
     return found
   }
@@ -98,9 +96,9 @@ export class Maintenance {
     this.#refresh(now)
     const parts = this.#starts
       .filter(({ matches, from, to }) => from < end && to > start && matches(server, group))
-      .map(({ from, to }) => {
-        const ended = this.#ends.find(({ matches, at }) => at >= from && at < to && matches(server, group))
-        return { from: Math.max(from, start), to: Math.min(ended?.at ?? to, end, now) }
+      .map((one) => {
+        const endedAt = this.#endOf(one, server, group)?.at ?? one.to
+        return { from: Math.max(one.from, start), to: Math.min(endedAt, end, now) }
       })
       .sort((a, b) => a.from - b.from)
     let [total, reached] = [0, start]
@@ -146,7 +144,7 @@ export class Maintenance {
     this.#add(inFile)
     if (shared !== undefined) {
       const values = await shared.all()
-      this.#add(Object.values(values).flatMap((text) => parseRecord(text) ?? []))
+      this.#add(Object.values(values).flatMap((text) => recordFromText(text) ?? []))
       for (const record of this.#records.values())
         if (values[record.id] === undefined) await shared.put(record.id, JSON.stringify(record))
     }
@@ -160,21 +158,15 @@ export class Maintenance {
     const size = this.#records.size
     for (const record of records) if (!this.#records.has(record.id)) this.#records.set(record.id, record)
     if (this.#records.size === size) return
-    const all = [...this.#records.values()].map((record, order) => ({
-      ...record,
-      order,
-      matches: serverPatterns(record.servers),
-    }))
+    const all = [...this.#records.values()].map((record) => ({ ...record, matches: serverPatterns(record.servers) }))
     this.#starts = all.filter((record) => record.kind !== 'end')
     this.#ends = all.filter((record) => record.kind === 'end')
     this.#validUntil = 0
   }
 
-  /** Whether a command has ended it. A time in the future is one before the clock was set back: then their order decides. */
-  #isEnded(server: string, group: string | undefined, { from, order }: Start, now: number): boolean {
-    return this.#ends.some(
-      ({ at, order: endOrder, matches }) => (from > now || at > now ? endOrder > order : at >= from) && matches(server, group),
-    )
+  /** The command that has ended it, if any. */
+  #endOf(start: Start, server: string, group: string | undefined): End | undefined {
+    return this.#ends.find((end) => isEndOf(end, start) && end.matches(server, group))
   }
 
   #refresh(now: number): void {
@@ -208,11 +200,3 @@ const nameFile =
   (error: NodeJS.ErrnoException): never => {
     throw new Error(`${join(folder, fileName)}: ${error.code ?? error.message}`, { cause: error })
   }
-
-function parseRecord(text: string): MaintenanceRecord | undefined {
-  try {
-    return toRecord(parseJson(text))
-  } catch {
-    return undefined
-  }
-}

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { SourceError } from '../../src/game/errors.ts'
-import { addRecords } from '../../src/maintenance/records.ts'
+import { addFollowed, addRecords, type MaintenanceRecord, readRecords } from '../../src/maintenance/records.ts'
 import { clockShim } from '../helpers/clock-shim.ts'
 import { startCountedServers } from '../helpers/counted-servers.ts'
 import { comeback, snapshot, startDataService } from '../helpers/data-service.ts'
@@ -186,9 +186,10 @@ const parts: Readonly<Record<string, Part>> = {
 
   async 'maintenance that a command starts lasts until a command ends it'(jump) {
     const service = await start('maintenance: []\n')
-    const command = (record: object) => {
+    const command = async (record: object) => {
       const wall = service.clock.wall()
-      return addRecords(service.folder, [{ id: String(wall), servers: ['Server'], at: wall, ...record } as never], wall)
+      const added = { id: String(wall), servers: ['Server'], at: wall, ...record } as unknown as MaintenanceRecord
+      await addRecords(service.folder, [addFollowed(added, await readRecords(service.folder), wall)], wall)
     }
     const from = service.clock.wall()
     await command({ kind: 'start', from, to: from + 4 * hour, reason: '' })
@@ -206,6 +207,10 @@ const parts: Readonly<Record<string, Part>> = {
     // Once more, to a time before the command.
     service.clock.jump(-hour)
     await pollFor(service, 10 * minute)
+    expect(await isMaintained(service)).toBe(false)
+    // That time comes again.
+    service.clock.jump(from + hour - service.clock.wall())
+    await pollFor(service, minute)
     expect(await isMaintained(service)).toBe(false)
     await until(() => service.maintenance().length >= 2)
     expect([service.maintenance(), service.upAndDown()]).toEqual([[from + 4 * hour, null], []])
