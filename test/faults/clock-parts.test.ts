@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { SourceError } from '../../src/game/errors.ts'
 import { addFollowed, addRecords, type MaintenanceRecord, readRecords } from '../../src/maintenance/records.ts'
 import { clockShim } from '../helpers/clock-shim.ts'
@@ -16,6 +16,7 @@ import { startRedis } from '../helpers/redis-server.ts'
 import { shareServers, startService } from '../helpers/replica-process.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { buildTestApp, type TestApp } from '../helpers/test-app.ts'
+import { onTestFinished, separateTestEnds } from '../helpers/test-end.ts'
 import { until } from '../helpers/until.ts'
 
 /** What must hold when the clock is set by so many milliseconds. */
@@ -112,7 +113,7 @@ const window = (lines: string): Part => {
     service.clock.jump(jump)
     await pollFor(service, 5 * second)
     expect(await isMaintained(service)).toBe(false)
-    await pollFor(service, 1.5 * hour)
+    await pollFor(service, jump > 0 ? 5 * minute : 1.5 * hour)
     // By a clock that was set back it has not begun, and begins again.
     const once = [at('22:50:00'), null]
     const expected = jump > 0 ? once : [...once, ...once]
@@ -287,10 +288,13 @@ const parts: Readonly<Record<string, Part>> = {
 
 const needsRedis = Object.keys(parts).filter((name) => name.startsWith('replicas'))
 
-describe.each([
+// Concurrent, because most of these tests wait for other processes.
+describe.concurrent.each([
   ['forth', hour],
   ['back', -hour],
 ])('when the clock is set an hour %s', (_direction, jump) => {
+  separateTestEnds()
+
   for (const [name, part] of Object.entries(parts))
     it.skipIf(needsRedis.includes(name) && !hasTool('redis-server'))(name, () => part(jump))
 })
