@@ -8,9 +8,9 @@ import { createFleet } from '../../src/game/fleet.ts'
 import type { ServerSettings } from '../../src/game/server-settings.ts'
 import { createSources } from '../../src/game/sources/create-sources.ts'
 import type { SourceName } from '../../src/game/sources/names.ts'
-import { systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { bedrockServer, pong } from '../helpers/bedrock-server.ts'
+import { fastClock } from '../helpers/fast-clock.ts'
 import { hostileServer } from '../helpers/hostile-servers.ts'
 import { onTestFinished, separateTestEnds } from '../helpers/test-end.ts'
 import { until } from '../helpers/until.ts'
@@ -231,8 +231,9 @@ describe.concurrent('a server that hangs, floods, resets connections and comes b
       const front = await (name === 'query' || name === 'Bedrock' ? udpFront() : tcpFront())
       const fleet = createFleet({
         servers: [{ name: 'Server', sources: settings(front.port) }],
-        poll: { interval: 60_000, timeout: 4_000, staleAfter: 180_000 },
-        ...{ clock: systemClock, log: silentLog, random: () => 0, createSources },
+        // Deadlines of two seconds and the pauses between attempts pass faster.
+        poll: { interval: 240_000, timeout: 8_000, staleAfter: 720_000 },
+        ...{ clock: fastClock(Date.now(), 4), log: silentLog, random: () => 0, createSources },
       })
       onTestFinished(() => fleet.close())
       const watcher = fleet.watchers[0]!
