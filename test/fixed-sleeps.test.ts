@@ -2,9 +2,22 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 
-/** What waits for a time: a promise of a timer, `until()` with a clock as its condition, and the command. */
-const wait =
-  /new Promise\b[^;]{0,80}\bsetTimeout\(|import \{[^}]*\bsetTimeout\b[^}]*\} from 'node:timers\/promises'|until\(\(\) => (?:performance|Date)\.now\(\)|'sleep', \[|\bsleep \d/g
+/**
+ * What waits for a time: a promise of a timer that does not only reject, the timers of Node.js that are promises, `until()` whose
+ * condition is a time, and the command.
+ */
+const wait = new RegExp(
+  [
+    String.raw`new Promise\b[^}]{0,80}\bsetTimeout\((?!\(\) => reject\()`,
+    String.raw`import (?:\w+|\* as \w+|\{[^}]*\b(?:setTimeout|scheduler)\b[^}]*\}) from '(?:node:)?timers/promises'`,
+    String.raw`import\('(?:node:)?timers/promises'\)`,
+    String.raw`promisify\(setTimeout\)`,
+    String.raw`until\((?:async )?\(\) => (?:\w+ [<>]=? )?(?:performance|Date)\.now\(\)`,
+    String.raw`'sleep', \[`,
+    String.raw`\bsleep [\d.]+\s*[;&|'"\x60]`,
+  ].join('|'),
+  'g',
+)
 /** A comment on the same line or the one before says why there is no condition to wait for. */
 const reason = /\/\/ wait: \S/
 
@@ -23,11 +36,18 @@ it('finds what waits for a time without a reason', () => {
     'const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))',
     "import { setTimeout as delay } from 'node:timers/promises'",
     'await until(() => performance.now() - from > 1_500)',
+    'await until(() => lateAt < performance.now())',
     "execFileSync('sleep', ['2'])",
+    "spawn('sh', ['-c', 'sleep 0.2; echo one'])",
+    "import timers from 'timers/promises'",
+    'const sleep = promisify(setTimeout)',
+    'await new Promise((resolve) => { begin(); setTimeout(resolve, 20) })',
   ]
   const others = [
     'await until(() => isDone)',
     'const timer = setTimeout(() => deadline.abort(), 1_000)',
+    "new Promise((_, reject) => setTimeout(() => reject(new Error('no reply')), 1_000))",
+    "import { setImmediate as nextTurn } from 'node:timers/promises'",
     'await new Promise((resolve) => setTimeout(resolve, 20)) // wait: it is killed at any time',
     '// wait: it is killed at any time',
     'await new Promise((resolve) => setTimeout(resolve, 20))',
