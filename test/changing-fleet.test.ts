@@ -279,7 +279,7 @@ it('keeps the RCON connection of a server that has not changed, and closes that 
   await until(() => kept.open() === 1 && gone.open() === 1)
   for (let round = 0; round < 20; round++) {
     fleet.update([settings('kept', kept.address), { ...settings(`other${round}`, kept.address), sources: {} }])
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(await ticks('kept')).toBe(200)
   }
   await until(() => gone.open() === 0)
   expect([kept.connections(), kept.open()]).toEqual([1, 1])

@@ -6,6 +6,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+// wait: a process is suspended for a time.
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { allSettings } from '../src/config/settings.ts'

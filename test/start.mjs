@@ -22,6 +22,7 @@ const [url, pid] = await new Promise((resolve, reject) => {
 try {
   for (let status = 0; status !== 200; ) {
     status = (await fetch(`${url}/api/v1/getall`)).status
+    // wait: between two requests.
     if (status !== 200) await new Promise((resolve) => setTimeout(resolve, 200))
   }
   const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text()

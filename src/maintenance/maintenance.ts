@@ -1,12 +1,11 @@
 import { join } from 'node:path'
 import { type Clock, repeat } from '../util/clock.ts'
 import { createFolder } from '../util/create-folder.ts'
-import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
 import { oneAtATime } from '../util/one-at-a-time.ts'
 import type { MaintenanceState, SharedValues } from '../util/part-metrics.ts'
 import { serverPatterns } from '../util/wildcard.ts'
-import { addRecords, fileName, isKept, type MaintenanceRecord, readRecords, toRecord } from './records.ts'
+import { addRecords, fileName, isEndOf, isKept, type MaintenanceRecord, readRecords, recordFromText } from './records.ts'
 import { createOccurrences, type MaintenanceWindow, type Occurrence } from './window.ts'
 
 export interface MaintenanceOptions {
@@ -26,15 +25,17 @@ const syncMs = 2_000
 const maxValidMs = 60_000
 
 type Matched<T> = T & { readonly matches: ReturnType<typeof serverPatterns> }
+type Start = Matched<Exclude<MaintenanceRecord, { readonly kind: 'end' }>>
+type End = Matched<Extract<MaintenanceRecord, { readonly kind: 'end' }>>
 
 /** Which servers are in maintenance: by the configuration, and by commands at run time. */
 export class Maintenance {
   readonly #options: MaintenanceOptions
   readonly #windows: readonly ReturnType<typeof createOccurrences>[]
   readonly #records = new Map<string, MaintenanceRecord>()
-  #starts: readonly Matched<Occurrence & { readonly isPlanned: boolean }>[] = []
-  #ends: readonly Matched<{ readonly at: number }>[] = []
-  #open: readonly Matched<Occurrence>[] = []
+  #starts: readonly Start[] = []
+  #ends: readonly End[] = []
+  #open: readonly Start[] = []
   /** Unix milliseconds between which `#open` is valid. */
   #validFrom = 0
   #validUntil = 0
@@ -64,9 +65,9 @@ export class Maintenance {
     if (this.#open.length === 0) return null
     const group = this.#options.groupOf(server)
     let found: MaintenanceState | null = null
-    for (const { matches, reason, from, to } of this.#open)
-      if (matches(server, group) && !this.#isEnded(server, group, from, now) && to > (found?.until ?? 0))
-        found = { reason, until: to }
+    for (const one of this.#open)
+      if (one.matches(server, group) && one.to > (found?.until ?? 0) && this.#endOf(one, server, group) === undefined)
+        found = { reason: one.reason, until: one.to }
     return found
   }
 
@@ -93,11 +94,11 @@ export class Maintenance {
     const group = this.#options.groupOf(server)
     const now = this.#options.clock.wall()
     this.#refresh(now)
-    const parts = [...this.#starts, ...this.#open]
+    const parts = this.#starts
       .filter(({ matches, from, to }) => from < end && to > start && matches(server, group))
-      .map(({ from, to }) => {
-        const ended = this.#ends.find(({ matches, at }) => at >= from && at < to && matches(server, group))
-        return { from: Math.max(from, start), to: Math.min(ended?.at ?? to, end, now) }
+      .map((one) => {
+        const endedAt = this.#endOf(one, server, group)?.at ?? one.to
+        return { from: Math.max(one.from, start), to: Math.min(endedAt, end, now) }
       })
       .sort((a, b) => a.from - b.from)
     let [total, reached] = [0, start]
@@ -143,7 +144,7 @@ export class Maintenance {
     this.#add(inFile)
     if (shared !== undefined) {
       const values = await shared.all()
-      this.#add(Object.values(values).flatMap((text) => parseRecord(text) ?? []))
+      this.#add(Object.values(values).flatMap((text) => recordFromText(text) ?? []))
       for (const record of this.#records.values())
         if (values[record.id] === undefined) await shared.put(record.id, JSON.stringify(record))
     }
@@ -158,13 +159,14 @@ export class Maintenance {
     for (const record of records) if (!this.#records.has(record.id)) this.#records.set(record.id, record)
     if (this.#records.size === size) return
     const all = [...this.#records.values()].map((record) => ({ ...record, matches: serverPatterns(record.servers) }))
-    this.#starts = all.flatMap((record) => (record.kind === 'end' ? [] : [{ ...record, isPlanned: record.kind === 'planned' }]))
+    this.#starts = all.filter((record) => record.kind !== 'end')
     this.#ends = all.filter((record) => record.kind === 'end')
     this.#validUntil = 0
   }
 
-  #isEnded(server: string, group: string | undefined, from: number, now: number): boolean {
-    return this.#ends.some(({ at, matches }) => at >= from && at <= now && matches(server, group))
+  /** The command that has ended it, if any. */
+  #endOf(start: Start, server: string, group: string | undefined): End | undefined {
+    return this.#ends.find((end) => isEndOf(end, start) && end.matches(server, group))
   }
 
   #refresh(now: number): void {
@@ -172,27 +174,23 @@ export class Maintenance {
   }
 
   #findOpen(now: number): void {
-    const planned = this.#windows.flatMap(({ at, matches }) => {
+    const planned = this.#windows.flatMap(({ at }) => {
       const open = at(now)
-      return open === undefined ? [] : [{ ...open, matches }]
+      if (open === undefined) return []
+      return [{ ...open, id: `planned ${open.from} ${open.to} ${open.servers.join()}`, kind: 'planned' as const }]
     })
-    const started = this.#starts.filter(({ isPlanned, from, to }) => !isPlanned && from <= now && now < to)
-    const upcoming = [...this.#windows.map(({ after }) => after(now)), ...this.#starts.filter(({ from }) => from > now)]
-    this.#open = [...planned, ...started]
+    const isNew = planned.some(({ id }) => !this.#records.has(id))
+    if (isNew) this.#add(planned)
+    const byId = new Map(planned.map((record) => [record.id, record]))
+    // A command starts it at once: if that is in the future, the clock was set back.
+    this.#open = this.#starts.flatMap((one) => {
+      const isOpen = one.kind === 'planned' ? byId.has(one.id) : now < one.to
+      return isOpen ? [{ ...one, ...byId.get(one.id) }] : []
+    })
+    const changes = [...this.#open.map(({ to }) => to), ...this.#windows.flatMap(({ after }) => after(now)?.from ?? [])]
     this.#validFrom = now
-    const changes = [...this.#open.map(({ to }) => to), ...upcoming.flatMap((one) => one?.from ?? [])]
     this.#validUntil = Math.min(now + maxValidMs, ...changes.filter((at) => at > now))
-    const records = planned.map(({ matches, ...occurrence }) => ({
-      ...occurrence,
-      id: `planned ${occurrence.from} ${occurrence.to} ${occurrence.servers.join()}`,
-      kind: 'planned' as const,
-    }))
-    const isNew = records.some(({ id }) => !this.#records.has(id))
-    if (!isNew) return
-    const validUntil = this.#validUntil
-    this.#add(records)
-    this.#validUntil = validUntil
-    void this.sync()
+    if (isNew) void this.sync()
   }
 }
 
@@ -202,11 +200,3 @@ const nameFile =
   (error: NodeJS.ErrnoException): never => {
     throw new Error(`${join(folder, fileName)}: ${error.code ?? error.message}`, { cause: error })
   }
-
-function parseRecord(text: string): MaintenanceRecord | undefined {
-  try {
-    return toRecord(parseJson(text))
-  } catch {
-    return undefined
-  }
-}

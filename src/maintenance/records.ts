@@ -11,10 +11,17 @@ import type { Occurrence } from './window.ts'
  * What is stored of the maintenance of servers: windows that were started at run time, ends of windows, and windows of the configuration that
  * have begun, for the uptime. Records are only added, so that those of several replicas can be joined.
  */
-export type MaintenanceRecord = { readonly id: string } & (
+export type MaintenanceRecord = {
+  readonly id: string
+  /** The ids of starts and ends whose time is later, although they were before: the clock was set back. Absent if there is none. */
+  readonly follows?: readonly string[]
+} & (
   | ({ readonly kind: 'start' | 'planned' } & Occurrence)
   | { readonly kind: 'end'; readonly servers: readonly string[]; readonly at: number }
 )
+
+type End = Extract<MaintenanceRecord, { readonly kind: 'end' }>
+type Start = Exclude<MaintenanceRecord, End>
 
 export const fileName = 'maintenance.json'
 const maxBytes = 16 * 1024 * 1024
@@ -29,6 +36,7 @@ const isTexts = (value: unknown): value is readonly string[] =>
 /** Returns undefined for anything that is not a record. */
 export function toRecord(value: unknown): MaintenanceRecord | undefined {
   if (!isRecord(value) || typeof value.id !== 'string' || !isTexts(value.servers)) return undefined
+  if (value.follows !== undefined && !isTexts(value.follows)) return undefined
   const isEnd = value.kind === 'end' && isTime(value.at)
   const isStart =
     (value.kind === 'start' || value.kind === 'planned') &&
@@ -37,6 +45,26 @@ export function toRecord(value: unknown): MaintenanceRecord | undefined {
     typeof value.reason === 'string'
   return isEnd || isStart ? (value as unknown as MaintenanceRecord) : undefined
 }
+
+/** Returns undefined for anything that is not the JSON of a record. */
+export function recordFromText(text: string): MaintenanceRecord | undefined {
+  try {
+    return toRecord(parseJson(text))
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns a new record, with which of the known ones it follows. @param now its time, Unix milliseconds */
+export function addFollowed(record: MaintenanceRecord, known: readonly MaintenanceRecord[], now: number): MaintenanceRecord {
+  const ids = known.flatMap((one) => ((one.kind === 'end' ? one.at : one.from) >= now ? one.id : []))
+  return ids.length === 0 ? record : { ...record, follows: [...new Set([...(record.follows ?? []), ...ids])] }
+}
+
+/** Whether an end, if it is of the same server, ends what was started. */
+export const isEndOf = (end: End, start: Start): boolean =>
+  start.follows?.includes(end.id) !== true &&
+  (end.follows?.includes(start.id) === true || (end.at >= start.from && end.at < start.to))
 
 export const isKept = (record: MaintenanceRecord, now: number): boolean =>
   (record.kind === 'end' ? record.at : record.to) > now - keptMs

@@ -1,3 +1,4 @@
+import { stat, utimes } from 'node:fs/promises'
 import type { LockOptions } from 'proper-lockfile'
 import { load } from './load.ts'
 
@@ -6,19 +7,47 @@ const staleMs = 3_000
 /** Milliseconds between two attempts. */
 const retryMs = 250
 
+/** Milliseconds by which a busy process may renew its lock late. */
+const lateMs = 2_000
+/** How far in the future the library sets the time of a lock that it takes, milliseconds. */
+const leadMs = 1_005
+
 let taken = 0
+
+/**
+ * Makes a lock stale whose time is in the future and which its holder does not renew: it was killed before the clock was set back. The
+ * library would wait for that time.
+ */
+async function expireFutureLock(path: string, updateMs: number): Promise<void> {
+  const readTime = () =>
+    stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => 0,
+    )
+  const time = await readTime()
+  if (time <= Date.now() + leadMs) return
+  for (let waited = 0; waited < updateMs + lateMs; waited += retryMs) {
+    await new Promise((resolve) => setTimeout(resolve, retryMs))
+    if ((await readTime()) !== time) return
+  }
+  await utimes(path, 0, 0).catch(() => {})
+}
 
 /**
  * Takes a lock: a folder whose time the library updates.
  * @param path of that folder
  * @returns a function that releases it
  */
-export async function acquireLock(path: string, { retries = 0, ...options }: LockOptions): Promise<() => Promise<void>> {
+export async function acquireLock(
+  path: string,
+  { retries = 0, stale, update = stale / 2, ...options }: LockOptions & { readonly stale: number },
+): Promise<() => Promise<void>> {
+  await expireFutureLock(path, update)
   const { lock } = load<typeof import('proper-lockfile')>('proper-lockfile')
   // The library identifies a lock by its first argument. If that were the same for two locks, one of them at a time or both, its timer
   // would throw after the other one has been released, or removed by hand.
   const name = `${path}.${++taken}`
-  const all = { ...options, lockfilePath: path, realpath: false }
+  const all = { ...options, stale, update, lockfilePath: path, realpath: false }
   try {
     return await lock(name, all)
   } catch (error) {

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { clockShim } from '../helpers/clock-shim.ts'
 import { startCountedServers } from '../helpers/counted-servers.ts'
 import { openEvents } from '../helpers/event-client.ts'
 import { createLossyLine } from '../helpers/lossy-line.ts'
@@ -19,16 +20,7 @@ const staleMs = 10_000
 const turnMs = isLong ? 4_000 : 2_000
 const names = ['a', 'b', 'c'] as const
 
-/** Sets the clock of a process forward by an hour at a SIGWINCH, and back at the next one; Redis and the other replicas keep theirs. */
-const clockShim = `data:text/javascript,${encodeURIComponent(`
-  const System = Date
-  let offset = 0
-  globalThis.Date = class extends System {
-    constructor(...given) { super(...(given.length === 0 ? [System.now() + offset] : given)) }
-    static now() { return System.now() + offset }
-  }
-  process.on('SIGWINCH', () => { offset = 3_600_000 - offset })`)}`
-
+// wait: a fault lasts for a time.
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 interface Row {
@@ -63,7 +55,8 @@ describe.skipIf(!hasTool('redis-server'))('replicas with faults', () => {
         // Long: on a busy machine an exchange may take seconds.
         POLL_TIMEOUT: `${staleMs / 2}ms`,
         STALE_AFTER: `${staleMs}ms`,
-        NODE_OPTIONS: `--import=${clockShim}`,
+        // Set forward and back by an hour below; Redis and the other replicas keep theirs.
+        NODE_OPTIONS: `--import=${clockShim(0, 3_600_000)}`,
       })
     }
     const isReady = async (replica: ServiceProcess) => (await replica.get('/readyz')).ok

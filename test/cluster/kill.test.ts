@@ -17,6 +17,7 @@ const countedMs = isLong ? 60_000 : 2_000
 const awayMs = isLong ? 30_000 : 0
 const timeoutMs = isLong ? 380_000 : 300_000
 
+// wait: a replica is suspended for a time.
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Each replica sends its own name in the handshake, so that the servers know who polls them. */
@@ -44,6 +45,7 @@ async function pollers(servers: CountedServers, forMs = 0): Promise<ReadonlyMap<
   let found: ReadonlyMap<number, ReadonlySet<string>> = new Map()
   await until(async () => {
     const from = performance.now()
+    // wait: each is polled by one replica alone for so long.
     await until(() => performance.now() - from >= forMs && servers.pollersSince(from).size === count)
     found = servers.pollersSince(from)
     return [...found.values()].every((by) => by.size === 1)

@@ -10,7 +10,7 @@ import { loadConfig } from '../../src/config/config.ts'
 import { createDataService } from '../../src/data/index.ts'
 import { kcomebacks } from '../../src/data/scripts/kcomebacks/index.ts'
 import type { RunContext } from '../../src/data/scripts/script.ts'
-import { systemClock } from '../../src/util/clock.ts'
+import { type Clock, systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { type RedisServer, startRedis } from '../helpers/redis-server.ts'
 import { hasTool } from '../helpers/require-tool.ts'
@@ -19,7 +19,7 @@ import { until } from '../helpers/until.ts'
 const expiryMs = 600
 const keys = createStateKeys('test')
 
-async function openLocks(redis: RedisServer) {
+async function openLocks(redis: RedisServer, clock: Clock = systemClock) {
   const address = parseStateAddress(redis.url)!
   const connection = new StateConnection({
     address,
@@ -31,7 +31,7 @@ async function openLocks(redis: RedisServer) {
   })
   onTestFinished(() => connection.close())
   await new Promise<void>((resolve) => connection.onReady(resolve))
-  return new Locks({ connection, keys, clock: systemClock, expiryMs })
+  return new Locks({ connection, keys, clock, expiryMs })
 }
 
 /** Takes a lock as if it had expired while the process of its holder was suspended. The holder may renew it in between. */
@@ -57,9 +57,16 @@ describe.skipIf(!hasTool('redis-server'))('Locks', () => {
 
   it('renews a lock while it is held', async () => {
     const redis = await startRedis()
-    const [a, b] = [await openLocks(redis), await openLocks(redis)]
+    let begun = 0
+    const counting = (delay: number, renew: () => void) =>
+      systemClock.after(delay, () => {
+        begun++
+        renew()
+      })
+    const [a, b] = [await openLocks(redis, { ...systemClock, after: counting }), await openLocks(redis)]
     const lock = await a.take('x')
-    await new Promise((resolve) => setTimeout(resolve, 2 * expiryMs))
+    // Three renewals each time that it would expire without. The next one begins once the one before is done.
+    await until(() => begun > 6)
     expect(await b.take('x')).toBeUndefined()
     expect(await lock?.isHeld()).toBe(true)
     expect(lock?.lost.aborted).toBe(false)
@@ -98,7 +105,7 @@ describe.skipIf(!hasTool('redis-server'))('script runs of replicas', () => {
     return path
   }
   /** One replica with a separate folder, whose script only reports that it runs. */
-  async function startReplica(redis: RedisServer, run: (context: RunContext) => Promise<void>) {
+  async function startReplica(redis: RedisServer, run: (context: RunContext) => Promise<void>, clock: Clock = systemClock) {
     const script = {
       ...kcomebacks,
       missingSettings: () => [],
@@ -109,7 +116,7 @@ describe.skipIf(!hasTool('redis-server'))('script runs of replicas', () => {
     }
     const service = await createDataService({
       config: loadConfig({ env: { DATA_DIR: folder(), UPDATE_SCHEDULE: 'off', RUN_PAUSE: '0s' } }),
-      ...{ clock: systemClock, log: silentLog, scripts: [script], sharedLocks: await openLocks(redis) },
+      ...{ clock, log: silentLog, scripts: [script], sharedLocks: await openLocks(redis) },
     })
     onTestFinished(() => service.close())
     return service.runs
@@ -139,6 +146,23 @@ describe.skipIf(!hasTool('redis-server'))('script runs of replicas', () => {
     expect((await b.start('kcomebacks', 'request')).state).toBe('started')
     await until(() => runs === 2)
     end()
+  })
+
+  it.each([
+    ['are not prevented by one of a replica whose clock was far ahead', 365 * 86_400_000, 'started'],
+    ['are not repeated because the clock of a replica is a minute ahead', 60_000, 'already done'],
+  ])('%s', async (_name, leadMs, expected) => {
+    const redis = await startRedis()
+    let runs = 0
+    const run = async () => void runs++
+    const ahead = { ...systemClock, wall: () => systemClock.wall() + leadMs }
+    const [a, b] = [await startReplica(redis, run, ahead), await startReplica(redis, run)]
+    expect((await a.start('kcomebacks', 'request')).state).toBe('started')
+    await until(async () => runs === 1 && (await a.status()).every(({ state }) => state !== 'running'))
+    const due = Date.now() - 1_000
+    expect((await b.start('kcomebacks', 'schedule', due)).state).toBe(expected)
+    await until(async () => (await b.start('kcomebacks', 'schedule', due)).state === 'already done')
+    expect(runs).toBe(expected === 'started' ? 2 : 1)
   })
 
   it('have no effect once another replica has taken the lock', async () => {

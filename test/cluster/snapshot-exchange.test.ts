@@ -88,8 +88,8 @@ describe.skipIf(!hasTool('redis-server'))('SnapshotExchange', () => {
       publish(online)
       await until(() => isApplied(online))
     }
-    // The time of Redis is known with the error of a round trip.
     const lateAt = performance.now() + 500
+    // wait: the time of Redis is known with the error of a round trip.
     await until(() => performance.now() > lateAt)
     redis.process.kill('SIGCONT')
     await until(() => b.entries.filter(({ kind }) => kind === 'snapshots').length > 1)
@@ -119,6 +119,7 @@ describe.skipIf(!hasTool('redis-server'))('SnapshotExchange', () => {
     const loading = b.exchange.load(servers.map(keyOf))
     // The reply is read late, which does not make the snapshots younger.
     const requestedAt = systemClock.now()
+    // wait: this process is busy.
     execFileSync('sleep', ['2'])
     await loading
     const stored = b.received.filter(([, , { from }]) => from === 'stored')

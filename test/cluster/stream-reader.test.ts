@@ -59,6 +59,7 @@ describe.skipIf(!hasTool('redis-server'))('StreamReader', () => {
         'member', 'other', 'kind', 'test', 'data', '', 'text', '')`
     redis.cli('eval', post, '2', keys.state, keys.stream, String(epoch))
     const postedBefore = performance.now()
+    // wait: this process is busy.
     execFileSync('sleep', ['2'])
     await until(() => entries.some(({ kind }) => kind === 'test'))
     const entry = entries.find(({ kind }) => kind === 'test')

@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type CertificateAuthority, createAuthority } from '../helpers/certificate-authority.ts'
 import { temporaryFolder } from '../helpers/discovering-service.ts'
+import { createLossyLine } from '../helpers/lossy-line.ts'
 import { startRedis } from '../helpers/redis-server.ts'
 import { type ServiceProcess, startService } from '../helpers/replica-process.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { freePort } from '../helpers/run-tool.ts'
-import { separateTestEnds } from '../helpers/test-end.ts'
+import { onTestFinished, separateTestEnds } from '../helpers/test-end.ts'
 import { until } from '../helpers/until.ts'
 
 interface SecureRedis {
@@ -75,11 +76,9 @@ describe.skipIf(!hasTool('redis-server') || !hasTool('openssl')).concurrent('red
     const check = async ([signing, knowsAuthority, expected]: (typeof cases)[number]) => {
       const { authority, port } = await startSecureRedis(signing)
       const trusted = knowsAuthority ? { NODE_EXTRA_CA_CERTS: authority.certFile } : {}
-      const service = await startReplica({ STATE_URL: `rediss://:a-secret@localhost:${port}`, ...trusted })
-      await until(() => problems(service).length > 0)
-      // Several attempts to connect.
-      const from = performance.now()
-      await until(() => performance.now() - from > 1_500)
+      const line = await createLossyLine(port, { onTestFinished })
+      const service = await startReplica({ STATE_URL: `rediss://:a-secret@localhost:${line.port}`, ...trusted })
+      await until(() => problems(service).length > 0 && line.accepted >= 5)
       expect(problems(service)).toEqual([expect.stringMatching(expected)])
       expect(service.output()).not.toContain('a-secret')
       expect(await isUp(service)).toBe(false)

@@ -18,12 +18,21 @@ it('counts a wait for a rate limit down on a terminal, until the next part', asy
   display.progress.total(3)
   display.progress.step('one')
   display.progress.wait('Last.fm', 90_000)
-  const shownTimes = () => [...text().matchAll(/Last\.fm: rate limited, ((?:\d min )?\d+ s) left/g)].map(([, time]) => time)
-  await until(() => new Set(shownTimes()).size >= 3)
+  const isCounted = (shown: () => string) => {
+    const times = [...shown().matchAll(/Last\.fm: rate limited, ((?:\d min )?\d+ s) left/g)].map(([, time]) => time)
+    return new Set(times).size >= 3
+  }
+  await until(() => isCounted(text))
   display.progress.step('two')
   await until(() => text().includes('two'))
   const shown = text().lastIndexOf('rate limited')
-  await new Promise((resolve) => setTimeout(resolve, 200))
+  // Another one goes on.
+  const other = open(true)
+  other.display.progress.total(1)
+  other.display.progress.step('one')
+  other.display.progress.wait('Last.fm', 90_000)
+  await until(() => isCounted(other.text))
+  other.display.stop()
   expect(text().lastIndexOf('rate limited')).toBe(shown)
   display.stop()
 })

@@ -4,6 +4,7 @@ import { Agent, request } from 'undici'
 import { expect, it } from 'vitest'
 import { comeback, type DataService, type Page, snapshot, startDataService } from '../helpers/data-service.ts'
 import { fastClock } from '../helpers/fast-clock.ts'
+import { until } from '../helpers/until.ts'
 
 /** Every entry contains its version, and each version has a different number of entries. */
 const version = (number: number) =>
@@ -21,7 +22,12 @@ const paths = [
   '/v1/kcomebacks/filter/last',
 ]
 
-async function replaceForever(service: DataService, done: () => boolean): Promise<number> {
+/** Writes one version after the other, each when the service has read the one before. */
+async function replaceForever(
+  service: DataService,
+  isServed: (version: number) => boolean,
+  done: () => boolean,
+): Promise<number> {
   const file = join(service.folder, 'kcomebacks.json')
   let written = 0
   while (!done()) {
@@ -33,7 +39,10 @@ async function replaceForever(service: DataService, done: () => boolean): Promis
       await writeFile(`${file}.new`, text)
       await rename(`${file}.new`, file)
     }
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    const isBroken = written % 5 === 0
+    const isRead = async () =>
+      isBroken ? (await (await service.get('/v1/status')).text()).includes('"failed"') : isServed(written)
+    await until(async () => done() || (await isRead()))
   }
   return written
 }
@@ -64,7 +73,7 @@ it('answers every request while the file is replaced, sometimes by a broken one,
   const clients = Array.from({ length: 8 }, async (_, client) => {
     for (let turn = client; !done(); turn++) await exchange(paths[turn % paths.length]!)
   })
-  const [written] = await Promise.all([replaceForever(service, done), ...clients])
+  const [written] = await Promise.all([replaceForever(service, (number) => seen.has(`v${number}`), done), ...clients])
   expect(wrong).toEqual([])
   expect(written).toBeGreaterThanOrEqual(12)
   await agent.close()

@@ -80,6 +80,7 @@ async function start(format: Format, folder = temporaryFolder(), first = ['a', '
   async function pass(ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed += 50) {
       await clock.advance(50)
+      // wait: nothing shows that a file was read that has not changed, or is being written.
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
   }

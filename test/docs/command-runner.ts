@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+// wait: between two attempts.
 import { setTimeout as delay } from 'node:timers/promises'
 import { freePort } from '../helpers/run-tool.ts'
 import type { ExampleServers } from './example-servers.ts'

@@ -26,6 +26,7 @@ import { writeAtomic } from '../../src/util/files.ts'
 import { fakeFleet } from '../helpers/fake-fleet.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 import { isSupported } from '../helpers/require-tool.ts'
+import { until } from '../helpers/until.ts'
 
 /** Writes for the `count`-th time, each time something else. Fails with an error of the system, or logs it. */
 type Writer = (folder: string, count: number) => Promise<unknown>
@@ -84,14 +85,38 @@ const writers: Readonly<Record<string, Writer>> = {
     else await enableRcon(folder, new Set())
   },
   async history(folder, count) {
-    const clock = manualClock(count * 3_600_000)
-    const fleet = fakeFleet({ Server: { status: { playersOnline: count } } }, clock)
-    const history = await openHistory({ fleet, clock, folder, log })
-    await fleet.pollAll()
-    await clock.advance(120_000)
-    await history.close()
-    fleet.close()
+    const recorded = await recordHistory(folder, count)
+    await recorded.clock.advance(120_000)
+    await recorded.close()
   },
+}
+
+/** Records a server with so many players from that hour on. The thread has the database, of which libsql keeps the file open until it ends. */
+async function recordHistory(folder: string, hour: number, isReadOnly = false) {
+  const clock = manualClock(hour * 3_600_000)
+  const fleet = fakeFleet({ Server: { status: { playersOnline: hour } } }, clock)
+  const history = await openHistory({ fleet, clock, folder, log, inThread: true, isReadOnly })
+  if (!isReadOnly) await fleet.pollAll()
+  return {
+    ...{ clock, fleet },
+    /** The numbers of players in the order in which they were recorded, each once. */
+    async players() {
+      const { series } = await history.range('Server', { names: ['players'], range: 24 * 3_600_000, points: 1_440 })
+      return [...new Set(series.players?.max.filter((value) => value !== null))]
+    },
+    async close() {
+      await history.close()
+      fleet.close()
+    },
+  }
+}
+
+/** The numbers of players in the file of the history. */
+async function readHistory(folder: string) {
+  const recorded = await recordHistory(folder, 20, true)
+  const players = await recorded.players()
+  await recorded.close()
+  return players
 }
 
 /** Where a writer above is, and the commands that write files by `writeAtomic` alone. */
@@ -139,22 +164,24 @@ const faults: Readonly<Record<string, Fault>> = {
   'read-only': {
     begin: (root) => execFileSync('mount', ['-o', 'remount,ro', root]),
     end: (root) => execFileSync('mount', ['-o', 'remount,rw', root]),
-    codes: ['EROFS'],
+    codes: ['EROFS', 'it is read-only'],
   },
 }
 
 const isWhole = (line: string): boolean => line.endsWith('}')
 
-/** The files of a folder with their contents; of a journal, the whole lines. A database is compared by what it answers, not by its bytes. */
-const contentsOf = (folder: string) =>
-  Object.fromEntries(
-    readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isFile() && !/^history\.db/.test(entry.name))
-      .map(({ name }) => {
-        const text = readFileSync(join(folder, name), 'latin1')
-        return [name, name.endsWith('.jsonl') ? text.split('\n').filter(isWhole) : text]
-      }),
-  )
+/** The files of a folder with their contents: of a journal the whole lines, of a database what it answers. */
+async function contentsOf(folder: string) {
+  const contents: Record<string, string | readonly (string | number)[]> = {}
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const { name } = entry
+    if (!entry.isFile() || name.startsWith('history.db-')) continue
+    const text = readFileSync(join(folder, name), 'latin1')
+    if (name === 'history.db') contents[name] = await readHistory(folder)
+    else contents[name] = name.endsWith('.jsonl') ? text.split('\n').filter(isWhole) : text
+  }
+  return contents
+}
 
 describe.skipIf(!isSupported(canMount, 'only root can mount a file system'))('a disk that is', () => {
   beforeAll(() => new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve)))
@@ -207,14 +234,33 @@ describe.skipIf(!isSupported(canMount, 'only root can mount a file system'))('a 
     expect(open()).toEqual({ count: 200, missing: [] })
   })
 
-  describe.each(Object.entries(faults))('%s', (fault, { begin, end, codes }) => {
-    // A database keeps its file open, which prevents that the disk becomes read-only.
-    const those = Object.entries(writers).filter(([name]) => fault === 'full' || name !== 'history')
-    it.each(those)('neither damages nor loses what is stored: %s', async (_name, write) => {
+  it('full keeps the history that is being recorded, and stores what was recorded meanwhile once there is room', async () => {
+    const recorded = await recordHistory(root, 1)
+    await recorded.clock.advance(120_000)
+    expect(await recorded.players()).toEqual([1])
+    faults.full?.begin(root)
+    logged.length = 0
+    recorded.fleet.scripts.Server = { status: { playersOnline: 2 } }
+    await recorded.fleet.pollAll()
+    await recorded.clock.advance(120_000)
+    await until(() => logged.some((line) => line.includes('the disk is full')))
+    expect(await recorded.players()).toEqual([1])
+    faults.full?.end(root)
+    recorded.fleet.scripts.Server = { status: { playersOnline: 3 } }
+    await recorded.fleet.pollAll()
+    await recorded.clock.advance(60_000)
+    await until(() => logged.some((line) => line.includes('the history can be written again')))
+    expect(await recorded.players()).toEqual([1, 2, 3])
+    await recorded.close()
+    expect(await readHistory(root)).toEqual([1, 2, 3])
+  })
+
+  describe.each(Object.entries(faults))('%s', (_fault, { begin, end, codes }) => {
+    it.each(Object.entries(writers))('neither damages nor loses what is stored: %s', async (_name, write) => {
       const folder = join(root, 'data')
       mkdirSync(folder)
       await write(folder, 1)
-      const before = contentsOf(folder)
+      const before = await contentsOf(folder)
       begin(root)
       logged.length = 0
       for (const count of [2, 3]) {
@@ -224,12 +270,15 @@ describe.skipIf(!isSupported(canMount, 'only root can mount a file system'))('a 
         )
         const reported = error === undefined ? logged.splice(0).join('\n') : `${error.code} ${error.message}`
         expect(reported).toMatch(new RegExp(codes.join('|')))
-        expect(contentsOf(folder)).toEqual(before)
+        expect(await contentsOf(folder)).toEqual(before)
       }
       end(root)
       await write(folder, 4)
-      const after = contentsOf(folder)
-      for (const name of Object.keys(before)) expect(Object.keys(after)).toContain(name)
+      const after = await contentsOf(folder)
+      for (const [name, content] of Object.entries(before)) {
+        const kept = after[name]?.slice(0, Array.isArray(content) ? content.length : 0)
+        expect([name, kept]).toEqual([name, Array.isArray(content) ? content : ''])
+      }
       if (Object.keys(before).length > 0) expect(after).not.toEqual(before)
       expect(Object.keys(after).filter((name) => /\.(new|lock|\d{4,})$/.test(name))).toEqual([])
     })

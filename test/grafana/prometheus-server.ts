@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { freePort } from '../helpers/run-tool.ts'
+import { until } from '../helpers/until.ts'
 
 export interface Sample {
   readonly metric: Readonly<Record<string, string>>
@@ -57,15 +58,13 @@ export async function startPrometheus(config: unknown, data?: string): Promise<P
     output += chunk
   })
   const ended = once(child, 'close')
-  for (;;) {
-    const ready = await fetch(`${base}/-/ready`).then(
+  await until(() => {
+    if (child.exitCode !== null) throw new Error(`prometheus ended with ${child.exitCode}:\n${output}`)
+    return fetch(`${base}/-/ready`).then(
       (reply) => reply.ok,
       () => false,
     )
-    if (ready) break
-    if (child.exitCode !== null) throw new Error(`prometheus ended with ${child.exitCode}:\n${output}`)
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
+  })
   const get = async (path: string) => {
     const reply = (await (await fetch(base + path)).json()) as { status: string; error?: string; data: unknown }
     if (reply.status !== 'success') throw new Error(reply.error)

@@ -19,5 +19,6 @@ for (let number = (told?.record ?? 0) + 1; number <= last; number++) {
   await outbox.commit('survival', told, next, [createNotification({ record: String(number) }, values, Date.now())])
   told = next
   sender.wake()
+  // wait: until some are sent, which nothing tells.
   while (outbox.length > 5) await new Promise((resolve) => setTimeout(resolve, 1))
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { onTestFinished } from './test-end.ts'
 
 export interface ReceivedRequest {
   readonly method: string

@@ -75,6 +75,7 @@ export async function startService(
  * @param startedAt monotonic milliseconds @param minMs at least so many milliseconds
  */
 export const rest = (startedAt: number, minMs: number): Promise<void> =>
+  // wait: between two requests.
   new Promise((resolve) => setTimeout(resolve, Math.max(minMs, 5 * (performance.now() - startedAt))))
 
 /** Whether these replicas and no others share so many servers, each polled by one. Pauses if they do not. */

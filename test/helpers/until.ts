@@ -7,6 +7,7 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
     const startedAt = performance.now()
     if (await condition()) return
     const pauseMs = Math.min(100, Math.max(5, 4 * (performance.now() - startedAt)))
+    // wait: between two checks of the condition.
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
 }

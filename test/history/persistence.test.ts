@@ -48,8 +48,6 @@ async function run(milliseconds: number): Promise<void> {
   for (let passed = 0; passed < milliseconds; passed += 5_000) {
     await clock.advance(5_000)
     await fleet.pollAll()
-    // Writing takes real time, which does not pass on the clock of the test.
-    await new Promise((resolve) => setTimeout(resolve, 2))
   }
 }
 
@@ -381,6 +379,15 @@ it('rejects calls to its thread after close()', async () => {
     await closed
     for (const result of late) expect(result).toMatchObject({ reason: { message: 'the thread of the history has ended' } })
   }
+})
+
+it.each([false, true])('is closed without a report while it is tidied, in a thread: %s', async (inThread) => {
+  log = recordingLog()
+  fleet = fakeFleet({ Server: { status: status(3) } }, clock)
+  history = await openHistory({ fleet, clock, log, folder, inThread })
+  await clock.advance(minute)
+  await history.close()
+  expect(log.lines).toEqual([])
 })
 
 it('of many servers without a folder leaves no file behind', async () => {

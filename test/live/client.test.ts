@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+// wait: the buffers are full when nothing has been sent for a time.
 import { setTimeout } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { createEventClient } from '../../src/live/client.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { Maintenance, type MaintenanceOptions } from '../../src/maintenance/maintenance.ts'
-import { addRecords } from '../../src/maintenance/records.ts'
+import { addFollowed, addRecords, type MaintenanceRecord, readRecords } from '../../src/maintenance/records.ts'
 import { type Clock, systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { collectLog } from '../helpers/log-lines.ts'
@@ -121,4 +121,45 @@ test('replicas share what commands have started', async () => {
   await one.sync()
   await two.sync()
   expect(two.of('a')).toEqual({ reason: '', until: start + 3_600_000 })
+})
+
+test('what commands have ended and started stays so after the clock was set back, across restarts and in every replica', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'maintenance-'))
+  const { maintenance, clock } = await open({ folder, windows: [nightly] })
+  const command = async (text: string, record: object) => {
+    const now = Date.parse(`2026-12-01T${text}:00Z`)
+    const added = { id: text, servers: ['a', 'survival'], at: now, ...record } as unknown as MaintenanceRecord
+    await addRecords(folder, [addFollowed(added, await readRecords(folder), now)], now)
+    clock.set(`2026-12-01T${text}:00Z`)
+    await maintenance.sync()
+  }
+  const begin = (text: string) => {
+    const from = Date.parse(`2026-12-01T${text}:00Z`)
+    return command(text, { kind: 'start', from, to: from + 4 * 3_600_000, reason: text })
+  }
+  /** The reasons at some times in this process and in one that reads the records in another order, as from Redis. */
+  const reasons = async (...times: readonly string[]) => {
+    const records = (await readRecords(folder)).map((record) => [record.id, JSON.stringify(record)]).reverse()
+    const other = await open({
+      windows: [nightly],
+      shared: { all: async () => Object.fromEntries(records), put: async () => {} },
+    })
+    return times.map((text) => {
+      const both = [{ maintenance, clock }, other].map((one) => {
+        one.clock.set(`2026-12-01T${text}:00Z`)
+        return one.maintenance.of('a')?.reason ?? one.maintenance.of('survival')?.reason ?? ''
+      })
+      expect(both[1]).toBe(both[0])
+      return both[0]
+    })
+  }
+  await begin('10:00')
+  expect(await reasons('09:00', '10:00', '13:59', '14:00')).toEqual(['10:00', '10:00', '10:00', ''])
+  await command('09:05', { kind: 'end' })
+  expect(await reasons('09:05', '10:00', '13:00', '03:10')).toEqual(['', '', '', 'backup'])
+  await command('09:30', { kind: 'end' })
+  await begin('08:30')
+  expect(await reasons('08:30', '09:30', '12:29', '12:30')).toEqual(['08:30', '08:30', '08:30', ''])
+  await command('08:30', { kind: 'end', id: 'last' })
+  expect(await reasons('08:00', '08:30', '10:00')).toEqual(['', '', ''])
 })

@@ -1,11 +1,13 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { acquireLock, holdLock, withLock } from '../../src/util/file-lock.ts'
 import { ageLocks } from '../helpers/age-locks.ts'
 import { until } from '../helpers/until.ts'
 
+const stale = 10_000
 let folder: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'tickwarden-lock-'))
@@ -17,11 +19,26 @@ it('a lock is renewed although another lock in the same folder is taken and rele
   const [held, short] = [join(folder, 'held.lock'), join(folder, 'short.lock')]
   const release = await holdLock(held, (reason) => lost.push(reason))
   const begun = statSync(held).mtimeMs
-  for (let turn = 0; turn < 2; turn++) await (await acquireLock(short, {}))()
+  for (let turn = 0; turn < 2; turn++) await (await acquireLock(short, { stale }))()
   await until(() => statSync(held).mtimeMs > begun)
-  await expect(acquireLock(held, {})).rejects.toMatchObject({ code: 'ELOCKED' })
+  await expect(acquireLock(held, { stale })).rejects.toMatchObject({ code: 'ELOCKED' })
   await release()
   expect([lost, readdirSync(folder)]).toEqual([[], []])
+})
+
+it('a lock is taken from a process that was killed before the clock was set back by seconds', async () => {
+  const path = join(folder, '.lock')
+  mkdirSync(path)
+  ageLocks(folder, -2_500)
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  let isOver = false
+  const taking = holdLock(path, () => {}).finally(() => (isOver = true))
+  while (!isOver) {
+    await nextTurn()
+    vi.advanceTimersByTime(100)
+  }
+  await (await taking)()
 })
 
 describe('a lock for one action', () => {

@@ -48,7 +48,8 @@ it.skipIf(process.platform === 'win32')('does not wait for ever for the writer o
   const path = join(folder, 'pipe')
   execFileSync('mkfifo', [path])
   expect(() => readFileUpToSync(path, 1_000, 40)).toThrow('it is a pipe, to which nothing was written in 0.04 s')
-  // The shell opens the pipe once it is read, and pauses for longer than it would be waited for without a writer.
+  // The shell opens the pipe once it is read.
+  // wait: it pauses for longer than it would be waited for without a writer.
   const writer = spawn('sh', ['-c', '{ sleep 0.2; echo one; sleep 0.2; echo two; } > "$0"', path])
   await vi.waitFor(() => expect(readFileUpToSync(path, 1_000, 100).toString()).toBe('one\ntwo\n'), 60_000)
   await new Promise((resolve) => writer.on('close', resolve))

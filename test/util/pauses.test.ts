@@ -70,6 +70,5 @@ it('lets timers run in a pause', async () => {
   let fired = false
   setTimeout(() => (fired = true), 0)
   const pauses = createPauses()
-  for (const end = performance.now() + 5_000; !fired && performance.now() < end; ) await pauses.take()
-  expect(fired).toBe(true)
+  while (!fired) await pauses.take()
 })

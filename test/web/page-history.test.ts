@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { SourceError } from '../../src/game/errors.ts'
 import { openHistory } from '../../src/history/history.ts'
 import { silentLog } from '../../src/util/log.ts'
@@ -33,7 +33,7 @@ async function record() {
     onTestFinished(() => past.close())
     return past
   }
-  return { clock, fleet, run, open, startedAt, fellAt }
+  return { clock, fleet, history, run, open, startedAt, fellAt }
 }
 
 it('shows the recorded peak of today after a restart', async () => {
@@ -48,12 +48,15 @@ it('shows the recorded peak of today after a restart', async () => {
 })
 
 it('shows a higher total since the restart instead', async () => {
-  const { clock, fleet, open } = await record()
+  const { clock, fleet, history, open } = await record()
+  const peaks = vi.spyOn(history, 'peak')
   const past = open()
   fleet.scripts.b = players(20)
   await fleet.pollAll()
   expect(past.peakToday()).toEqual({ players: 21, at: clock.wall() })
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  // The recorded ones are read hour by hour.
+  await until(() => peaks.mock.calls.some(([, to]) => to >= clock.wall()))
+  expect((await Promise.all(peaks.mock.results.map(({ value }) => value))).at(-1)).toMatchObject({ players: 7 })
   expect(past.peakToday()).toEqual({ players: 21, at: clock.wall() })
 })
 

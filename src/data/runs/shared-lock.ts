@@ -21,6 +21,9 @@ const unavailable = (error: unknown): never => {
   throw new SharedLockError(`the shared state (STATE_URL) is unavailable: ${(error as Error).message}`, { cause: error })
 }
 
+/** A time that is further in the future is of a replica whose clock was wrong; clocks of replicas may differ by less. Milliseconds. */
+const maxSkewMs = 3_600_000
+
 /**
  * Takes the right to run a script, against all replicas.
  * @param due scheduled time, Unix milliseconds, the same on all replicas; undefined if the run was requested
@@ -35,7 +38,8 @@ export async function takeTurn(locks: SharedLocks, script: string, due: number |
   try {
     const last = Number((await locks.value(name)) ?? Number.NEGATIVE_INFINITY)
     // Stored before the run, so that an interrupted run is not repeated.
-    if ((due === undefined || last < due) && (await lock.set(String(due ?? now)))) {
+    const isDue = due === undefined || last < due || last > now + maxSkewMs
+    if (isDue && (await lock.set(String(due ?? now)))) {
       return {
         lost: lock.lost,
         release: () => lock.release(),

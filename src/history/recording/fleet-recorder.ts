@@ -36,6 +36,7 @@ export class FleetRecorder {
   #isLost = false
   /** Resolves when it is known what is stored of the servers. */
   #loading: Promise<void> = Promise.resolve()
+  #tidying: Promise<void> = Promise.resolve()
   #stop: (() => void)[] = []
   #cancel = () => {}
   #cancelLoad = () => {}
@@ -71,7 +72,8 @@ export class FleetRecorder {
       }),
     ]
     await this.#add(fleet.watchers.map(({ server }) => server))
-    await this.#tidy()
+    this.#tidying = this.#tidy()
+    await this.#tidying
     this.#schedule()
   }
 
@@ -103,6 +105,8 @@ export class FleetRecorder {
     this.#cancelLoad()
     this.#cancelIncidentSave?.()
     for (const servers of chunks([...this.#servers.values()])) await this.#writer.write(servers, this.#now(), true)
+    // What it asks of a closed database would be reported as a failure.
+    await this.#tidying
     await this.#store.close().catch((error) => this.#writer.report(error))
   }
 
@@ -174,7 +178,7 @@ export class FleetRecorder {
       const servers = all[this.#next]
       if (servers !== undefined) void this.#save(servers)
       this.#next = last ? 0 : this.#next + 1
-      if (last) void this.#tidy()
+      if (last) this.#tidying = this.#tidy()
       this.#schedule()
     })
   }

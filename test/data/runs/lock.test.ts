@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { DataDirError } from '../../../src/data/runs/folder.ts'
 import { isLocked, takeLock } from '../../../src/data/runs/lock.ts'
@@ -57,6 +58,26 @@ describe('the lock of a script', () => {
     expect(statSync(path()).isDirectory()).toBe(true)
     await lock?.release()
   })
+
+  it.each([false, true])(
+    'that is an hour in the future, after the clock was set back, is held if it is renewed: %s',
+    async (isRenewed) => {
+      mkdirSync(path())
+      ageLocks(folder, -3_600_000)
+      expect(await isLocked(folder, 'projects')).toBe(false)
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+      onTestFinished(() => void vi.useRealTimers())
+      let lock: Awaited<ReturnType<typeof takeLock>> | 'pending' = 'pending'
+      void takeLock(folder, 'projects').then((taken) => (lock = taken))
+      for (let seconds = 1; lock === 'pending'; seconds++) {
+        await nextTurn()
+        vi.advanceTimersByTime(1_000)
+        if (isRenewed && seconds % 10 === 0) ageLocks(folder, 0)
+      }
+      if (isRenewed) expect(lock).toBeUndefined()
+      else await (lock as Awaited<ReturnType<typeof takeLock>>)!.release()
+    },
+  )
 
   it('is lost if another process has taken it, and released without harm to that one', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })

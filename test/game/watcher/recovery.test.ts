@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import { afterEach, expect, it } from 'vitest'
 import { type DemoServer, demoSettings, startDemoServer } from '../../../src/demo/demo-server.ts'
 import { createFleet } from '../../../src/game/fleet.ts'
@@ -6,6 +5,7 @@ import { createSources } from '../../../src/game/sources/create-sources.ts'
 import { silentLog } from '../../../src/util/log.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 import { freeDemoPorts } from '../../helpers/run-tool.ts'
+import { until } from '../../helpers/until.ts'
 
 const closers: (() => unknown)[] = []
 afterEach(async () => {
@@ -35,12 +35,7 @@ function watch(demo: DemoServer) {
     stateOf,
     up: () => watcher.snapshot().up,
     polls: () => polls,
-    async until(condition: () => boolean, stepMs = 200) {
-      while (!condition()) {
-        await clock.advance(stepMs)
-        await setTimeout(5)
-      }
-    },
+    until: (condition: () => boolean, stepMs = 200) => until(() => condition() || clock.advance(stepMs).then(() => false)),
   }
 }
 

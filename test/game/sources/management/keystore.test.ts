@@ -82,8 +82,10 @@ describe.skipIf(!hasTool('openssl'))('the fingerprint of a keystore', () => {
 
   it('is not decoded again if it cannot be read, however long ago that was, and needs no password', async () => {
     const spawn = vi.spyOn(ChildProcess.prototype as unknown as { spawn(): void }, 'spawn')
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const now = vi.spyOn(performance, 'now')
     onTestFinished(() => {
+      vi.useRealTimers()
       spawn.mockRestore()
       now.mockRestore()
     })
@@ -93,7 +95,7 @@ describe.skipIf(!hasTool('openssl'))('the fingerprint of a keystore', () => {
       now.mockReturnValue(start + passedMs)
       expect(await keystoreFingerprint(pfx)).toBeUndefined()
       // The cache reads its clock again after a millisecond.
-      await new Promise((resolve) => setTimeout(resolve, 2))
+      vi.advanceTimersByTime(2)
     }
     expect(await keystoreFingerprint(pfx, '')).toBeUndefined()
     expect(spawn).toHaveBeenCalledTimes(1)

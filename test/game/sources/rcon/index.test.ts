@@ -630,6 +630,7 @@ describe('the tick rate', () => {
       })
       while (!done) {
         await clock.advance(1)
+        // wait: the clock advances about as fast as time, until the poll ends.
         await new Promise((resolve) => setTimeout(resolve, 1))
       }
       return polled
