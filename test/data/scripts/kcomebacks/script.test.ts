@@ -754,8 +754,9 @@ describe('the update of the comebacks', () => {
 
     it('may be in two pages if it is announced in both', async () => {
       const announced = [...'VWX'].map((name) => row('TBA', name, name))
-      linkMarch()
       reddit.pages.set(february, tableOf(row('6th', 'G', 'g1'), ...announced))
+      await update()
+      linkMarch()
       reddit.pages.set(march, tableOf(...announced))
       expect(await update()).toBe(0)
       expect(of('2024-03')).toBe('VWX')
