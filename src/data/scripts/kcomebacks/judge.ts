@@ -62,6 +62,7 @@ export function findLoss(
   }
 }
 
+/** The words of a text, with a space around each. */
 const wordsOf = (text: string): string => ` ${text} `.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')
 
 /** Whether a page has the artist and title of at least half of the entries, each in one line of whatever form. */
