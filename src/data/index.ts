@@ -66,6 +66,7 @@ export async function createDataService(options: DataServiceOptions) {
     ...{ store, databases, clock, runs, schedule, scripts },
     // OpenAPI tags. Several databases may share one, which is described by the first.
     tags: [...new Map(databases.toReversed().map(({ tag }) => [tag.name, tag])).values()].reverse(),
+    /** Throws for requests that must not use the script-run routes. */
     protect: createProtection(host, runToken),
     /** Stops the schedule and the runs, then the databases. */
     async close() {

@@ -122,6 +122,7 @@ interface RunRoutesOptions {
   readonly scripts: readonly Script[]
   readonly runs: Pick<Runs, 'start' | 'status'>
   readonly schedule: Pick<Schedule, 'next'>
+  /** Throws for requests that are not allowed. */
   readonly protect: (request: FastifyRequest) => void
 }
 

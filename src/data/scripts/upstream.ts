@@ -26,6 +26,7 @@ export interface UpstreamOptions {
   readonly maxRedirects?: number
   /** Retries after a 5xx, a connection error or a timeout. */
   readonly retries?: number
+  /** Milliseconds before the first retry, doubled each time. */
   readonly retryPauseMs?: number
   /** Maximum wait for a rate limit, milliseconds; a longer one is a `rate_limited` error. */
   readonly maxWait?: number
@@ -41,6 +42,7 @@ export interface UpstreamRequest {
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
+  /** Sent as `application/x-www-form-urlencoded`. */
   readonly form?: Readonly<Record<string, string>>
 }
 

@@ -16,6 +16,7 @@ const maxHeadBytes = 64 * 1024
 interface UrlOriginOptions extends Partial<Pick<HttpClientOptions, 'timeoutMs' | 'maxBytes'>> {
   readonly database: string
   readonly url: string
+  /** Milliseconds between two requests. */
   readonly interval: number
   /** Folder for a copy of the last valid snapshot. */
   readonly cacheDir: string

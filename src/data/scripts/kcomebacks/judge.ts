@@ -44,8 +44,8 @@ export function findLoss(
   const isLost = (entry: Comeback) => (!hasTable || isDated(entry)) && !elsewhere.has(nameOf(entry))
   const lost = stored.filter((entry) => !present.take(nameOf(entry)) && isLost(entry))
   // A changed title is a lost entry and a new one, which no other month had: else this may be the page of that month.
-  const copied = entries.filter(isCopied).length
-  const replaced = entries.length - copied - (stored.length - lost.length)
+  const copied = entries.filter(isCopied)
+  const replaced = entries.length - copied.length - (stored.length - lost.length)
   const missing = lost.length - Math.max(0, replaced)
   const isEmptied = entries.length === 0 && missing > 0
   const isLarge = missing > minLoss && stored.length - missing < minShare * stored.length
@@ -56,11 +56,13 @@ export function findLoss(
     reason: `the page has ${entries.length} entries, but ${stored.length} are stored; missing: ${names.join(', ')}${more}`,
     // Read only when the same page has been refused some times.
     get isPlausible() {
-      return hasTable && copied <= minLoss && !stillNames(markdown, lost.slice(0, maxSought))
+      const inBoth = copied.filter((entry) => elsewhere.has(nameOf(entry))).length
+      return hasTable && inBoth <= minLoss && !stillNames(markdown, lost.slice(0, maxSought))
     },
   }
 }
 
+/** The words of a text, with a space around each. */
 const wordsOf = (text: string): string => ` ${text} `.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')
 
 /** Whether a page has the artist and title of at least half of the entries, each in one line of whatever form. */
@@ -107,24 +109,24 @@ function mostFrequent(months: readonly string[]): readonly [month: string, count
 /**
  * Why the rows of a page must not become those of its month, because they are the rows of another: the other month had them and its
  * page still has them, or this page has most of them in place of its own. Rows without a day may be announced in several months.
- * @param page the page of a month, for the message
+ * @param pageOf the page of a month; undefined if the wiki no longer has one: the month keeps its entries
  */
-function findOrigin(key: string, entries: readonly Comeback[], before: View, now: View, page: (key: string) => string) {
+function findOrigin(key: string, entries: readonly Comeback[], before: View, now: View, pageOf: JudgeOptions['pageOf']) {
   const datedIn = (list: readonly Comeback[] = []): string[] => list.filter(isDated).map(rowOf)
   const rows = datedIn(entries)
   const own = new Set(datedIn(before.months.get(key)))
   const others = rows.filter((row) => !own.has(row))
-  const objection = (count: number, what: string, isPlausible: boolean): Objection => ({
-    ...{ reason: `${count} of the ${rows.length} dated entries of the page ${what}`, isPlausible },
-  })
+  const shareOf = (count: number): string => `${count} of the ${rows.length} dated entries of the page`
   const had = (row: string): string[] => [...(before.rows.get(row) ?? none)]
-  const [copy, copied] = mostFrequent(others.flatMap((row) => had(row).filter((month) => now.rows.get(row)?.has(month))))
+  const hasStill = (row: string) => (month: string) => pageOf(month) !== undefined && now.rows.get(row)?.has(month)
+  const [copy, copied] = mostFrequent(others.flatMap((row) => had(row).filter(hasStill(row))))
   if (copied > minLoss && rows.length - copied < minShare * rows.length)
-    return objection(copied, `are also in ${page(copy)}`, false)
+    return { reason: `${shareOf(copied)} are also in ${pageOf(copy)}`, isPlausible: false }
   const [origin, moved] = mostFrequent(others.flatMap(had))
   const isReplaced = own.size === 0 || 2 * (rows.length - others.length) < own.size
   const isMost = 2 * moved > Math.max(rows.length, datedIn(before.months.get(origin)).length)
-  return moved > minLoss && isReplaced && isMost ? objection(moved, `were in ${page(origin)}`, true) : undefined
+  if (moved <= minLoss || !isReplaced || !isMost) return undefined
+  return { reason: `${shareOf(moved)} were in ${pageOf(origin) ?? origin}`, isPlausible: true }
 }
 
 interface JudgeOptions {
@@ -133,8 +135,8 @@ interface JudgeOptions {
   readonly pages: ReadonlyMap<string, MonthNow>
   /** Whether a page is accepted in spite of an objection. */
   readonly isAccepted: (key: string, objection: Objection) => boolean
-  /** The page of a month, for messages. */
-  readonly pageOf: (key: string) => string
+  /** The page of a month; undefined if the wiki no longer has one. */
+  readonly pageOf: (key: string) => string | undefined
 }
 
 /**

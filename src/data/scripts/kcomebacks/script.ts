@@ -102,9 +102,9 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
     const before = states.get(key)?.refused
     return before?.digest === digest ? before.times + 1 : 1
   }
-  const pageOf = (key: string): string => archive.months.find((month) => month.key === key)?.page ?? key
+  const pageNames = new Map(archive.months.map(({ key, page }) => [key, page]))
   const { objections, refused } = judge({
-    ...{ stored: stored.months, pages, pageOf },
+    ...{ stored: stored.months, pages, pageOf: (key) => pageNames.get(key) },
     isAccepted: (key, objection) =>
       force === key || (timesRefused(key, pages.get(key) as MonthNow) >= believedTimes && objection.isPlausible),
   })
@@ -112,7 +112,7 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
   /** Whether the whole may shrink, because a page was accepted in spite of an objection. */
   let mayShrink = force === true
   for (const [key, now] of pages) {
-    const [page, times] = [pageOf(key), timesRefused(key, now)]
+    const [page, times] = [pageNames.get(key), timesRefused(key, now)]
     const objection = objections.get(key)
     if (objection !== undefined && refused.has(key) && !(force === true && isOnly)) {
       count(key, now, -1)

@@ -6,6 +6,7 @@ import { type Comeback, comebacksDatabase } from '../../databases/kcomebacks.ts'
 import { readStateFile, writeStateFile } from '../state-file.ts'
 import { readPublished } from '../write-snapshot.ts'
 
+/** Some 200 bytes for each month. */
 const maxStateBytes = 1024 * 1024
 
 /** Version of the parsing rules. Increase it when rows are parsed differently, so that every month is read again. */

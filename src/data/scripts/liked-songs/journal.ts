@@ -16,6 +16,7 @@ export interface Song {
 
 export interface FailedSong extends Song {
   readonly reason: string
+  /** Number of consecutive runs in which it failed. */
   readonly failures: number
   /** When it was last tried. Unix milliseconds. */
   readonly tried: number

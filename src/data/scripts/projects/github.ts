@@ -6,6 +6,7 @@ import type { ReplyCache } from './reply-cache.ts'
 
 /** A repository as reported by GitHub; fields that GitHub does not provide are absent. */
 export interface Repository {
+  /** Bytes of code by language. */
   readonly languages: Readonly<Record<string, number>>
   /** Tag of the newest release, `v1.2` without its "v". */
   readonly release?: string

@@ -1,6 +1,7 @@
 import { check, type Static, Type } from '../../../util/schema.ts'
 import { readStateFile, writeStateFile } from '../state-file.ts'
 
+/** Some kilobytes for each repository. */
 const maxBytes = 64 * 1024 * 1024
 
 const CachedReply = Type.Object({ etag: Type.String(), body: Type.Unsafe<unknown>({}) })

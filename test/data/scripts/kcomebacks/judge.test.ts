@@ -99,12 +99,13 @@ it('finds an entry that is named in other letter case, with other punctuation', 
 })
 
 it.each([
-  [1, true],
-  [2, false],
-])('takes entries for gone if %i of those of the page were in another month: %s', (count, isPlausible) => {
-  const copied = entries(count, 20)
+  [2, 1, true],
+  [2, 2, false],
+])('takes entries for gone if another month had %i of those of the page and still has %i: %s', (had, has, isPlausible) => {
+  const copied = entries(had, 20)
+  const names = copied.map(nameOf)
   const now = { entries: [...entries(6), ...copied], cancelled: [], hasTable: true, markdown: '' }
-  expect(findLoss(now, entries(10), new Set(), new Set(copied.map(nameOf)))?.isPlausible).toBe(isPlausible)
+  expect(findLoss(now, entries(10), new Set(names.slice(0, has)), new Set(names))?.isPlausible).toBe(isPlausible)
 })
 
 it.each([
@@ -119,6 +120,7 @@ it.each([
 })
 
 describe('judge', () => {
+  const [jan, feb, mar, unlinked] = ['2024-01', '2024-02', '2024-03', '2024-04'] as const
   /** Entries with a day: `a.b` is one of the artist a on the 1st, and one of b on the 3rd. */
   const rows = (month: string, artists: string) =>
     [...artists].flatMap((artist, index) => (artist === '.' ? [] : { ...entry('t', `${month}-${index + 1}`), artist }))
@@ -129,13 +131,12 @@ describe('judge', () => {
     const { objections, refused } = judge({
       stored: listOf(stored),
       pages: new Map(pages as [string, MonthNow][]),
-      pageOf: (key) => `page of ${key}`,
+      pageOf: (key) => (key === unlinked ? undefined : `page of ${key}`),
       isAccepted: () => false,
     })
     expect([...objections.keys()]).toEqual([...refused])
     return Object.fromEntries([...objections].map(([key, { reason, isPlausible }]) => [key, [reason, isPlausible]]))
   }
-  const [jan, feb, mar] = ['2024-01', '2024-02', '2024-03'] as const
 
   it.each<[what: string, stored: Pages, now: Pages]>([
     ['a fifth of its rows are in another page', { [jan]: 'ab' }, { [feb]: 'abcdefghij' }],
@@ -157,6 +158,11 @@ describe('judge', () => {
       [feb]: [reason, true],
       [jan]: [expect.stringContaining('the page has 0 entries, but 3 are stored'), true],
     })
+  })
+
+  it('takes the rows of a month without a page for moved, though its entries are kept', () => {
+    const reason = '3 of the 3 dated entries of the page were in 2024-04'
+    expect(judged({ [unlinked]: 'abc' }, { [feb]: 'abc' })).toEqual({ [feb]: [reason, true] })
   })
 
   it('refuses every page whose rows have moved to a page that is refused, one after the other', () => {

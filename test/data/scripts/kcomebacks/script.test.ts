@@ -699,6 +699,24 @@ describe('the update of the comebacks', () => {
       expect([of('2023-11'), of('2024-02')]).toEqual(['KLMNOPQRST', 'AB'])
     })
 
+    it('is believed after three runs if the wiki no longer has the page of that month', async () => {
+      reddit.pages.set('upcoming-releases/archive', archiveOf(['2024/february', '2024/january', '2023/december']))
+      await update()
+      reddit.pages.set('upcoming-releases/archive', archiveOf(['2024/february', '2024/january', '2023/november']))
+      copy(december, november)
+      expect(await times(3)).toEqual([3, 3, 0])
+      expect(artists()).toBe('CDCDEFGH')
+    })
+
+    it('is believed after three runs if exchanged pages lack some rows of the months', async () => {
+      reddit.pages.set(november, tableOf(...rows('KLMNOPQR')))
+      await update()
+      reddit.pages.set(december, tableOf(...rows('KLMNO')))
+      reddit.pages.set(november, tableOf(row('3rd', 'C', 'c1'), row('', 'D', 'd1')))
+      expect(await times(3)).toEqual([3, 3, 0])
+      expect([of('2023-11'), of('2023-12')]).toEqual(['CD', 'KLMNO'])
+    })
+
     it('does not empty the month that it comes from', async () => {
       reddit.pages.set(february, tableOf(...rows('KLMNOPQRST')))
       await update()
@@ -736,8 +754,9 @@ describe('the update of the comebacks', () => {
 
     it('may be in two pages if it is announced in both', async () => {
       const announced = [...'VWX'].map((name) => row('TBA', name, name))
-      linkMarch()
       reddit.pages.set(february, tableOf(row('6th', 'G', 'g1'), ...announced))
+      await update()
+      linkMarch()
       reddit.pages.set(march, tableOf(...announced))
       expect(await update()).toBe(0)
       expect(of('2024-03')).toBe('VWX')
