@@ -23,6 +23,10 @@ const isDated = ({ date }: Comeback): boolean => parseDay(date) !== undefined
 const maxNamed = 10
 /** Maximum number of missing entries that are looked for elsewhere on the page. */
 const maxSought = 100
+/** A row of more months does not say whose it is. */
+const maxMonths = 4
+/** How often pages are judged again: entries that move through more refused pages are no edits of people. */
+const maxRounds = 8
 /** A page may lose so many entries, or have so many of another page, whatever its length. */
 const minLoss = 1
 
@@ -99,6 +103,14 @@ function createView(stored: Months) {
 }
 type View = ReturnType<typeof createView>
 
+function* take<T>(values: Iterable<T>, count: number): Generator<T> {
+  let taken = 0
+  for (const value of values) {
+    if (taken++ === count) return
+    yield value
+  }
+}
+
 /** The month that occurs most often, and how many times. */
 function mostFrequent(months: readonly string[]): readonly [month: string, count: number] {
   const counts = new Map<string, number>()
@@ -117,7 +129,7 @@ function findOrigin(key: string, entries: readonly Comeback[], before: View, now
   const own = new Set(datedIn(before.months.get(key)))
   const others = rows.filter((row) => !own.has(row))
   const shareOf = (count: number): string => `${count} of the ${rows.length} dated entries of the page`
-  const had = (row: string): string[] => [...(before.rows.get(row) ?? none)]
+  const had = (row: string): string[] => [...take(before.rows.get(row) ?? none, maxMonths)]
   const hasStill = (row: string) => (month: string) => pageOf(month) !== undefined && now.rows.get(row)?.has(month)
   const [copy, copied] = mostFrequent(others.flatMap((row) => had(row).filter(hasStill(row))))
   if (copied > minLoss && rows.length - copied < minShare * rows.length)
@@ -172,10 +184,20 @@ export function judge({ stored, pages, isAccepted, pageOf }: JudgeOptions) {
     if (!isAccepted(key, objection)) refused.add(key)
   }
 
-  for (let open: ReadonlySet<string> = new Set(pages.keys()); open.size > 0; ) {
+  function refuse(key: string): void {
+    const objection = { reason: 'its entries depend on those of too many pages that are refused', isPlausible: false }
+    objections.set(key, objection)
+    if (!isAccepted(key, objection)) refused.add(key)
+  }
+
+  let open: ReadonlySet<string> = new Set(pages.keys())
+  for (let round = 0; open.size > 0; round++) {
     const next = new Set<string>()
     const judged = [...pages].filter(([key]) => open.has(key) && !refused.has(key))
-    for (const [key, page] of judged) objectTo(key, page)
+    for (const [key, page] of judged) {
+      if (round < maxRounds) objectTo(key, page)
+      else refuse(key)
+    }
     for (const [key, { entries }] of judged) {
       if (!refused.has(key)) continue
       const names = [...entries, ...(stored.get(key) ?? [])].map(nameOf)

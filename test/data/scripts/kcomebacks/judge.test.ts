@@ -171,6 +171,17 @@ describe('judge', () => {
     expect(Object.keys(objections)).toEqual([mar, feb, jan])
   })
 
+  it('refuses the rest of a chain of moves that is longer than any that people make', () => {
+    const keys = Array.from({ length: 12 }, (_, index) => `2024-${String(index + 1).padStart(2, '0')}`)
+    const artistsOf = (index: number) => String.fromCodePoint(...[0, 1, 2, 3].map((offset) => 0x3400 + 4 * index + offset))
+    const stored = Object.fromEntries(keys.map((key, index) => [key, artistsOf(index)]))
+    const now = Object.fromEntries(keys.map((key, index) => [key, index === 0 ? '' : `.${artistsOf(index - 1)}`]))
+    const objections = judged(stored, now)
+    expect(Object.keys(objections).toSorted()).toEqual(keys)
+    const depend = ['its entries depend on those of too many pages that are refused', false]
+    expect(Object.values(objections).filter((objection) => objection[0] === depend[0])).toEqual(Array(4).fill(depend))
+  })
+
   it('accepts pages that exchange rows', () => {
     expect(judged({ [jan]: 'abcdef', [feb]: 'ghijkl' }, { [jan]: 'abcjkl', [feb]: 'ghidef' })).toEqual({})
   })
