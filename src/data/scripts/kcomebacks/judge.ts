@@ -200,9 +200,10 @@ export function judge({ stored, pages, isAccepted, pageOf }: JudgeOptions) {
     }
     for (const [key, { entries }] of judged) {
       if (!refused.has(key)) continue
-      const names = [...entries, ...(stored.get(key) ?? [])].map(nameOf)
-      for (const month of names.flatMap((name) => [...(before.names.get(name) ?? none), ...(now.names.get(name) ?? none)]))
-        next.add(month)
+      for (const entry of [...entries, ...(stored.get(key) ?? [])]) {
+        if (next.size === now.months.size) break
+        for (const { names } of [before, now]) for (const month of names.get(nameOf(entry)) ?? none) next.add(month)
+      }
       now.set(key, stored.get(key) ?? [])
     }
     open = next
