@@ -125,7 +125,7 @@ export async function runLikedSongs(
     })
     const isLoved = ({ id, artist, title }: Song) =>
       loved === undefined ? journal.ids.has(id) : loved.has(songKey(artist, title))
-    const songs = walk.songs.filter((song) => !isLoved(song) && !(full && journal.failed.has(song.id)))
+    const songs = walk.songs.filter((song) => !isLoved(song) && !journal.failed.has(song.id))
     if (loved !== undefined) counts.unchanged += walk.songs.length - songs.length
     if (walk.error !== undefined) {
       // Before a song is recorded as synced, because the next walk would end there, and until every song of this one is.
@@ -163,7 +163,7 @@ export async function runLikedSongs(
     errors.unshift(retryAt === undefined ? message : `${message}; rate limited until ${new Date(retryAt).toISOString()}`)
     if (kind === 'reauthorise') return { outcome: 'reauthorise' }
     if (error instanceof LastfmError && error.failure !== 'unavailable') return { outcome: 'failed' }
-    if (retryAt === undefined) return { outcome: counts.added > 0 && !dryRun ? 'partly' : 'failed' }
+    if (retryAt === undefined) return { outcome: counts.added > 0 ? 'partly' : 'failed' }
     if (!dryRun) await journal.setState({ retryAt, isIncomplete })
     return { outcome: 'rate_limited', retryAt }
   }

@@ -1,11 +1,11 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../../../src/config/config.ts'
 import { runLikedSongs } from '../../../../src/data/scripts/liked-songs/script.ts'
-import { noCounts, noProgress, scriptSettings } from '../../../../src/data/scripts/script.ts'
+import { noCounts, noProgress, type RunContext, scriptSettings } from '../../../../src/data/scripts/script.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLog } from '../../../../src/util/log.ts'
 import { type FakeMusic, fakeMusic, json, song } from './fake-music.ts'
@@ -16,7 +16,7 @@ const songs = (max: number, least = 1) => Array.from({ length: max - least + 1 }
 const title = (number: number) => `Artist ${number % 7} - Song ${number} é`
 const titles = (least: number, max: number) => Array.from({ length: max - least + 1 }, (_, index) => title(least + index))
 
-async function run(options: { full?: boolean; dryRun?: boolean } = {}, env = {}) {
+async function run(options: Partial<RunContext> = {}, env = {}) {
   const counts = { ...noCounts }
   const result = await runLikedSongs(
     {
@@ -69,6 +69,13 @@ describe('a walk through the liked songs', () => {
     music.requested.length = 0
     expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 0 } })
     expect(offsetsRead()).toEqual([0])
+  })
+
+  it('that gets a page with fewer songs changes nothing in a dry run', async () => {
+    music.items = songs(90)
+    music.intercept = shortFrom(40, 30)
+    expect(await run({ dryRun: true })).toMatchObject({ outcome: 'partly', counts: { added: 50 } })
+    expect(await readdir(dataDir)).toEqual([])
   })
 
   it('whose first page is empty is a failure, not a library without songs', async () => {
@@ -129,24 +136,33 @@ describe('a walk through the liked songs', () => {
 })
 
 describe('a reply of Last.fm', () => {
-  it.each<[string, (response: ServerResponse) => void]>([
+  const unconfirmed = /^Last\.fm: track\.love: the reply does not confirm that the song is loved$/
+  it.each<[string, (response: ServerResponse) => void, outcome?: string, message?: RegExp]>([
     ['204', (response) => void response.writeHead(204).end()],
     ['null', (response) => json(response, 200, null)],
     ['a list', (response) => json(response, 200, [])],
-    ['an error as text', (response) => json(response, 200, { error: '9', message: 'Invalid session key' })],
+    [
+      'an error as text',
+      (response) => json(response, 200, { error: '9', message: 'Invalid session key' }),
+      'reauthorise',
+      /\(error 9\)$/,
+    ],
     ['a failed status', (response) => json(response, 200, { lfm: { status: 'failed' } })],
-    ['a failed status with an error', (response) => json(response, 200, { lfm: { status: 'failed', error: { code: 10 } } })],
+    [
+      'a failed status with an error',
+      (response) => json(response, 200, { lfm: { status: 'failed', error: { code: 10 } } }),
+      'failed',
+      /\(error 10\)$/,
+    ],
     ['something else', (response) => json(response, 200, { track: {} })],
-  ])('that is %s is no success', async (_what, answer) => {
+  ])('that is %s is no success', async (_what, answer, outcome = 'failed', message = unconfirmed) => {
     music.items = songs(3)
     music.intercept = (path, response) => {
       if (!path.startsWith('/lastfm')) return false
       answer(response)
       return true
     }
-    const { outcome, counts } = await run()
-    expect(['failed', 'reauthorise']).toContain(outcome)
-    expect(counts.added).toBe(0)
+    expect(await run()).toMatchObject({ outcome, counts: { added: 0 }, errors: [expect.stringMatching(message)] })
     music.intercept = () => false
     expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 3 } })
   })
@@ -172,6 +188,14 @@ it('another account starts anew, and the journal of the first one is kept', asyn
   }
   expect(await run({}, { LASTFM_SESSION_KEY: 'another-session' })).toMatchObject({ outcome: 'done', counts: { added: 3 } })
   expect((await readdir(dataDir)).filter((name) => /^likedsongs\..+\.jsonl$/.test(name))).toHaveLength(1)
+})
+
+it('continues the journal that an earlier version wrote for the account', async () => {
+  music.items = songs(3)
+  const lines = [{ account: 'vqzH27KGxBTvUZnm' }, { id: 'id1' }, { id: 'id2' }]
+  await writeFile(join(dataDir, 'likedsongs.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 1, unchanged: 2 } })
+  expect(await readdir(dataDir)).toEqual(['likedsongs.jsonl'])
 })
 
 it('a dry run for another account leaves the journal where it is', async () => {
@@ -202,6 +226,42 @@ it.each(['2', 2])('--full loves what is missing from the loved songs of Last.fm,
   }
   expect(await run({ full: true })).toMatchObject({ outcome: 'done', counts: { read: 60, added: 2, unchanged: 58 }, errors: [] })
   expect(music.loved).toEqual(titles(59, 60))
+})
+
+it('--full loves only new songs if the loved songs cannot be read, and says so', async () => {
+  music.items = songs(2)
+  await run()
+  music.items = songs(3)
+  music.intercept = (path, response, form) => {
+    if (!path.startsWith('/lastfm') || form.get('method') === 'track.love') return false
+    json(response, 200, {})
+    return true
+  }
+  const reason = 'Last.fm: user.getInfo: the reply has no name'
+  const logged: unknown[] = []
+  const log = { ...silentLog, warn: (...parts: unknown[]) => void logged.push(parts) }
+  expect(await run({ full: true, log })).toMatchObject({
+    ...{ outcome: 'done', counts: { added: 1 } },
+    errors: [`the loved songs could not be read: ${reason}; only songs that were never synced are loved`],
+  })
+  const err = expect.objectContaining({ message: reason })
+  expect(logged).toEqual([[{ err }, 'likedsongs: the loved songs could not be read']])
+  expect(music.loved).toEqual(titles(1, 3))
+})
+
+it('--full rejects if reading the loved songs fails with an error that is not one of Last.fm', async () => {
+  music.intercept = (path, response) => {
+    if (!path.startsWith('/lastfm')) return false
+    json(response, 429, {}, { 'retry-after': '1' })
+    return true
+  }
+  const progress = {
+    ...noProgress,
+    wait() {
+      throw new Error('the terminal is closed')
+    },
+  }
+  await expect(run({ full: true, progress })).rejects.toThrow('the terminal is closed')
 })
 
 it('--full reads one page if Last.fm does not say how many there are', async () => {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
 import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,10 +25,10 @@ const songs = (max: number, least = 1) => Array.from({ length: max - least + 1 }
 const title = (number: number) => `Artist ${number % 7} - Song ${number} é`
 const titles = (least: number, max: number) => Array.from({ length: max - least + 1 }, (_, index) => title(least + index))
 
-async function run(options: Partial<RunContext> = {}, env: Record<string, string> = {}) {
+function createContext(options: Partial<RunContext>, env: Record<string, string> = {}): RunContext {
   // Errors with their causes and other properties, which JSON leaves out.
   const print = (...parts: unknown[]) => void messages.push(JSON.stringify(parts), inspect(parts, { depth: 10 }))
-  const context: RunContext = {
+  return {
     values: scriptSettings(loadConfig({ env: { ...music.env, ...env } })),
     dataDir,
     signal: new AbortController().signal,
@@ -40,6 +41,10 @@ async function run(options: Partial<RunContext> = {}, env: Record<string, string
     force: false,
     ...options,
   }
+}
+
+async function run(options: Partial<RunContext> = {}, env: Record<string, string> = {}) {
+  const context = createContext(options, env)
   const result = { ...(await script.run(context)), counts: context.counts }
   messages.push(JSON.stringify(result))
   return result
@@ -135,6 +140,7 @@ describe('the likedsongs script', () => {
         expect(result).toMatchObject({ outcome: 'partly', counts: { rejected: 1 } })
         expect(result.errors[0]).toMatch(reason)
         expect(result.errors[0]).toContain(title(2))
+        expect(messages.join('\n')).toContain(`likedsongs: ${title(2)} was rejected`)
         expect(result.errors.length).toBe(failures === 2 ? 2 : 1)
       }
       expect(music.loved).toEqual([1, 3, 4, 5].map(title))
@@ -169,6 +175,19 @@ describe('the likedsongs script', () => {
       expect(await run({ ...on(2), full: true })).toMatchObject({ outcome: 'done', counts: { added: 1 } })
     })
 
+    it('is tried once with --full, if Last.fm does not have it among the loved songs', async () => {
+      answer = (response) => json(response, 400, { error: 6 })
+      await run(on(0))
+      music.intercept = (path, response, form) => {
+        if (!path.startsWith('/lastfm') || form.get('method') === 'track.love') return false
+        const track = [1, 3].map((number) => ({ name: `Song ${number} é`, artist: { name: `Artist ${number}` } }))
+        json(response, 200, { user: { name: 'me' }, lovedtracks: { track } })
+        return true
+      }
+      expect(await run({ ...on(1), full: true })).toMatchObject({ outcome: 'done', counts: { added: 1 }, errors: [] })
+      expect(music.loved).toEqual([1, 3, 2].map(title))
+    })
+
     it('in the journal of an earlier version is retried', async () => {
       await appendFile(join(dataDir, 'likedsongs.jsonl'), '{"id":"id2","title":"Song 2 é","artist":"Artist 2","error":6}\n')
       music.intercept = () => false
@@ -191,6 +210,18 @@ describe('the likedsongs script', () => {
       music.intercept = () => false
       expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 20 } })
     })
+
+    it('does not end a run by being rejected again after four new ones', async () => {
+      music.intercept = (path, response) => {
+        if (!path.startsWith('/lastfm')) return false
+        json(response, 200, { error: 6 })
+        return true
+      }
+      for (const count of [4, 8]) {
+        music.items = songs(count)
+        expect(await run()).toMatchObject({ outcome: 'partly', counts: { rejected: count } })
+      }
+    })
   })
 
   it.each<[what: string, answer: (response: import('node:http').ServerResponse) => void, outcome: string, message: RegExp]>([
@@ -206,7 +237,12 @@ describe('the likedsongs script', () => {
       'failed',
       /may not use refresh tokens.*tickwarden authorise spotify/,
     ],
-    ['another refusal', (response) => json(response, 400, { error: 'odd' }), 'failed', /answered 400: the request was refused/],
+    [
+      'another refusal',
+      (response) => json(response, 400, { error: 'odd' }),
+      'failed',
+      /^Spotify: POST \/api\/token answered 400: the request was refused/,
+    ],
     [
       'a revoked token',
       (response) => json(response, 400, { error: 'invalid_grant' }),
@@ -272,7 +308,7 @@ describe('the likedsongs script', () => {
         return true
       }
     })
-    afterEach(() => rm(store(), { force: true }))
+    afterEach(() => rm(store(), { force: true, recursive: true }))
 
     it('stores it, readable by its owner only, and uses it afterwards, in a dry run too', async () => {
       expect(await run()).toMatchObject({ outcome: 'done' })
@@ -287,6 +323,19 @@ describe('the likedsongs script', () => {
     it('uses the token in the settings if that has changed since', async () => {
       await run()
       expect(await run({}, { SPOTIFY_REFRESH_TOKEN: 'another' })).toMatchObject({ outcome: 'reauthorise' })
+    })
+
+    it('logs if it cannot be stored, and continues', async () => {
+      music.items = songs(2)
+      const { intercept } = music
+      music.intercept = (path, ...given) => {
+        if (path === '/accounts/api/token') mkdirSync(store())
+        return intercept(path, ...given)
+      }
+      expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 2 } })
+      const [logged] = messages
+      expect(logged).toContain('likedsongs: the new Spotify refresh token could not be stored')
+      expect(logged).toContain('"code":"EISDIR"')
     })
 
     it('uses the token in the settings if the stored one cannot be read', async () => {
@@ -327,6 +376,48 @@ describe('the likedsongs script', () => {
     const result = await run()
     expect(result).toMatchObject({ outcome, counts: { added: 1 } })
     expect(result.errors[0]).toMatch(message)
+  })
+
+  it.each([
+    [0, 'failed'],
+    [1, 'partly'],
+  ])('if Last.fm goes out of service after %i songs, ends as %s', async (added, outcome) => {
+    music.items = songs(3)
+    music.intercept = (path, response) => {
+      if (!path.startsWith('/lastfm') || music.loved.length < added) return false
+      json(response, 503, { error: 16 })
+      return true
+    }
+    const result = await run()
+    expect(result).toEqual({ outcome, counts: expect.objectContaining({ added }), errors: [expect.any(String)] })
+    expect(result.errors[0]).toMatch(/^Last\.fm: track\.love: .* temporarily unavailable; try again later \(error 16\)$/)
+  })
+
+  it('sends 5 requests per second to Last.fm, and waits 10 s for a rate limit without a duration', async () => {
+    music.items = songs(4)
+    let now = 1000
+    const waits: number[] = []
+    const clock = {
+      now: () => now,
+      wall: () => Date.UTC(2026, 0, 1) + now,
+      after(delay: number, action: () => void) {
+        now += delay
+        return systemClock.after(0, action)
+      },
+    }
+    const sent: number[] = []
+    music.intercept = (path, response) => {
+      if (!path.startsWith('/lastfm')) return false
+      sent.push(now - 1000)
+      if (sent.length !== 4) return false
+      json(response, 200, { error: 29 })
+      return true
+    }
+    const progress = { ...noProgress, wait: (_upstream: string, milliseconds: number) => void waits.push(milliseconds) }
+    const result = await likedSongs.run(createContext({ clock, progress }))
+    expect(result).toEqual({ outcome: 'done', errors: [] })
+    expect(sent).toEqual([0, 200, 400, 600, 10_600])
+    expect(waits).toEqual([10_000])
   })
 
   it.each([200, 403, 429])('waits until the rate limit of Last.fm ends, with status %i', async (status) => {
@@ -417,6 +508,7 @@ describe('the likedsongs script', () => {
     music.items = songs(1)
     await run()
     for (const [ahead, outcome] of [
+      [0, 'done'],
       [86_400_000, 'rate_limited'],
       [86_400_001, 'done'],
     ] as const) {
@@ -441,7 +533,10 @@ describe('the likedsongs script', () => {
     expect(first.retryAt).toBeGreaterThan(Date.now() + 7_000_000)
     music.requested.length = 0
     music.intercept = () => false
-    expect(await run()).toMatchObject({ outcome: 'rate_limited', retryAt: first.retryAt })
+    expect(await run()).toMatchObject({
+      ...{ outcome: 'rate_limited', retryAt: first.retryAt },
+      errors: [`rate limited until ${new Date(first.retryAt ?? 0).toISOString()}: no request was sent`],
+    })
     expect(music.requested).toEqual([])
     expect(await run({ clock: { ...systemClock, wall: () => (first.retryAt ?? 0) + 1 } })).toMatchObject({ outcome: 'done' })
   })
@@ -487,6 +582,13 @@ describe('the likedsongs script', () => {
     music.items = songs(3)
     expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 1 } })
     expect(await run()).toMatchObject({ counts: { added: 0 } })
+  })
+
+  it('rejects if another replica may have taken over the run', async () => {
+    music.items = songs(2)
+    const confirm = () => Promise.reject(new Error('another replica may have taken over'))
+    await expect(run({ confirm })).rejects.toThrow('another replica may have taken over')
+    expect(music.loved).toEqual([])
   })
 
   it('ends quickly when aborted', async () => {
