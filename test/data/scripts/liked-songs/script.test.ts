@@ -60,6 +60,7 @@ afterEach(async () => {
   await music.close()
   const files = await Promise.all((await readdir(dataDir)).map((file) => readFile(join(dataDir, file), 'utf8')))
   for (const secret of Object.values(secrets)) expect([...messages, ...files].join('\n')).not.toContain(secret)
+  await rm(dataDir, { recursive: true })
 })
 
 describe('the likedsongs script', () => {
