@@ -1,11 +1,11 @@
-import { readFileUpTo, writeAtomic } from '../../util/files.ts'
+import { readTextIfExists, writeAtomic } from '../../util/files.ts'
 import { parseJson } from '../../util/json.ts'
 import { check, type Static, type TSchema } from '../../util/schema.ts'
 
 /**
  * Reads what a script has stored in a JSON file.
  * @returns undefined if the file does not exist or its content is not valid
- * @throws FileSizeError, or an error of the system
+ * @throws FileSizeError, or Error if it is not a regular file or cannot be read for another reason
  */
 export async function readStateFile<S extends TSchema>(
   path: string,
@@ -13,10 +13,11 @@ export async function readStateFile<S extends TSchema>(
   maxBytes: number,
 ): Promise<Static<S> | undefined> {
   try {
-    const value = parseJson(String(await readFileUpTo(path, maxBytes)))
+    // The text of a file that does not exist is `undefined`, which is not JSON.
+    const value = parseJson(String(await readTextIfExists(path, maxBytes)))
     return check(schema, value) ? value : undefined
   } catch (error) {
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (error instanceof SyntaxError) return undefined
     throw error
   }
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -32,6 +33,11 @@ it('a runs.json that is too large is neither read nor replaced', async () => {
   expect(log.lines).toEqual(['error: runs.json could not be written'])
   await expect(readHistory(folder)).rejects.toThrow('runs.json has 1099511627776 bytes; the maximum is 16777216')
   expect(statSync(path).size).toBe(2 ** 40)
+})
+
+it('a pipe in place of runs.json is an error at once', async () => {
+  execFileSync('mkfifo', [join(folder, 'runs.json')])
+  await expect(readHistory(folder)).rejects.toThrow('runs.json is not a regular file')
 })
 
 it('a runs.json that cannot be read now is not replaced', async () => {
