@@ -27,6 +27,10 @@ const maxSought = 100
 const maxMonths = 4
 /** How often pages are judged again: entries that move through more refused pages are no edits of people. */
 const maxRounds = 8
+const tooManyRounds: Objection = {
+  reason: 'its entries depend on those of too many pages that are refused',
+  isPlausible: false,
+}
 /** A page may lose so many entries, or have so many of another page, whatever its length. */
 const minLoss = 1
 
@@ -162,7 +166,7 @@ export function judge({ stored, pages, isAccepted, pageOf }: JudgeOptions) {
   const objections = new Map<string, Objection>()
   const refused = new Set<string>()
 
-  function objectTo(key: string, page: MonthNow): void {
+  function findObjection(key: string, page: MonthNow): Objection | undefined {
     const elsewhere = (name: string) => {
       const months = now.names.get(name) ?? none
       return months.size > (months.has(key) ? 1 : 0)
@@ -171,23 +175,13 @@ export function judge({ stored, pages, isAccepted, pageOf }: JudgeOptions) {
       findLoss(page, stored.get(key) ?? [], { has: elsewhere }, before.names),
       findOrigin(key, page.entries, before, now, pageOf),
     ].filter((objection) => objection !== undefined)
-    objections.delete(key)
-    if (found.length === 0) return
-    const reason = found.map((objection) => objection.reason).join('; ')
-    const objection: Objection = {
-      reason,
+    if (found.length === 0) return undefined
+    return {
+      reason: found.map(({ reason }) => reason).join('; '),
       get isPlausible() {
         return found.every(({ isPlausible }) => isPlausible)
       },
     }
-    objections.set(key, objection)
-    if (!isAccepted(key, objection)) refused.add(key)
-  }
-
-  function refuse(key: string): void {
-    const objection = { reason: 'its entries depend on those of too many pages that are refused', isPlausible: false }
-    objections.set(key, objection)
-    if (!isAccepted(key, objection)) refused.add(key)
   }
 
   let open: ReadonlySet<string> = new Set(pages.keys())
@@ -195,8 +189,11 @@ export function judge({ stored, pages, isAccepted, pageOf }: JudgeOptions) {
     const next = new Set<string>()
     const judged = [...pages].filter(([key]) => open.has(key) && !refused.has(key))
     for (const [key, page] of judged) {
-      if (round < maxRounds) objectTo(key, page)
-      else refuse(key)
+      const objection = round < maxRounds ? findObjection(key, page) : tooManyRounds
+      objections.delete(key)
+      if (objection === undefined) continue
+      objections.set(key, objection)
+      if (!isAccepted(key, objection)) refused.add(key)
     }
     for (const [key, { entries }] of judged) {
       if (!refused.has(key)) continue
