@@ -2,14 +2,7 @@ import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { findUnknownServers } from '../config/server-names.ts'
 import { isDiscoveryOn } from '../discovery/settings.ts'
-import {
-  addFollowed,
-  addRecords,
-  type MaintenanceRecord,
-  newRecordId,
-  readRecords,
-  recordFromText,
-} from '../maintenance/records.ts'
+import { addFollowed, addNewRecord, type MaintenanceRecord, newRecordId, recordFromText } from '../maintenance/records.ts'
 import { duration } from '../settings/kinds/index.ts'
 import { systemClock } from '../util/clock.ts'
 import { exists } from '../util/create-folder.ts'
@@ -27,7 +20,7 @@ function checkServers(names: readonly string[], { servers, discovery, file }: Co
 }
 
 /** Passes a record to the replicas. @throws Error */
-async function share({ cluster }: Config, record: MaintenanceRecord, now: number): Promise<void> {
+async function share({ cluster }: Config, record: MaintenanceRecord): Promise<void> {
   const { stateUrl: address, statePassword: password, statePrefix, stateHeartbeat } = cluster
   if (address === undefined) return
   const [{ StateConnection }, { createStateKeys }, { createSharedValues }] = await Promise.all([
@@ -43,7 +36,7 @@ async function share({ cluster }: Config, record: MaintenanceRecord, now: number
     while (!connection.isConnected && Date.now() < late) await new Promise((retry) => setTimeout(retry, 20))
     const values = createSharedValues(connection, createStateKeys(statePrefix).values('maintenance'))
     const known = Object.values(await values.all()).flatMap((text) => recordFromText(text) ?? [])
-    await values.put(record.id, JSON.stringify(addFollowed(record, known, now)))
+    await values.put(record.id, JSON.stringify(addFollowed(record, known)))
   } finally {
     connection.close()
   }
@@ -87,10 +80,7 @@ export async function runMaintenance(
     return 1
   }
   try {
-    const known = dataDir === undefined ? [] : await readRecords(resolve(dataDir))
-    const added = addFollowed(record, known, now)
-    if (dataDir !== undefined) await addRecords(resolve(dataDir), [added], now)
-    await share(config, added, now)
+    await share(config, dataDir === undefined ? record : await addNewRecord(resolve(dataDir), record, now))
   } catch (failure) {
     error(`It could not be stored: ${(failure as Error).message}`)
     return 1

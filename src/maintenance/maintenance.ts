@@ -5,7 +5,17 @@ import type { Log } from '../util/log.ts'
 import { oneAtATime } from '../util/one-at-a-time.ts'
 import type { MaintenanceState, SharedValues } from '../util/part-metrics.ts'
 import { serverPatterns } from '../util/wildcard.ts'
-import { addRecords, fileName, isEndOf, isKept, type MaintenanceRecord, readRecords, recordFromText } from './records.ts'
+import {
+  addRecords,
+  type End,
+  fileName,
+  isEndOf,
+  isKept,
+  type MaintenanceRecord,
+  readRecords,
+  recordFromText,
+  type Start,
+} from './records.ts'
 import { createOccurrences, type MaintenanceWindow, type Occurrence } from './window.ts'
 
 export interface MaintenanceOptions {
@@ -25,17 +35,15 @@ const syncMs = 2_000
 const maxValidMs = 60_000
 
 type Matched<T> = T & { readonly matches: ReturnType<typeof serverPatterns> }
-type Start = Matched<Exclude<MaintenanceRecord, { readonly kind: 'end' }>>
-type End = Matched<Extract<MaintenanceRecord, { readonly kind: 'end' }>>
 
 /** Which servers are in maintenance: by the configuration, and by commands at run time. */
 export class Maintenance {
   readonly #options: MaintenanceOptions
   readonly #windows: readonly ReturnType<typeof createOccurrences>[]
   readonly #records = new Map<string, MaintenanceRecord>()
-  #starts: readonly Start[] = []
-  #ends: readonly End[] = []
-  #open: readonly Start[] = []
+  #starts: readonly Matched<Start>[] = []
+  #ends: readonly Matched<End>[] = []
+  #open: readonly Matched<Start>[] = []
   /** Unix milliseconds between which `#open` is valid. */
   #validFrom = 0
   #validUntil = 0

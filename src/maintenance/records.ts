@@ -20,8 +20,8 @@ export type MaintenanceRecord = {
   | { readonly kind: 'end'; readonly servers: readonly string[]; readonly at: number }
 )
 
-type End = Extract<MaintenanceRecord, { readonly kind: 'end' }>
-type Start = Exclude<MaintenanceRecord, End>
+export type End = Extract<MaintenanceRecord, { readonly kind: 'end' }>
+export type Start = Exclude<MaintenanceRecord, End>
 
 export const fileName = 'maintenance.json'
 const maxBytes = 16 * 1024 * 1024
@@ -55,9 +55,11 @@ export function recordFromText(text: string): MaintenanceRecord | undefined {
   }
 }
 
-/** Returns a new record, with which of the known ones it follows. @param now its time, Unix milliseconds */
-export function addFollowed(record: MaintenanceRecord, known: readonly MaintenanceRecord[], now: number): MaintenanceRecord {
-  const ids = known.flatMap((one) => ((one.kind === 'end' ? one.at : one.from) >= now ? one.id : []))
+const timeOf = (record: MaintenanceRecord): number => (record.kind === 'end' ? record.at : record.from)
+
+/** Returns a new record, with which of the known ones it follows. */
+export function addFollowed(record: MaintenanceRecord, known: readonly MaintenanceRecord[]): MaintenanceRecord {
+  const ids = known.flatMap((one) => (timeOf(one) >= timeOf(record) ? one.id : []))
   return ids.length === 0 ? record : { ...record, follows: [...new Set([...(record.follows ?? []), ...ids])] }
 }
 
@@ -76,14 +78,31 @@ export async function readRecords(folder: string): Promise<readonly MaintenanceR
   return Array.isArray(values) ? values.flatMap((value) => toRecord(value) ?? []) : []
 }
 
+type Records = readonly MaintenanceRecord[]
+
+/** Adds what `make` returns for the stored records to them, in the file that the service and commands write. */
+function add<Added extends Records>(folder: string, now: number, make: (known: Records) => Added): Promise<Added> {
+  const path = join(folder, fileName)
+  return withLock(`${path}.lock`, async () => {
+    const known = await readRecords(folder)
+    const added = make(known)
+    const all = new Map([...known, ...added].map((record) => [record.id, record]))
+    await writeAtomic(path, `${JSON.stringify([...all.values()].filter((record) => isKept(record, now)))}\n`)
+    return added
+  })
+}
+
+/** Adds records of this process or other replicas as they are. @throws Error of the system */
+export async function addRecords(folder: string, records: Records, now: number): Promise<void> {
+  await add(folder, now, () => records)
+}
+
 /**
- * Adds records to the file, which the service and commands write.
+ * Adds the record of a command, with which of the stored ones it follows.
+ * @returns the record as stored
  * @throws Error of the system
  */
-export async function addRecords(folder: string, records: readonly MaintenanceRecord[], now: number): Promise<void> {
-  const path = join(folder, fileName)
-  await withLock(`${path}.lock`, async () => {
-    const all = new Map([...(await readRecords(folder)), ...records].map((record) => [record.id, record]))
-    await writeAtomic(path, `${JSON.stringify([...all.values()].filter((record) => isKept(record, now)))}\n`)
-  })
+export async function addNewRecord(folder: string, record: MaintenanceRecord, now: number): Promise<MaintenanceRecord> {
+  const [added] = await add(folder, now, (known) => [addFollowed(record, known)] as const)
+  return added
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SourceError } from '../../src/game/errors.ts'
-import { addFollowed, addRecords, type MaintenanceRecord, readRecords } from '../../src/maintenance/records.ts'
+import { addNewRecord, type MaintenanceRecord } from '../../src/maintenance/records.ts'
 import { clockShim } from '../helpers/clock-shim.ts'
 import { startCountedServers } from '../helpers/counted-servers.ts'
 import { comeback, snapshot, startDataService } from '../helpers/data-service.ts'
@@ -190,7 +190,7 @@ const parts: Readonly<Record<string, Part>> = {
     const command = async (record: object) => {
       const wall = service.clock.wall()
       const added = { id: String(wall), servers: ['Server'], at: wall, ...record } as unknown as MaintenanceRecord
-      await addRecords(service.folder, [addFollowed(added, await readRecords(service.folder), wall)], wall)
+      await addNewRecord(service.folder, added, wall)
     }
     const from = service.clock.wall()
     await command({ kind: 'start', from, to: from + 4 * hour, reason: '' })

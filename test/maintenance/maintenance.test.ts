@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { Maintenance, type MaintenanceOptions } from '../../src/maintenance/maintenance.ts'
-import { addFollowed, addRecords, type MaintenanceRecord, readRecords } from '../../src/maintenance/records.ts'
+import { addNewRecord, addRecords, type MaintenanceRecord, readRecords } from '../../src/maintenance/records.ts'
 import { type Clock, systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { collectLog } from '../helpers/log-lines.ts'
@@ -129,7 +129,7 @@ test('what commands have ended and started stays so after the clock was set back
   const command = async (text: string, record: object) => {
     const now = Date.parse(`2026-12-01T${text}:00Z`)
     const added = { id: text, servers: ['a', 'survival'], at: now, ...record } as unknown as MaintenanceRecord
-    await addRecords(folder, [addFollowed(added, await readRecords(folder), now)], now)
+    await addNewRecord(folder, added, now)
     clock.set(`2026-12-01T${text}:00Z`)
     await maintenance.sync()
   }
