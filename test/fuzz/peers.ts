@@ -18,6 +18,12 @@ function peer<Input>(listen: (input: () => Input) => Promise<number>) {
   }
 }
 
+async function listen(server: net.Server): Promise<number> {
+  server.listen(0, host).unref()
+  await once(server, 'listening')
+  return (server.address() as net.AddressInfo).port
+}
+
 /** Replies to the requests of a connection, numbered from 0, until `reply` returns nothing. */
 export const tcpPeer = <Input>(reply: (input: Input, request: Buffer, number: number) => Buffer | undefined) =>
   peer<Input>(async (input) => {
@@ -30,9 +36,7 @@ export const tcpPeer = <Input>(reply: (input: Input, request: Buffer, number: nu
         else socket.write(bytes)
       })
     })
-    server.listen(0, host).unref()
-    await once(server, 'listening')
-    return (server.address() as net.AddressInfo).port
+    return listen(server)
   })
 
 export const udpPeer = <Input>(reply: (input: Input, request: Buffer) => Buffer) =>
@@ -45,23 +49,21 @@ export const udpPeer = <Input>(reply: (input: Input, request: Buffer) => Buffer)
   })
 
 export const httpPeer = (status = 200, reply = (input: string, _url: string) => input) =>
-  peer<string>(async (input) => {
-    const server = createServer((request, response) => {
-      request.resume()
-      response.writeHead(status, { 'content-type': 'application/json' }).end(reply(input(), request.url ?? ''))
-    })
-    server.listen(0, host).unref()
-    await once(server, 'listening')
-    return (server.address() as net.AddressInfo).port
-  })
+  peer<string>((input) =>
+    listen(
+      createServer((request, response) => {
+        request.resume()
+        response.writeHead(status, { 'content-type': 'application/json' }).end(reply(input(), request.url ?? ''))
+      }),
+    ),
+  )
 
 export const webSocketPeer = (reply: (input: string, request: string) => string) =>
-  peer<string>(async (input) => {
-    const server = new WebSocketServer({ port: 0, host })
-    server.on('connection', (socket) => {
+  peer<string>((input) => {
+    const server = createServer()
+    new WebSocketServer({ server }).on('connection', (socket) => {
       socket.on('error', () => {})
       socket.on('message', (request) => socket.send(reply(input(), String(request))))
     })
-    await once(server, 'listening')
-    return (server.address() as net.AddressInfo).port
+    return listen(server)
   })
