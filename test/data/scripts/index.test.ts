@@ -11,6 +11,7 @@ import { storeGrant } from '../../../src/data/scripts/liked-songs/authorisation.
 import { journalPath, openJournal } from '../../../src/data/scripts/liked-songs/journal.ts'
 import type { ScriptName } from '../../../src/data/scripts/names.ts'
 import { noProgress, scriptSettings } from '../../../src/data/scripts/script.ts'
+import { updateScripts } from '../../../src/data/scripts/settings.ts'
 import { systemClock } from '../../../src/util/clock.ts'
 import { silentLog } from '../../../src/util/log.ts'
 
@@ -94,15 +95,8 @@ it.each<[ScriptName, string]>([
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const names = [
-    'REDDIT_AUTH_URL',
-    'REDDIT_API_URL',
-    'GITHUB_API_URL',
-    'SPOTIFY_ACCOUNTS_URL',
-    'SPOTIFY_API_URL',
-    'LASTFM_API_URL',
-  ]
-  const urls = Object.fromEntries(names.map((name) => [name, url]))
+  const names = Object.values(updateScripts).map(({ env }) => env)
+  const urls = Object.fromEntries(names.filter((env) => env.endsWith('_URL')).map((env) => [env, url]))
   writeFileSync(join(folder, 'projects.config.json'), JSON.stringify([{ title: 'A', gh_api: 'a/b' }]))
   const values = settingsOf({ ...urls, ...withValues(['REDDIT_CLIENT_ID', 'REDDIT_CLIENT_SECRET', ...spotify, ...lastfm]) })
   const run = await startRun({

@@ -3,15 +3,9 @@ import type { Comeback } from '../../../../src/data/databases/kcomebacks.ts'
 import { nameOf } from '../../../../src/data/scripts/kcomebacks/compare.ts'
 import { findLoss, judge } from '../../../../src/data/scripts/kcomebacks/judge.ts'
 import type { MonthNow } from '../../../../src/data/scripts/kcomebacks/month.ts'
+import { comeback } from '../../../helpers/data-service.ts'
 
-const entry = (title: string, date = '2024-02-1'): Comeback => ({
-  date,
-  time: '18:00',
-  artist: 'IU',
-  title,
-  types: [],
-  links: [],
-})
+const entry = (title: string, date = '2024-02-1'): Comeback => comeback({ title, date, types: [], links: [] })
 const entries = (count: number, from = 0) => Array.from({ length: count }, (_, index) => entry(`t${from + index}`))
 function objection(
   now: readonly Comeback[],

@@ -4,15 +4,9 @@ import { readMonth } from '../../../../src/data/scripts/kcomebacks/month.ts'
 import { digestOf, type MonthState } from '../../../../src/data/scripts/kcomebacks/stored.ts'
 import type { Wiki } from '../../../../src/data/scripts/kcomebacks/wiki.ts'
 import type { Log } from '../../../../src/util/log.ts'
+import { comeback } from '../../../helpers/data-service.ts'
 
-const entry = (title: string, date = '2024-02-1'): Comeback => ({
-  date,
-  time: '18:00',
-  artist: 'IU',
-  title,
-  types: [],
-  links: [],
-})
+const entry = (title: string, date = '2024-02-1'): Comeback => comeback({ title, date, types: [], links: [] })
 
 const head = '|Day|Time|Artist|Album Title\n|--|--|--|--\n'
 const february = { key: '2024-02', page: 'upcoming-releases/2024/february', year: 2024, month: 2 }
