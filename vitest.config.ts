@@ -12,6 +12,8 @@ export default defineConfig(({ mode }) => {
     expect: { poll: { timeout: 120_000 } },
     // On two cores: many tests wait for other processes most of the time, so that fewer workers leave the cores idle.
     maxWorkers: 5,
+    // In the long run, each of so many processes fuzzes a reader.
+    maxConcurrency: Number(process.env.FUZZ_PROCESSES ?? 5),
   }
   return {
     test: {

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url))
-const env = { FUZZ_RUNS: '100000', FUZZ_KEEP: '1', ...process.env }
+const env = { FUZZ_RUNS: '100000', FUZZ_PROCESSES: '16', FUZZ_KEEP: '1', ...process.env }
 const [, , ...files] = process.argv
 const args = ['run', '--testTimeout', '86400000', ...(files.length > 0 ? files : ['test/fuzz'])]
 process.exitCode = spawnSync(process.execPath, [vitest, ...args], { env, stdio: 'inherit' }).status ?? 1

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,7 +31,7 @@ export class ProcessFailure extends Error {
  */
 export class ReaderProcess<Request extends object, Reply> {
   readonly #program: string
-  readonly #path = join(tmpdir(), `tickwarden-fuzz-${process.pid}-${performance.now()}`)
+  readonly #path = join(tmpdir(), `tickwarden-fuzz-${randomUUID()}`)
   readonly #progress: number
   readonly #hangMs: number
   readonly #stderr: 'inherit' | 'ignore'
@@ -90,5 +91,34 @@ export class ReaderProcess<Request extends object, Reply> {
     this.#child?.kill()
     closeSync(this.#progress)
     rmSync(this.#path)
+  }
+}
+
+/** Some of these processes, each of which is asked one thing at a time. */
+export class ReaderProcesses<Request extends object, Reply> {
+  readonly #all: readonly ReaderProcess<Request, Reply>[]
+  readonly #free: ReaderProcess<Request, Reply>[]
+  readonly #waiting: ((free: ReaderProcess<Request, Reply>) => void)[] = []
+
+  /** @param program file in this folder */
+  constructor(program: string, count: number) {
+    this.#all = Array.from({ length: count }, () => new ReaderProcess<Request, Reply>(program))
+    this.#free = [...this.#all]
+  }
+
+  /** Asks the first process that is free. @throws ProcessFailure */
+  async ask(request: Request): Promise<Reply> {
+    const free = this.#free.pop() ?? (await new Promise<ReaderProcess<Request, Reply>>((resolve) => this.#waiting.push(resolve)))
+    try {
+      return await free.ask(request)
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#free.push(free)
+      else next(free)
+    }
+  }
+
+  close(): void {
+    for (const running of this.#all) running.close()
   }
 }

@@ -5,7 +5,7 @@ import { parses } from './coverage.ts'
 import type { CoverageReply, CoverageRequest } from './coverage-child.ts'
 import { fromText, toText } from './input-text.ts'
 import { otherParsers } from './other-parsers.ts'
-import { ProcessFailure, ReaderProcess } from './process.ts'
+import { ProcessFailure, ReaderProcesses } from './process.ts'
 import { firstExample } from './progress.ts'
 import { readers } from './readers.ts'
 import type { RunReply, RunRequest } from './run-child.ts'
@@ -13,6 +13,8 @@ import { type Failure, type Inputs, inputAt, longer, sizeOf, sortedInputs } from
 
 /** Inputs for each reader; `npm run fuzz` sets more. */
 const runs = Number(process.env.FUZZ_RUNS ?? 2_000)
+/** Readers that run at the same time: many of them wait for a connection most of the time. */
+const processCount = Number(process.env.FUZZ_PROCESSES ?? 1)
 /** One for all readers, so that one number repeats everything. */
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
 const root = join(import.meta.dirname, '..', '..')
@@ -20,7 +22,7 @@ const corpus = join(import.meta.dirname, 'corpus')
 /** Blocks of code that an input may take, and how many more for each of its bytes: twice what the slowest reader takes. */
 const [fixedSteps, stepsPerByte] = [5_000, 500]
 /** How many inputs of a long run are looked at for ones that execute other code than those before them, and are kept. */
-const triedCount = process.env.FUZZ_KEEP === undefined ? 0 : 2_000
+const triedCount = process.env.FUZZ_KEEP ? 2_000 : 0
 /** Characters, bytes or elements of an input in which work that grows with the square of the size exceeds these steps. */
 const longSize = 16_384
 /** Characters of an input in a message. */
@@ -37,7 +39,7 @@ function keptInputs(name: string): readonly unknown[] {
 
 /** Kept for the next run; it stays in the repository once the reader is mended. */
 function keep(name: string, input: unknown): void {
-  if (process.env.FUZZ_KEEP === undefined) return
+  if (!process.env.FUZZ_KEEP) return
   mkdirSync(corpus, { recursive: true })
   writeFileSync(fileOf(name), `${toText(input)}\n`, { flag: 'a' })
 }
@@ -55,8 +57,8 @@ it('keeps inputs of no reader that is gone', () => {
 console.log(`FUZZ_SEED=${seed}`)
 
 describe(`seed ${seed}`, () => {
-  const running = new ReaderProcess<RunRequest, RunReply>('run-child.ts')
-  const counting = new ReaderProcess<CoverageRequest, CoverageReply>('coverage-child.ts')
+  const running = new ReaderProcesses<RunRequest, RunReply>('run-child.ts', processCount)
+  const counting = new ReaderProcesses<CoverageRequest, CoverageReply>('coverage-child.ts', 1)
   afterAll(() => {
     running.close()
     counting.close()
@@ -75,7 +77,9 @@ describe(`seed ${seed}`, () => {
     }
   }
 
-  it.each(Object.keys(readers))('%s', async (name) => {
+  const test = processCount === 1 ? it : it.concurrent
+
+  test.each(Object.keys(readers))('%s', async (name) => {
     const reader = readers[name]!
     const valid = reader.examples.slice(0, reader.validCount)
     const kept = keptInputs(name)
