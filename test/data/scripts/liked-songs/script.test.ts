@@ -529,6 +529,8 @@ describe('the likedsongs script', () => {
       json(response, 429, {}, { 'retry-after': '7200' })
       return true
     }
+    expect(await run({ dryRun: true })).toMatchObject({ outcome: 'rate_limited' })
+    expect(await readdir(dataDir), 'after a dry run').toEqual([])
     const first = await run()
     expect(first.outcome).toBe('rate_limited')
     expect(first.retryAt).toBeGreaterThan(Date.now() + 7_000_000)
