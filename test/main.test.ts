@@ -99,6 +99,14 @@ describe('tickwarden', () => {
     expect(running.output()).not.toMatch(/unhandled|Error:/i)
   })
 
+  it('ends by a fault in machine code, which a handler would repeat forever', async () => {
+    const running = run([], { PORT: '0' })
+    await listening(running)
+    running.child.kill('SIGSEGV')
+    await running.exit
+    expect(running.child.signalCode).toBe('SIGSEGV')
+  })
+
   it('ends gracefully when `npm start` receives a signal', async () => {
     const npm = runCommand('npm', ['start'], { PORT: '0', HOME: process.env.HOME ?? '' })
     const url = await listening(npm)

@@ -1,19 +1,18 @@
 import closeWithGrace from 'close-with-grace'
-import { pino } from 'pino'
-import { type Config, loadConfig } from '../config/config.ts'
+import { loadConfig } from '../config/config.ts'
 import { systemClock } from '../util/clock.ts'
 import { waitUpTo } from '../util/wait-up-to.ts'
 import type { Call } from './command.ts'
 import { ListenError } from './listen.ts'
 import { configOf, inputOf } from './load-config.ts'
 import { maxCloseMs, serve } from './serve.ts'
+import { createServiceLog } from './service-log.ts'
 
-async function createLogger(config: Config) {
-  const options = { level: config.log.logLevel }
-  if (!process.stdout.isTTY) return pino(options)
-  const { default: pretty } = await import('pino-pretty')
-  return pino(options, pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' }))
-}
+/**
+ * Signals that do not close the service. SIGHUP reads the configuration again. The others are faults of Node.js or of a library in
+ * machine code: a process that handles them in JavaScript comes back to the fault, forever.
+ */
+const otherSignals = ['SIGHUP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGTRAP'] as const
 
 /**
  * `tickwarden serve`: runs the service until a signal ends the process.
@@ -21,7 +20,7 @@ async function createLogger(config: Config) {
  */
 export async function runServe(call: Call): Promise<number | undefined> {
   const config = configOf(call)
-  const logger = await createLogger(config)
+  const { logger, drain } = await createServiceLog(config.log.logLevel)
   const starting = serve(config, logger, () => loadConfig({ ...inputOf(call), ...(config.file && { file: config.file }) }))
   // From the beginning: a signal during the start must not end the process halfway, or a reload at all.
   process.on('SIGHUP', async () => {
@@ -29,12 +28,12 @@ export async function runServe(call: Call): Promise<number | undefined> {
     const service = await starting.catch(() => undefined)
     await service?.reload()
   })
-  const grace = closeWithGrace({ delay: false, logger: false, skip: ['SIGHUP'] }, async ({ err, signal }) => {
+  const grace = closeWithGrace({ delay: false, logger: false, skip: [...otherSignals] }, async ({ err, signal }) => {
     if (err) logger.fatal({ err }, 'unexpected error, shutting down')
     else logger.info(`${signal ?? 'stop requested'}: shutting down`)
     // A start that takes longer has nothing to lose yet.
     const closing = starting.then((service) => service.close())
-    await waitUpTo(closing, maxCloseMs, systemClock)
+    await waitUpTo(closing, maxCloseMs, systemClock).finally(() => drain(systemClock))
   })
   try {
     await starting
