@@ -72,6 +72,12 @@ function labelVariable(name: string, label: string, description: string, series:
     .sort(VariableSort.AlphabeticalAsc)
 }
 
+/**
+ * The selected values of a variable, as a regular expression for a selector. In backticks, and in Grafana's format `regex`: between
+ * quotation marks the data source would insert an apostrophe as `\\'`, which matches no name, and a quotation mark as it is.
+ */
+export const selected = (variable: 'group' | 'server', alternative = ''): string => `\`\${${variable}:regex}${alternative}\``
+
 const all = { text: 'All', value: '$__all', selected: true }
 const selectMany = (variable: QueryVariableBuilder) => variable.multi(true).includeAll(true).allValue('.*').current(all)
 

@@ -1,7 +1,7 @@
 import { config } from './config.ts'
 
 /**
- * The PromQL shared by dashboards and alert rules. Each function takes a selector such as `{server=~"$server"}`, or an empty
+ * The PromQL shared by dashboards and alert rules. Each function takes a selector such as `{server="survival"}`, or an empty
  * string for every server; the results keep the labels job, instance and server.
  */
 

@@ -31,6 +31,7 @@ interface Panel {
 interface Dashboard {
   readonly uid: string
   readonly panels: readonly Panel[]
+  readonly annotations: { readonly list?: readonly { readonly expr?: string }[] }
   readonly templating: { readonly list: readonly { readonly name: string; readonly type: string }[] }
 }
 
@@ -39,6 +40,15 @@ const files = readdirSync(folder)
 function read(file: string): Dashboard {
   const dashboard = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Dashboard
   return { ...dashboard, panels: dashboard.panels.flatMap((panel) => [panel, ...(panel.panels ?? [])]) }
+}
+
+/** Has promtool run unit tests of rules or expressions. @throws Error if one fails */
+function testRules(tests: unknown): void {
+  const directory = mkdtempSync(join(tmpdir(), 'tickwarden-panels-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const file = join(directory, 'tests.yaml')
+  writeFileSync(file, stringify(tests))
+  expect(execFileSync('promtool', ['test', 'rules', file], { encoding: 'utf8', stdio: 'pipe' })).toContain('SUCCESS')
 }
 
 describe('the dashboards', () => {
@@ -95,6 +105,36 @@ describe('the dashboards', () => {
       ...variables[file as keyof typeof variables],
     ])
     for (const panel of panels) if (panel.type !== 'row') expect(panel.datasource?.uid, panel.title).toBe('$' + '{datasource}')
+  })
+
+  it.each(files)('%s: queries have the selected servers and groups as regular expressions in backticks', (file) => {
+    const { panels, annotations } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Dashboard
+    const ofPanels = panels.flatMap((panel) => [panel, ...(panel.panels ?? [])]).flatMap(({ targets = [] }) => targets)
+    for (const { expr = '' } of [...ofPanels, ...(annotations.list ?? [])])
+      expect(expr.replaceAll(/~`\$\{(server|group):regex\}\|?`/g, '')).not.toMatch(/\$\{?(server|group)/)
+  })
+
+  it.skipIf(!hasTool('promtool')).each(['fleet.json', 'server.json'])('%s: show servers and groups with any name', (file) => {
+    const names = ["Bob's", 'the "best"', 'a\\b', 'a', '1.21 (EU) | $5 +x', '[x]{1}^', 'Größe 日本 🎮', 'line\nbreak']
+    // The format `regex` of Grafana.
+    const escaped = (name: string) => name.replaceAll(/[\\^$*+?.()|[\]{}/]/g, '\\$&')
+    const panel = read(file).panels.find(
+      ({ title }) => title === (file === 'fleet.json' ? 'Servers by attention needed' : 'State'),
+    )
+    const [first, second] = panel?.targets ?? []
+    const promql_expr_test = names.map((name) => ({
+      expr: ((file === 'fleet.json' ? second : first)?.expr ?? '').replaceAll(/\$\{(server|group):regex\}/g, () => escaped(name)),
+      eval_time: '1m',
+      exp_samples: [{ labels: `{server=${JSON.stringify(name)}}`, value: 1 }],
+    }))
+    const input_series = names.flatMap((name) => [
+      { series: `minecraft_up{job="a",instance="i",server=${JSON.stringify(name)}}`, values: '1x4' },
+      {
+        series: `minecraft_server_info{job="a",instance="i",server=${JSON.stringify(name)},group=${JSON.stringify(name)}}`,
+        values: '1x4',
+      },
+    ])
+    testRules({ tests: [{ interval: '1m', input_series, promql_expr_test }] })
   })
 
   it.each(files)('%s: can be edited, and its links keep data source, servers and time', (file) => {
@@ -196,15 +236,11 @@ describe('the dashboards', () => {
         const filled = expr
           .replaceAll('$__range', range)
           .replaceAll('$__interval', interval)
-          .replaceAll(/\$(server|group)/g, '.*')
+          .replaceAll(/\$\{(server|group):regex\}/g, '.*')
         return { expr: filled, eval_time: '16m', exp_samples }
       })
       const input_series = Object.entries(values).map(([series, values]) => ({ series, values }))
-      const directory = mkdtempSync(join(tmpdir(), 'tickwarden-panels-'))
-      onTestFinished(() => rmSync(directory, { recursive: true }))
-      const file = join(directory, 'fleet.yaml')
-      writeFileSync(file, stringify({ tests: [{ interval: '1m', input_series, promql_expr_test }] }))
-      expect(execFileSync('promtool', ['test', 'rules', file], { encoding: 'utf8', stdio: 'pipe' })).toContain('SUCCESS')
+      testRules({ tests: [{ interval: '1m', input_series, promql_expr_test }] })
     },
   )
 })
