@@ -6,6 +6,7 @@ import {
   perServer as eachServer,
   hung,
   maintained,
+  ofUnknown,
   serverLabels,
   tickingOffTarget,
   tickRateRatio,
@@ -100,6 +101,19 @@ export const alerts: readonly Alert[] = [
     summary: `Tickwarden no longer polls ${server}`,
     description: `The last poll of ${server} ended {{ $value | humanizeDuration }} ago, more than five poll intervals. Its values may be out of date.`,
     action: 'Check the log and the CPU usage of Tickwarden; restart it if it does not recover.',
+  },
+  {
+    name: 'ServersUnknown',
+    severity: 'critical',
+    dashboard: internalsDashboard,
+    // Of a server that is no longer polled, which is what TickwardenStale is about, the last poll may have succeeded.
+    expr: `count by (job, instance) (max by (${serverLabels}) (${ofUnknown(selector)}) == 0)`,
+    for: '2m',
+    summary: 'Tickwarden cannot ask some servers',
+    description:
+      'For 2 minutes, the state of {{ $value }} servers has been unknown to {{ $labels.instance }}, which polls them but cannot ask them. No other alert of these servers can fire.',
+    action:
+      'The error is `exhausted` at /api/v1/servers/{name}/sources: the process has no free file descriptors, or the machine no memory. Raise the limit of open files (`ulimit -n`, LimitNOFILE of systemd) or free memory.',
   },
   {
     name: 'ServerDown',

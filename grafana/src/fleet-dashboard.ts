@@ -68,7 +68,7 @@ export const fleet = () =>
       ),
       stat(
         'Servers unknown',
-        'Servers that were watched within the time range and whose state is unknown now, because Prometheus cannot scrape Tickwarden or its probe; with replicas, also those that no replica reports, whatever servers and groups are selected.',
+        'Servers that were watched within the time range and whose state is unknown now, because Prometheus cannot scrape Tickwarden or its probe, or because Tickwarden does not know it; with replicas, also those that no replica reports, whatever servers and groups are selected.',
         {
           unknown: `count((${byServer(isLost)}) unless on (server) max_over_time(minecraft_server_info{group!~${selected('group')}}[$__range:$__interval])) or 0 * count(minecraft_up{${chosen}})`,
           'reported by no replica': 'sum(max by (job) (tickwarden_replica_unknown_servers)) > 0',

@@ -60,8 +60,15 @@ export const isDown = (selector: string, by: ServerLabel) =>
   `max by (${by}) ((minecraft_up${selector} == bool 0 unless on (${serverLabels}) ${downOnPurpose(selector)}) or minecraft_up${selector} * 0)`
 
 /**
+ * The sources that connect to servers whose state is unknown although Tickwarden reports them: it could not ask them, or polls them no more.
+ * None of replicas, whose `tickwarden_replica_unknown_servers` counts such servers.
+ */
+export const ofUnknown = (selector = '') =>
+  `minecraft_source_up{${[selector.slice(1, -1), 'source!="directory"'].filter(Boolean).join(',')}} unless on (${serverLabels}) minecraft_up${selector} unless on (job, instance) tickwarden_replica_unknown_servers`
+
+/**
  * One value per server that was reported within the time range of the dashboard and is not now, because Prometheus cannot scrape Tickwarden
- * or the probe of the server; none for those that are no longer watched.
+ * or the probe of the server, or whose state Tickwarden does not know; none for those that are no longer watched.
  */
 export function isLost(selector: string, by: ServerLabel): string {
   const lastTime = (series: string) => `max_over_time(timestamp(${series})[$__range:$__interval])`
@@ -70,7 +77,7 @@ export function isLost(selector: string, by: ServerLabel): string {
   // any of them could be scraped.
   const probe = `${known} and on (job, instance) (up == 0 unless on (job) last_over_time(tickwarden_build_info[$__range]))`
   const service = `${known} + 300 > on (job) group_left () max by (job) (${lastTime('tickwarden_build_info')}) and on (job) up == 0 unless on (job) tickwarden_build_info`
-  return `max by (${by}) (${probe} or ${service}) unless on (${by}) minecraft_up${selector}`
+  return `max by (${by}) (${probe} or ${service} or ${ofUnknown(selector)}) unless on (${by}) minecraft_up${selector}`
 }
 
 /** States of a server, the first that applies. The number is the value of {@link state}. */

@@ -203,6 +203,12 @@ describe('the dashboards', () => {
         'tickwarden_build_info{job="d",instance="old"}': '1x12 stale',
         'minecraft_up{job="d",instance="old",server="given up"}': '1x12 stale',
         'up{job="d",instance="node"}': '1x24',
+        // Tickwarden cannot ask this one, and polls the other one no more.
+        'minecraft_up{job="a",instance="i",server="not asked"}': '1x3 stale',
+        'minecraft_source_up{job="a",instance="i",server="not asked",source="status"}': '1x3 0x20',
+        'minecraft_up{job="a",instance="i",server="stale"}': '1x3 stale',
+        'minecraft_source_up{job="a",instance="i",server="stale",source="status"}': '1x24',
+        'minecraft_source_up{job="a",instance="i",server="files",source="directory"}': '1x24',
         // Two clusters.
         'tickwarden_replica_unknown_servers{job="e",instance="1"}': '3x24',
         'tickwarden_replica_unknown_servers{job="e",instance="2"}': '3x24',
@@ -222,7 +228,7 @@ describe('the dashboards', () => {
       const expected: readonly (readonly [title: string, query: number, samples: readonly object[]])[] = [
         ['Servers up', 0, [{ labels: '{}', value: 2 }]],
         ['Servers down', 0, [{ labels: '{}', value: 2 }]],
-        ['Servers unknown', 0, [{ labels: '{}', value: 4 }]],
+        ['Servers unknown', 0, [{ labels: '{}', value: 6 }]],
         ['Servers unknown', 1, [{ labels: '{}', value: 5 }]],
         // Attention, state and availability.
         ['Servers by attention needed', 0, each({ one: 0, two: 100, 'mc.example.org': 0, 'down.example.org': 100 })],
