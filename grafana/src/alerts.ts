@@ -119,7 +119,7 @@ export const alerts: readonly Alert[] = [
     name: 'ServerDown',
     severity: 'critical',
     dashboard: serverDashboard,
-    expr: perServer(`minecraft_up${selector} == 0 unless on (${serverLabels}) ${downOnPurpose(selector)}`),
+    expr: eachServer(`minecraft_up${selector} == 0 unless on (${serverLabels}) ${downOnPurpose(selector)}`),
     for: '2m',
     summary: `${server} is down`,
     description: `No source of ${server} has answered for 2 minutes.`,

@@ -62,7 +62,7 @@ export const fleet = () =>
       stat('Servers up', 'Servers that the last poll reached.', { up: `sum(${each(series('minecraft_up'))})` }, { width: 3 }),
       stat(
         'Servers down',
-        'Servers that the last poll could not reach, except those that are asleep or upgrading their world.',
+        'Servers that the last poll could not reach, except those that are asleep, upgrade their world or are in maintenance.',
         { down: `sum(${inGroups(byServer(isDown))})` },
         { thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }], width: 3 },
       ),
@@ -118,7 +118,7 @@ export const fleet = () =>
           },
           {
             title: 'Available',
-            // Only of servers that are watched now, and without the time in which they were down on purpose.
+            // Only of servers that are watched now, and without the time in which they were down on purpose or in maintenance.
             expr: `avg_over_time((${each((selector) => `minecraft_up${selector} unless on (${serverLabels}) ${downOnPurpose(selector)}`)})[$__range:$__interval]) and on (server) ${each(series('minecraft_up'))}`,
             unit: 'percentunit',
             decimals: 2,

@@ -36,11 +36,12 @@ export const tickTimeRatio = (quantile: 'mean' | 'p50' | 'p95' | 'p99', selector
 export const tickingOffTarget = (selector = '') =>
   `(minecraft_tick_frozen${selector} == 1 or minecraft_tick_paused${selector} == 1 or minecraft_tick_sprinting${selector} == 1)`
 
-/** Servers that are down intentionally: a server that is asleep starts when a player joins. */
-export const downOnPurpose = (selector = '') => `(minecraft_asleep${selector} == 1 or minecraft_world_upgrade_ratio${selector})`
-
 /** Servers in maintenance, of which nobody is alerted. */
 export const maintained = (selector = '') => `minecraft_maintenance${selector} == 1`
+
+/** Servers that are down intentionally, if they are: a server that is asleep starts when a player joins. */
+export const downOnPurpose = (selector = '') =>
+  `(minecraft_asleep${selector} == 1 or minecraft_world_upgrade_ratio${selector} or ${maintained(selector)})`
 
 /** Servers that accept connections while their main thread does not answer. */
 export const hung = (selector = '') => `minecraft_main_thread_responsive${selector} == 0`
@@ -55,7 +56,7 @@ export const tickRateRatioOfRunning = (selector = '') =>
  */
 export type ServerLabel = 'server' | 'instance'
 
-/** 1 per server that is down, except those that are asleep or upgrading their world, as in the alert ServerDown; otherwise 0. */
+/** 1 per server that is down, except those that are down on purpose, as in the alert ServerDown; otherwise 0. */
 export const isDown = (selector: string, by: ServerLabel) =>
   `max by (${by}) ((minecraft_up${selector} == bool 0 unless on (${serverLabels}) ${downOnPurpose(selector)}) or minecraft_up${selector} * 0)`
 
@@ -91,6 +92,7 @@ export const states = [
   { value: 6, text: 'hung', colour: 'dark-red' },
   { value: 7, text: 'asleep', colour: 'semi-dark-purple' },
   { value: 8, text: 'upgrading its world', colour: 'yellow' },
+  { value: 9, text: 'maintenance', colour: 'semi-dark-blue' },
 ] as const
 
 const stateOf = (text: (typeof states)[number]['text']): number =>
@@ -103,6 +105,7 @@ export function state(selector: string, by: ServerLabel): string {
   return [
     when('upgrading its world', `minecraft_world_upgrade_ratio${selector}`),
     when('asleep', `minecraft_asleep${selector} == 1`),
+    when('maintenance', `minecraft_up${selector} == 0 and on (${serverLabels}) ${maintained(selector)}`),
     when('down', `minecraft_up${selector} == 0`),
     when('hung', hung(selector)),
     when('frozen', `minecraft_tick_frozen${selector} == 1`),

@@ -185,6 +185,8 @@ describe('the dashboards', () => {
         'up{job="a",instance="i"}': '1x24',
         'minecraft_up{job="a",instance="i",server="one"}': '1x24',
         'minecraft_up{job="a",instance="i",server="two"}': '0x24',
+        'minecraft_up{job="a",instance="i",server="maintained"}': '1x8 0x16',
+        'minecraft_maintenance{job="a",instance="i",server="maintained"}': '0x7 1x16',
         'minecraft_up{job="a",instance="i",server="removed"}': '1x3 stale',
         'tickwarden_build_info{job="a",instance="i"}': '1x24',
         // Its Tickwarden cannot be scraped any more; a server was removed well before.
@@ -231,9 +233,13 @@ describe('the dashboards', () => {
         ['Servers unknown', 0, [{ labels: '{}', value: 6 }]],
         ['Servers unknown', 1, [{ labels: '{}', value: 5 }]],
         // Attention, state and availability.
-        ['Servers by attention needed', 0, each({ one: 0, two: 100, 'mc.example.org': 0, 'down.example.org': 100 })],
-        ['Servers by attention needed', 1, each({ one: 1, two: 0, 'mc.example.org': 1, 'down.example.org': 0 })],
-        ['Servers by attention needed', 2, each({ one: 1, two: 0, 'mc.example.org': 1, 'down.example.org': 0 })],
+        [
+          'Servers by attention needed',
+          0,
+          each({ one: 0, two: 100, maintained: 0, 'mc.example.org': 0, 'down.example.org': 100 }),
+        ],
+        ['Servers by attention needed', 1, each({ one: 1, two: 0, maintained: 9, 'mc.example.org': 1, 'down.example.org': 0 })],
+        ['Servers by attention needed', 2, each({ one: 1, two: 0, maintained: 1, 'mc.example.org': 1, 'down.example.org': 0 })],
       ]
       const panels = read('fleet.json').panels
       const promql_expr_test = expected.map(([title, query, exp_samples]) => {
