@@ -100,7 +100,8 @@ export const alerts: readonly Alert[] = [
     for: '1m',
     summary: `Tickwarden no longer polls ${server}`,
     description: `The last poll of ${server} ended {{ $value | humanizeDuration }} ago, more than five poll intervals. Its values may be out of date.`,
-    action: 'Check the log and the CPU usage of Tickwarden; restart it if it does not recover.',
+    action:
+      'Check the log and the CPU usage of Tickwarden, and that its clock agrees with that of Prometheus; restart it if it does not recover.',
   },
   {
     name: 'ServersUnknown',
