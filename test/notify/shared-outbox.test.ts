@@ -223,6 +223,12 @@ test.skipIf(!hasRedis)('a replica that has lost its lock takes it again before i
   expect(await one.oldest(1)).toHaveLength(1)
 })
 
+test.skipIf(!hasRedis)('the sender and the status message of a replica take the lock together', async () => {
+  const { one, two } = await openOutboxes()
+  expect(await Promise.all([one.isSender(), one.isSender()])).toEqual([true, true])
+  expect([await two.isSender(), await one.isSender()]).toEqual([false, true])
+})
+
 test.skipIf(!hasRedis)(
   'counts the notifications for which there was no room, and tells how many they were once there is',
   async () => {
