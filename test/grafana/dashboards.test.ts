@@ -32,7 +32,9 @@ interface Dashboard {
   readonly uid: string
   readonly panels: readonly Panel[]
   readonly annotations: { readonly list?: readonly { readonly expr?: string }[] }
-  readonly templating: { readonly list: readonly { readonly name: string; readonly type: string }[] }
+  readonly templating: {
+    readonly list: readonly { readonly name: string; readonly type: string; readonly definition?: string }[]
+  }
 }
 
 const files = readdirSync(folder)
@@ -108,34 +110,40 @@ describe('the dashboards', () => {
   })
 
   it.each(files)('%s: queries have the selected servers and groups as regular expressions in backticks', (file) => {
-    const { panels, annotations } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Dashboard
-    const ofPanels = panels.flatMap((panel) => [panel, ...(panel.panels ?? [])]).flatMap(({ targets = [] }) => targets)
-    for (const { expr = '' } of [...ofPanels, ...(annotations.list ?? [])])
+    const { panels, annotations, templating } = read(file)
+    const ofPanels = panels.flatMap(({ targets = [] }) => targets)
+    const ofVariables = templating.list.map(({ definition }) => ({ expr: definition }))
+    for (const { expr = '' } of [...ofPanels, ...ofVariables, ...(annotations.list ?? [])])
       expect(expr.replaceAll(/~`\$\{(server|group):regex\}\|?`/g, '')).not.toMatch(/\$\{?(server|group)/)
   })
 
-  it.skipIf(!hasTool('promtool')).each(['fleet.json', 'server.json'])('%s: show servers and groups with any name', (file) => {
-    const names = ["Bob's", 'the "best"', 'a\\b', 'a', '1.21 (EU) | $5 +x', '[x]{1}^', 'Größe 日本 🎮', 'line\nbreak']
-    // The format `regex` of Grafana.
-    const escaped = (name: string) => name.replaceAll(/[\\^$*+?.()|[\]{}/]/g, '\\$&')
-    const panel = read(file).panels.find(
-      ({ title }) => title === (file === 'fleet.json' ? 'Servers by attention needed' : 'State'),
-    )
-    const [first, second] = panel?.targets ?? []
-    const promql_expr_test = names.map((name) => ({
-      expr: ((file === 'fleet.json' ? second : first)?.expr ?? '').replaceAll(/\$\{(server|group):regex\}/g, () => escaped(name)),
-      eval_time: '1m',
-      exp_samples: [{ labels: `{server=${JSON.stringify(name)}}`, value: 1 }],
-    }))
-    const input_series = names.flatMap((name) => [
-      { series: `minecraft_up{job="a",instance="i",server=${JSON.stringify(name)}}`, values: '1x4' },
-      {
-        series: `minecraft_server_info{job="a",instance="i",server=${JSON.stringify(name)},group=${JSON.stringify(name)}}`,
-        values: '1x4',
-      },
-    ])
-    testRules({ tests: [{ interval: '1m', input_series, promql_expr_test }] })
-  })
+  it.skipIf(!hasTool('promtool')).each(['fleet.json', 'server.json'])(
+    '%s: show servers and groups with quotes and special characters in their names',
+    (file) => {
+      const names = ["Bob's", 'the "best"', 'a\\b', 'a', '1.21 (EU) | $5 +x', '[x]{1}^', 'Größe 日本 🎮', 'line\nbreak']
+      // The format `regex` of Grafana.
+      const escaped = (name: string) => name.replaceAll(/[\\^$*+?.()|[\]{}/]/g, '\\$&')
+      const panel = read(file).panels.find(
+        ({ title }) => title === (file === 'fleet.json' ? 'Servers by attention needed' : 'State'),
+      )
+      const [first, second] = panel?.targets ?? []
+      const promql_expr_test = names.map((name) => ({
+        expr: ((file === 'fleet.json' ? second : first)?.expr ?? '').replaceAll(/\$\{(server|group):regex\}/g, () =>
+          escaped(name),
+        ),
+        eval_time: '1m',
+        exp_samples: [{ labels: `{server=${JSON.stringify(name)}}`, value: 1 }],
+      }))
+      const input_series = names.flatMap((name) => [
+        { series: `minecraft_up{job="a",instance="i",server=${JSON.stringify(name)}}`, values: '1x4' },
+        {
+          series: `minecraft_server_info{job="a",instance="i",server=${JSON.stringify(name)},group=${JSON.stringify(name)}}`,
+          values: '1x4',
+        },
+      ])
+      testRules({ tests: [{ interval: '1m', input_series, promql_expr_test }] })
+    },
+  )
 
   it.each(files)('%s: can be edited, and its links keep data source, servers and time', (file) => {
     const { editable, links } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as {
