@@ -104,13 +104,13 @@ export class FamilyText<T> {
 export function createExposition<T>(
   families: readonly Family<T>[],
   { countsSinceStart = false } = {},
-): (from: T, format: Format) => string {
+): (from: T, format: Format, isMaintained?: boolean) => string {
   const all = prepareFamilies(families)
-  return (from, format) =>
+  return (from, format, isMaintained) =>
     all
       .map((prepared) => {
         const text = new FamilyText({ number: 0, label: '' }, prepared, format, countsSinceStart)
-        prepared.family.read(from, text.add)
+        prepared.family.read(from, text.add, undefined, isMaintained)
         return text.toString()
       })
       .join('')

@@ -27,13 +27,13 @@ const empty = Buffer.alloc(0)
  * the lines for the next scrape would take more memory than the rest of the servers.
  * @param families of a server, which get the label `server`
  * @param groupOf returns the group of a server; default: none has one
- * @param maintenanceOf default: no server is in maintenance
+ * @param maintenanceOf default: it is unknown whether a server is in maintenance
  */
 export function createFleetWriter(
   families: readonly Family[],
   unlabelled?: UnlabelledFamilies,
   groupOf: (server: string) => string | undefined = () => undefined,
-  maintenanceOf: MaintenanceOf = () => null,
+  maintenanceOf?: MaintenanceOf,
 ): WriteFleet {
   const all = prepareFamilies([...families, ...(unlabelled?.families ?? [])])
 
@@ -47,7 +47,7 @@ export function createFleetWriter(
       server.number++
       server.label = serverLabel(snapshot.server)
       const group = groupOf(snapshot.server)
-      const isMaintained = maintenanceOf(snapshot.server) !== null
+      const isMaintained = maintenanceOf && maintenanceOf(snapshot.server) !== null
       for (const { family, text } of labelled) family.read(snapshot, text.add, group, isMaintained)
       const identity = unlabelled?.identity(snapshot)
       server.label = ''

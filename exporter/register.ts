@@ -43,7 +43,7 @@ export const exporterPaths: readonly string[] = ['/metrics', '/probe', '/sd']
  * @returns what renders the metrics, for other exports
  */
 export function registerExporter(app: FastifyInstance, options: ExporterOptions): MetricsRenderer {
-  const { fleet, config, clock, maintenanceOf, routesOn = app } = options
+  const { fleet, config, clock, maintenanceOf = () => null, routesOn = app } = options
   const { nameLookups = createHistogram(), pollDelays = createHistogram() } = options
   const { metricsToken, compat, probeAllow, probeConcurrency } = config.metrics
   const probeNetwork = createNetwork({ clock, servers: probeConcurrency, onLookup: nameLookups.observe })
@@ -79,6 +79,7 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
       concurrency: probeConcurrency,
       timeout: config.poll.timeout,
       network: options.network ?? probeNetwork,
+      maintenanceOf,
     })
     registerSdRoute(routes, fleet)
   })

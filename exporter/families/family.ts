@@ -22,7 +22,7 @@ export interface Family<T = ServerSnapshot> {
   /**
    * Adds each sample. Not by returning them: creating lists takes longer than writing the text (`npm run bench -- metrics`).
    * @param group of the server on /metrics; undefined if it has none
-   * @param isMaintained whether the server on /metrics is in maintenance
+   * @param isMaintained whether the server is in maintenance; undefined if unknown, or if it is not a watched server
    */
   read(from: T, add: AddSample, group?: string, isMaintained?: boolean): void
 }

@@ -26,9 +26,7 @@ export const state: readonly ServerFamily[] = [
   gauge(
     'minecraft_maintenance',
     '1 while a maintenance window of the server is open, 0 otherwise; alerts and notifications of the server are muted then.',
-    ({ lastPollAt }, add, _group, isMaintained = false) =>
-      add(lastPollAt === undefined && !isMaintained ? undefined : isMaintained),
-    { perPoll: false },
+    ({ lastPollAt }, add, _group, isMaintained) => add(lastPollAt === undefined && !isMaintained ? undefined : isMaintained),
   ),
   gauge(
     'minecraft_demo',

@@ -5,7 +5,6 @@ import type { Fleet } from '../../src/game/fleet.ts'
 import type { Network } from '../../src/game/network.ts'
 import { createPhaseRecorder, type PhaseRecorder } from '../../src/game/phases.ts'
 import { addressOf } from '../../src/game/server-settings.ts'
-import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { security } from '../../src/http/openapi/docs.ts'
 import { booleanParameter, optional, query, shown, textParameter, withDefault } from '../../src/http/parameters.ts'
 import { problem, problems } from '../../src/http/replies/problem.ts'
@@ -13,6 +12,7 @@ import { textType } from '../../src/http/replies/reply.ts'
 import { hostname as hostnameKind } from '../../src/settings/kinds/index.ts'
 import type { Clock } from '../../src/util/clock.ts'
 import { invalidParameter, RequestError, unavailable } from '../../src/util/errors.ts'
+import type { MaintenanceOf } from '../../src/util/part-metrics.ts'
 import { serverFamilies } from '../families/index.ts'
 import { type Probed, probed } from '../families/probed.ts'
 import { createExposition } from '../family-text.ts'
@@ -35,6 +35,7 @@ export interface ProbeRouteOptions {
   /** Milliseconds a probe may take if the scraper sends no timeout. */
   readonly timeout: number
   readonly network: Network
+  readonly maintenanceOf: MaintenanceOf
 }
 
 /** The sources stop this many milliseconds before the deadline, so that the reply contains what they have read. */
@@ -154,10 +155,6 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
     }
   }
 
-  function write(snapshot: ServerSnapshot, result: Probed, format: Format): string {
-    return writeServer(snapshot, format) + writeProbed(result, format) + endings[format]
-  }
-
   const { onRequest } = app.clientLimits.rateLimit('clientProbes')
   app.withTypeProvider<TypeBoxTypeProvider>().get('/probe', { schema, onRequest }, async (request, reply) => {
     const { target: text, hostname, debug: wantsDebug } = request.query
@@ -176,13 +173,16 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
       const phases = createPhaseRecorder(clock)
       const snapshot = await poll(wanted, request, { timeout, phases, debug })
       const duration = (clock.now() - started) / 1000
+      const isMaintained = wanted.configured ? options.maintenanceOf(snapshot.server) !== null : undefined
       const result: Probed = { success: snapshot.up === true, duration, phases: phases.durations() }
+      const write = (format: Format): string =>
+        writeServer(snapshot, format, isMaintained) + writeProbed(result, format) + endings[format]
       if (debug === undefined) {
         const format = chooseFormat(request.headers.accept)
-        return sendMetrics(request, reply, write(snapshot, result, format), format)
+        return sendMetrics(request, reply, write(format), format)
       }
       reply.headers({ 'content-type': textType, 'cache-control': 'no-store' })
-      return reply.send(debug.text(snapshot, write(snapshot, result, 'prometheus')))
+      return reply.send(debug.text(snapshot, write('prometheus')))
     } finally {
       running--
     }

@@ -6,6 +6,7 @@ import {
   perServer as eachServer,
   hung,
   maintained,
+  ofUnknown,
   serverLabels,
   tickingOffTarget,
   tickRateRatio,
@@ -26,6 +27,8 @@ const tickwarden = `up and on (job, instance) last_over_time(tickwarden_build_in
 /** Targets of the jobs that scrape Tickwarden's /probe, one target for each server. */
 const probed = `up and on (job) last_over_time(${probedJobs.name}[7d])`
 
+/** Servers that are no longer polled. At the time of the scrape: until the next one, which may be a minute later, nothing newer is known. */
+const overdue = `timestamp(minecraft_last_poll_timestamp_seconds${selector}) - minecraft_last_poll_timestamp_seconds${selector} > on (job, instance) group_left () 5 * tickwarden_poll_interval_seconds`
 const isUp = `and on (${serverLabels}) minecraft_up${selector} == 1`
 const lagging = `(${tickRateRatio(selector)} < ${thresholds.laggingBelow}) unless on (${serverLabels}) ${tickingOffTarget(selector)} unless on (${serverLabels}) (${hung(selector)})`
 const isHung = `${hung(selector)} ${isUp}`
@@ -92,20 +95,31 @@ export const alerts: readonly Alert[] = [
     name: 'TickwardenStale',
     severity: 'critical',
     dashboard: serverDashboard,
-    // At the time of the scrape: until the next one, which may be a minute later, nothing newer is known.
-    expr: eachServer(
-      `timestamp(minecraft_last_poll_timestamp_seconds${selector}) - minecraft_last_poll_timestamp_seconds${selector} > on (job, instance) group_left () 5 * tickwarden_poll_interval_seconds unless on (${serverLabels}) minecraft_up${selector} == 0`,
-    ),
+    expr: eachServer(`${overdue} unless on (${serverLabels}) minecraft_up${selector} == 0`),
     for: '1m',
     summary: `Tickwarden no longer polls ${server}`,
     description: `The last poll of ${server} ended {{ $value | humanizeDuration }} ago, more than five poll intervals. Its values may be out of date.`,
-    action: 'Check the log and the CPU usage of Tickwarden; restart it if it does not recover.',
+    action:
+      'Check the log and the CPU usage of Tickwarden, and that its clock agrees with that of Prometheus; restart it if it does not recover.',
+  },
+  {
+    name: 'ServersUnknown',
+    severity: 'critical',
+    dashboard: internalsDashboard,
+    // Not by instance: a job of /probe has as many as servers. TickwardenStale reports the servers that are no longer polled.
+    expr: `count by (job) (max by (${serverLabels}) (${ofUnknown(selector)}) == 0 unless on (${serverLabels}) (${overdue}))`,
+    for: '2m',
+    summary: 'Tickwarden cannot ask some servers',
+    description:
+      'For 2 minutes, the state of {{ $value }} servers of the job {{ $labels.job }} has been unknown, because Tickwarden cannot ask them. No other alert of these servers can fire.',
+    action:
+      'The error is `exhausted` at /api/v1/servers/{name}/sources: the process has no free file descriptors, or the machine no memory. Raise the limit of open files (`ulimit -n`, LimitNOFILE of systemd) or free memory.',
   },
   {
     name: 'ServerDown',
     severity: 'critical',
     dashboard: serverDashboard,
-    expr: perServer(`minecraft_up${selector} == 0 unless on (${serverLabels}) ${downOnPurpose(selector)}`),
+    expr: eachServer(`minecraft_up${selector} == 0 unless on (${serverLabels}) ${downOnPurpose(selector)}`),
     for: '2m',
     summary: `${server} is down`,
     description: `No source of ${server} has answered for 2 minutes.`,

@@ -72,13 +72,20 @@ function labelVariable(name: string, label: string, description: string, series:
     .sort(VariableSort.AlphabeticalAsc)
 }
 
+/**
+ * The selected values of a variable, as a regular expression for a selector. In backticks, and in Grafana's format `regex`: between
+ * quotation marks the data source would insert an apostrophe as `\\'`, which matches no name, and a quotation mark as it is. No format
+ * is right for every name: there is no data for one with a backtick.
+ */
+export const selected = (variable: 'group' | 'server', alternative = ''): string => `\`\${${variable}:regex}${alternative}\``
+
 const all = { text: 'All', value: '$__all', selected: true }
 const selectMany = (variable: QueryVariableBuilder) => variable.multi(true).includeAll(true).allValue('.*').current(all)
 
 /** The group of the servers to select from, then the servers; those that are only probed have no group. */
 export function serverVariables({ many }: { readonly many: boolean }): readonly VariableBuilder[] {
   const group = labelVariable('group', 'Group', 'Configured group of the servers', 'minecraft_server_info')
-  const series = '{__name__=~"minecraft_up|minecraft_server_info",group=~"$group"}'
+  const series = `{__name__=~"minecraft_up|minecraft_server_info",group=~${selected('group')}}`
   const server = labelVariable('server', 'Server', 'Configured name of the game server', series)
   return [selectMany(group), many ? selectMany(server) : server]
 }

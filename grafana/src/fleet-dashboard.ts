@@ -1,5 +1,5 @@
 import { alerts } from './alerts.ts'
-import { dashboard, row, serverVariables, topVariable } from './dashboard.ts'
+import { dashboard, row, selected, serverVariables, topVariable } from './dashboard.ts'
 import { valueMap } from './panels/panel.ts'
 import { stat } from './panels/stat.ts'
 import { labelTable, table } from './panels/table.ts'
@@ -22,7 +22,7 @@ import {
 } from './promql.ts'
 import { rulesLoaded } from './recording-rules.ts'
 
-const chosen = 'server=~"$server"'
+const chosen = `server=~${selected('server')}`
 /**
  * The chosen servers by their label `server`, and targets of /probe that have none by their instance: two of them are never taken for one.
  * @param query one value per server @param labels further labels to keep
@@ -30,7 +30,7 @@ const chosen = 'server=~"$server"'
 const byServer = (query: (selector: string, by: ServerLabel) => string, ...labels: readonly string[]) =>
   `max by (${['server', ...labels].join(', ')}) (${query(`{${chosen},server!=""}`, 'server')} or label_replace(${query(`{${chosen},server=""}`, 'instance')}, "server", "$1", "instance", "(.+)"))`
 /** Those of the chosen servers that are in the chosen groups, or only probed: those have no group. */
-const inGroups = (expr: string) => `(${expr}) unless on (server) minecraft_server_info{group!~"$group"}`
+const inGroups = (expr: string) => `(${expr}) unless on (server) minecraft_server_info{group!~${selected('group')}}`
 /** An expression about the series that a selector chooses. */
 type ExprOf = (selector: string) => string
 /** One value per chosen server. */
@@ -45,7 +45,7 @@ const top = (exprOf: ExprOf, rankOf: ExprOf, select: 'topk' | 'bottomk' = 'topk'
   `${each(exprOf)} and on (server) ${select}($top, ${each(rankOf)})`
 const inRange = '[$__range] @ end()'
 const stateTexts = valueMap(Object.fromEntries(states.map(({ value, text, colour }) => [value, [text, colour]])))
-const firing = `ALERTS{alertstate="firing",alertname=~"${alerts.map(({ name }) => name).join('|')}",server=~"$server|"}`
+const firing = `ALERTS{alertstate="firing",alertname=~"${alerts.map(({ name }) => name).join('|')}",server=~${selected('server', '|')}}`
 const players = series('minecraft_players_online')
 const mostPlayers = top(players, (selector) => `max_over_time(${players(selector)}${inRange})`)
 const rateSteps = [{ colour: 'red' }, { from: 0.9, colour: 'yellow' }, { from: 0.98, colour: 'green' }] as const
@@ -62,15 +62,15 @@ export const fleet = () =>
       stat('Servers up', 'Servers that the last poll reached.', { up: `sum(${each(series('minecraft_up'))})` }, { width: 3 }),
       stat(
         'Servers down',
-        'Servers that the last poll could not reach, except those that are asleep or upgrading their world.',
+        'Servers that the last poll could not reach, except those that are asleep, upgrade their world or are in maintenance.',
         { down: `sum(${inGroups(byServer(isDown))})` },
         { thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }], width: 3 },
       ),
       stat(
         'Servers unknown',
-        'Servers that were watched within the time range and whose state is unknown now, because Prometheus cannot scrape Tickwarden or its probe; with replicas, also those that no replica reports, whatever servers and groups are selected.',
+        'Servers that were watched within the time range and whose state is unknown now, because Prometheus cannot scrape Tickwarden or its probe, or because Tickwarden does not know it; with replicas, also those that no replica reports, whatever servers and groups are selected.',
         {
-          unknown: `count((${byServer(isLost)}) unless on (server) max_over_time(minecraft_server_info{group!~"$group"}[$__range:$__interval])) or 0 * count(minecraft_up{${chosen}})`,
+          unknown: `count((${byServer(isLost)}) unless on (server) max_over_time(minecraft_server_info{group!~${selected('group')}}[$__range:$__interval])) or 0 * count(minecraft_up{${chosen}})`,
           'reported by no replica': 'sum(max by (job) (tickwarden_replica_unknown_servers)) > 0',
         },
         { thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }], width: 3 },
@@ -118,7 +118,7 @@ export const fleet = () =>
           },
           {
             title: 'Available',
-            // Only of servers that are watched now, and without the time in which they were down on purpose.
+            // Only of servers that are watched now, and without the time in which they were down on purpose or in maintenance.
             expr: `avg_over_time((${each((selector) => `minecraft_up${selector} unless on (${serverLabels}) ${downOnPurpose(selector)}`)})[$__range:$__interval]) and on (server) ${each(series('minecraft_up'))}`,
             unit: 'percentunit',
             decimals: 2,

@@ -1,7 +1,7 @@
 import { config } from './config.ts'
 
 /**
- * The PromQL shared by dashboards and alert rules. Each function takes a selector such as `{server=~"$server"}`, or an empty
+ * The PromQL shared by dashboards and alert rules. Each function takes a selector such as `{server="survival"}`, or an empty
  * string for every server; the results keep the labels job, instance and server.
  */
 
@@ -36,11 +36,12 @@ export const tickTimeRatio = (quantile: 'mean' | 'p50' | 'p95' | 'p99', selector
 export const tickingOffTarget = (selector = '') =>
   `(minecraft_tick_frozen${selector} == 1 or minecraft_tick_paused${selector} == 1 or minecraft_tick_sprinting${selector} == 1)`
 
-/** Servers that are down intentionally: a server that is asleep starts when a player joins. */
-export const downOnPurpose = (selector = '') => `(minecraft_asleep${selector} == 1 or minecraft_world_upgrade_ratio${selector})`
-
 /** Servers in maintenance, of which nobody is alerted. */
 export const maintained = (selector = '') => `minecraft_maintenance${selector} == 1`
+
+/** Servers that are down intentionally, if they are: a server that is asleep starts when a player joins. */
+export const downOnPurpose = (selector = '') =>
+  `(minecraft_asleep${selector} == 1 or minecraft_world_upgrade_ratio${selector} or ${maintained(selector)})`
 
 /** Servers that accept connections while their main thread does not answer. */
 export const hung = (selector = '') => `minecraft_main_thread_responsive${selector} == 0`
@@ -55,13 +56,20 @@ export const tickRateRatioOfRunning = (selector = '') =>
  */
 export type ServerLabel = 'server' | 'instance'
 
-/** 1 per server that is down, except those that are asleep or upgrading their world, as in the alert ServerDown; otherwise 0. */
+/** 1 per server that is down, except those that are down on purpose, as in the alert ServerDown; otherwise 0. */
 export const isDown = (selector: string, by: ServerLabel) =>
   `max by (${by}) ((minecraft_up${selector} == bool 0 unless on (${serverLabels}) ${downOnPurpose(selector)}) or minecraft_up${selector} * 0)`
 
 /**
+ * The sources that connect to servers whose state is unknown although Tickwarden reports them: it could not ask them, or polls them no more.
+ * None of replicas, whose `tickwarden_replica_unknown_servers` counts such servers.
+ */
+export const ofUnknown = (selector = '') =>
+  `minecraft_source_up{${[selector.slice(1, -1), 'source!="directory"'].filter(Boolean).join(',')}} unless on (${serverLabels}) minecraft_up${selector} unless on (job, instance) tickwarden_replica_unknown_servers`
+
+/**
  * One value per server that was reported within the time range of the dashboard and is not now, because Prometheus cannot scrape Tickwarden
- * or the probe of the server; none for those that are no longer watched.
+ * or the probe of the server, or whose state Tickwarden does not know; none for those that are no longer watched.
  */
 export function isLost(selector: string, by: ServerLabel): string {
   const lastTime = (series: string) => `max_over_time(timestamp(${series})[$__range:$__interval])`
@@ -70,7 +78,7 @@ export function isLost(selector: string, by: ServerLabel): string {
   // any of them could be scraped.
   const probe = `${known} and on (job, instance) (up == 0 unless on (job) last_over_time(tickwarden_build_info[$__range]))`
   const service = `${known} + 300 > on (job) group_left () max by (job) (${lastTime('tickwarden_build_info')}) and on (job) up == 0 unless on (job) tickwarden_build_info`
-  return `max by (${by}) (${probe} or ${service}) unless on (${by}) minecraft_up${selector}`
+  return `max by (${by}) (${probe} or ${service} or ${ofUnknown(selector)}) unless on (${by}) minecraft_up${selector}`
 }
 
 /** States of a server, the first that applies. The number is the value of {@link state}. */
@@ -84,6 +92,7 @@ export const states = [
   { value: 6, text: 'hung', colour: 'dark-red' },
   { value: 7, text: 'asleep', colour: 'semi-dark-purple' },
   { value: 8, text: 'upgrading its world', colour: 'yellow' },
+  { value: 9, text: 'maintenance', colour: 'semi-dark-blue' },
 ] as const
 
 const stateOf = (text: (typeof states)[number]['text']): number =>
@@ -96,6 +105,7 @@ export function state(selector: string, by: ServerLabel): string {
   return [
     when('upgrading its world', `minecraft_world_upgrade_ratio${selector}`),
     when('asleep', `minecraft_asleep${selector} == 1`),
+    when('maintenance', `minecraft_up${selector} == 0 and on (${serverLabels}) ${maintained(selector)}`),
     when('down', `minecraft_up${selector} == 0`),
     when('hung', hung(selector)),
     when('frozen', `minecraft_tick_frozen${selector} == 1`),

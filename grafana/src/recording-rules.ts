@@ -1,5 +1,5 @@
 import { config } from './config.ts'
-import { downOnPurpose, maintained, perServer, serverLabels, tickRateRatioOfRunning } from './promql.ts'
+import { downOnPurpose, perServer, serverLabels, tickRateRatioOfRunning } from './promql.ts'
 
 export interface RecordingRule {
   readonly name: string
@@ -20,9 +20,7 @@ export const probedJobs: RecordingRule = {
 /** 1 for each server that is up, 0 for each that is down without a reason, whichever replica reports it. */
 export const available: RecordingRule = {
   name: 'server:minecraft_up:available',
-  expr: perServer(
-    `minecraft_up${selector} unless on (${serverLabels}) ${downOnPurpose(selector)} unless on (${serverLabels}) ${maintained(selector)}`,
-  ),
+  expr: perServer(`minecraft_up${selector} unless on (${serverLabels}) ${downOnPurpose(selector)}`),
 }
 
 /** The tick rate relative to the target, of each server that is neither hung nor intentionally off target. */

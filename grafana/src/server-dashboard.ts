@@ -1,11 +1,11 @@
-import { annotation, dashboard, row, serverVariables } from './dashboard.ts'
+import { annotation, dashboard, row, selected, serverVariables } from './dashboard.ts'
 import { valueMap } from './panels/panel.ts'
 import { stat } from './panels/stat.ts'
 import { timeline } from './panels/timeline.ts'
 import { timeseries } from './panels/timeseries.ts'
 import { state, states, tickRateRatio, tickTimeRatio } from './promql.ts'
 
-const chosen = '{server="$server"}'
+const chosen = `{server=~${selected('server')}}`
 /** One series of the chosen server, and one per value of the labels: after a failover another replica reports it. */
 const one = (expr: string, ...labels: readonly string[]) => `max by (${['server', ...labels].join(', ')}) (${expr})`
 

@@ -176,7 +176,11 @@ export class Sender {
     const { outbox, settings, clock, publicUrl, joinWithinMs = joinMs } = this.#options
     const { joins } = settings.type
     const [first] = await outbox.oldest(1)
-    if (first === undefined) return false
+    if (first === undefined) {
+      // Another replica sends now, so this one would report its failure for ever.
+      if (this.problem !== undefined && !(await outbox.isSender())) this.problem = undefined
+      return false
+    }
     if (joins) await this.#wait(Math.min(joinWithinMs, first.queuedAt + joinWithinMs - clock.wall()))
     await this.#wait(this.#pausedUntil - clock.now())
     if (this.#isClosed) return false

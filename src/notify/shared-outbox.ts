@@ -24,6 +24,7 @@ export class SharedOutbox implements Outbox {
   /** The stored texts of the notifications that were read last, by id. */
   #read = new Map<string, string>()
   #lock: SharedLock | undefined
+  #asking: Promise<boolean> | undefined
   #length = 0
   /** Notifications of this replica for which there was no room, and which that is not told of yet. */
   #overflow = 0
@@ -102,7 +103,15 @@ export class SharedOutbox implements Outbox {
     await this.#options.values.put(this.#options.channel, value)
   }
 
-  async isSender(): Promise<boolean> {
+  /** The sender and the status message may ask at the same time: one of them would take the lock, and the other one forget it. */
+  isSender(): Promise<boolean> {
+    this.#asking ??= this.#holdLock().finally(() => {
+      this.#asking = undefined
+    })
+    return this.#asking
+  }
+
+  async #holdLock(): Promise<boolean> {
     if (this.#lock === undefined || this.#lock.lost.aborted || !(await this.#lock.isHeld()))
       this.#lock = await this.#options.takeLock()
     return this.#lock !== undefined

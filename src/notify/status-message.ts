@@ -71,7 +71,12 @@ export class StatusMessage {
   async #edit(): Promise<void> {
     const { clock, log, settings, outbox } = this.#options
     try {
-      if (!(await outbox.isSender())) return
+      if (!(await outbox.isSender())) {
+        // Another replica edits the message now: what this one knows of it is outdated.
+        this.#last = ''
+        this.problem = undefined
+        return
+      }
       const body = await this.#body()
       if (body === this.#last) return
       this.#notBefore = clock.now() + minEditMs

@@ -36,7 +36,7 @@ const withServer = (lines: string, server: string): string =>
 function whole(snapshots: readonly ServerSnapshot[]): string {
   const texts = serverFamilies.map((family) => {
     const write = createExposition([{ ...family, help: '' }])
-    const linesOf = (snapshot: ServerSnapshot) => write(snapshot, 'prometheus').replace(/^#.*\n/gm, '')
+    const linesOf = (snapshot: ServerSnapshot) => write(snapshot, 'prometheus', false).replace(/^#.*\n/gm, '')
     const lines = snapshots.map((snapshot) => withServer(linesOf(snapshot), snapshot.server)).join('')
     return lines === '' ? '' : familyHeader(family, 'prometheus') + lines
   })
@@ -71,7 +71,7 @@ it('stops rendering when the client disconnects', async () => {
 it('lets other work run between the parts that it renders', async () => {
   const fleet = await polledFleet()
   const snapshots = fleet.watchers.map((watcher) => watcher.snapshot())
-  const parts = createFleetWriter(serverFamilies)(snapshots, 'prometheus')
+  const parts = createFleetWriter(serverFamilies, undefined, undefined, () => null)(snapshots, 'prometheus')
   let turns = 0
   const count = setInterval(() => turns++, 0)
   let pauses = 0

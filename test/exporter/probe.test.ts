@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createAllowList } from '../../exporter/probe/allow-list.ts'
 import { probeTimeout } from '../../exporter/probe/timeout.ts'
+import type { ExporterOptions } from '../../exporter/register.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { type DemoServer, demoSettings, startDemoServer } from '../../src/demo/demo-server.ts'
 import { createFleet } from '../../src/game/fleet.ts'
@@ -17,7 +18,7 @@ import { FrameReader } from '../../src/game/protocol/status/frames.ts'
 import type { ServerSettings } from '../../src/game/server-settings.ts'
 import { createSources } from '../../src/game/sources/create-sources.ts'
 import { systemClock } from '../../src/util/clock.ts'
-import { createHistogram, type Histogram } from '../../src/util/histogram.ts'
+import { createHistogram } from '../../src/util/histogram.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { dnsServer } from '../helpers/dns-server.ts'
 import { cpuMs } from '../helpers/growth.ts'
@@ -61,12 +62,11 @@ function scriptedNetwork(names: Record<string, string[][]>, port: () => number, 
 async function startProbe(
   servers: readonly ServerSettings[],
   env: Record<string, string> = {},
-  network?: Network,
-  nameLookups?: Histogram,
+  options: Partial<ExporterOptions> = {},
 ): Promise<MetricsService> {
   const { poll } = loadConfig({ env: {} })
   const fleet = createFleet({ servers, poll, clock: systemClock, log: silentLog, createSources })
-  const service = await startMetricsService(fleet, { env, ...(network && { network }), ...(nameLookups && { nameLookups }) })
+  const service = await startMetricsService(fleet, { env, ...options })
   closers.push(service.close)
   return service
 }
@@ -110,6 +110,18 @@ describe('/probe', () => {
       const series = parseSamples(text).map(({ name, labels }) => name + labels)
       expect(new Set(series).size).toBe(series.length)
     }
+  })
+
+  it('has the maintenance of a watched server, which mutes its alerts, and not of another address', async () => {
+    const [demo, other] = await Promise.all([startDemo(), startDemo()])
+    const servers = [demoSettings(demo, 'maintained'), demoSettings(other, 'other')]
+    const maintenanceOf = (server: string) => (server === 'maintained' ? { reason: 'upgrade', until: 0 } : null)
+    const service = await startProbe(servers, { PROBE_ALLOW: '127.0.0.0/8' }, { maintenanceOf })
+    const maintenance = async (target: string) =>
+      /^minecraft_maintenance (.*)$/m.exec(await service.text(`/probe?target=${target}`))?.[1]
+    expect(await maintenance('maintained')).toBe('1')
+    expect(await maintenance('other')).toBe('0')
+    expect(await maintenance('127.0.0.1:1')).toBeUndefined()
   })
 
   it('sends the headers of metrics, also for HEAD', async () => {
@@ -263,7 +275,7 @@ describe('/probe', () => {
 
   it('does not resolve a name that the list cannot allow', async () => {
     const { network, lookups, connections } = scriptedNetwork({ 'mc.example.com': [[publicAddress]] }, () => 1)
-    const service = await startProbe([], { PROBE_ALLOW: '*.example.org' }, network)
+    const service = await startProbe([], { PROBE_ALLOW: '*.example.org' }, { network })
     const reply = await service.get('/probe?target=mc.example.com')
     expect(reply.status).toBe(403)
     expect(await reply.json()).toMatchObject({
@@ -293,7 +305,7 @@ describe('/probe', () => {
   ])('with PROBE_ALLOW=%s a probe of %s at %s gets %d', async (allow, host, address, status) => {
     const demo = await startDemo()
     const { network, connections } = scriptedNetwork({ [host]: [[address]] }, () => demo.address.port)
-    const service = await startProbe([], { PROBE_ALLOW: allow }, network)
+    const service = await startProbe([], { PROBE_ALLOW: allow }, { network })
     const reply = await service.get(`/probe?target=${encodeURIComponent(`${host}:25566`)}`)
     expect(reply.status).toBe(status)
     expect(connections).toEqual(status === 200 ? [address === '' ? host : address] : [])
@@ -304,7 +316,7 @@ describe('/probe', () => {
     const demo = await startDemo()
     const names = { 'mc.example.org': [[publicAddress], ['127.0.0.1']] }
     const { network, lookups, connections } = scriptedNetwork(names, () => demo.address.port)
-    const service = await startProbe([], { PROBE_ALLOW: '*.example.org' }, network)
+    const service = await startProbe([], { PROBE_ALLOW: '*.example.org' }, { network })
     expect((await service.get('/probe?target=mc.example.org:25566')).status).toBe(200)
     expect(lookups).toEqual(['mc.example.org'])
     expect(connections).toEqual([publicAddress])
@@ -316,7 +328,7 @@ describe('/probe', () => {
     const names = { 'inside.example.org': [['10.0.0.1']], 'both.example.org': [[publicAddress, '192.168.1.1']] }
     const srv = { '_minecraft._tcp.mc.example.org': [{ name: 'inside.example.org', port: 25565, priority: 0, weight: 0 }] }
     const { network, connections } = scriptedNetwork(names, () => 1, srv)
-    const service = await startProbe([], { PROBE_ALLOW: '*.example.org' }, network)
+    const service = await startProbe([], { PROBE_ALLOW: '*.example.org' }, { network })
     expect((await service.get('/probe?target=mc.example.org')).status).toBe(403)
     const both = await service.get('/probe?target=both.example.org:25566')
     expect(both.status).toBe(403)
@@ -338,7 +350,7 @@ describe('/probe', () => {
     const record = (name: string, priority: number) => ({ name, port: 25565, priority, weight: 0 })
     const srv = { '_minecraft._tcp.mc.example.org': [record('inside.example.org', 0), record('outside.example.org', 1)] }
     const { network } = scriptedNetwork(names, () => demo.address.port, srv)
-    const service = await startProbe([], { PROBE_ALLOW: '*.example.org' }, network)
+    const service = await startProbe([], { PROBE_ALLOW: '*.example.org' }, { network })
     const debug = await service.get('/probe?target=mc.example.org&debug=true')
     expect(debug.status).toBe(200)
     const refused = await service.get('/probe?target=private.example.org:25566&debug=true')
@@ -357,7 +369,7 @@ describe('/probe', () => {
     const nameLookups = createHistogram()
     const resolver = createSystemResolver({ clock: systemClock, nameServers: [dns.address] })
     const network = createNetwork({ clock: systemClock, servers: 1, resolver, onLookup: nameLookups.observe })
-    const service = await startProbe([], { PROBE_ALLOW: '*.example.org,127.0.0.1' }, network, nameLookups)
+    const service = await startProbe([], { PROBE_ALLOW: '*.example.org,127.0.0.1' }, { network, nameLookups })
     for (let probe = 0; probe < 3; probe++) {
       expect(await service.text('/probe?target=mc.example.org')).toContain('\nminecraft_up 1\n')
     }

@@ -30,9 +30,7 @@ const currentPanels = panels
   .map(({ title, expr }) => ({
     title,
     expr: expr
-      .replaceAll('server="$server"', 'server=~".*"')
-      .replaceAll('$server', '.*')
-      .replaceAll('$group', '.*')
+      .replaceAll(/\$\{(server|group):regex\}/g, '.*')
       .replaceAll('$__range', '1m')
       .replaceAll('$__interval', '1s'),
   }))

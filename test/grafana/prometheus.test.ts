@@ -41,8 +41,8 @@ const fill = (expression: string, server: string) =>
     .replaceAll('$__rate_interval', '30s')
     .replaceAll('$__range', '30s')
     .replaceAll('$__interval', '1s')
-    .replaceAll('$server', server)
-    .replaceAll('$group', '.*')
+    .replaceAll(/\$\{server:regex\}/g, server)
+    .replaceAll(/\$\{group:regex\}/g, '.*')
     .replaceAll('$top', '10')
 
 /** Resolves with host:port. */

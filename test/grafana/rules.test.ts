@@ -86,15 +86,16 @@ describe('the alert rules', () => {
       values.map(([server, value]) => series('minecraft_up', server, value))
     const asleep = series('minecraft_asleep', 'asleep', 1)
     const upgrading = series('minecraft_world_upgrade_ratio', 'upgrading', 0)
+    const maintained = series('minecraft_maintenance', 'maintained', 1)
     const cases = [
-      [up(['down', 0], ['up', 1], ['asleep', 0], ['upgrading', 0]), 1],
-      [up(['asleep', 0], ['upgrading', 0]), 0],
+      [up(['down', 0], ['up', 1], ['asleep', 0], ['upgrading', 0], ['maintained', 0]), 1],
+      [up(['asleep', 0], ['upgrading', 0], ['maintained', 0]), 0],
       [up(['up', 1]), 0],
       [[], undefined],
     ] as const
     const tests = cases.map(([servers, expected]) => ({
       interval: '1m',
-      input_series: [...servers, asleep, upgrading],
+      input_series: [...servers, asleep, upgrading, maintained],
       promql_expr_test: [
         {
           expr: `sum(${isDown('', 'server')})`,

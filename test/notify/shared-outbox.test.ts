@@ -96,6 +96,39 @@ test.skipIf(!hasRedis)('of several replicas one tells each change, and another c
   expect([...byId.values()]).toEqual(['down', 'up', 'down', 'up', 'down', 'up', 'down'])
 })
 
+test.skipIf(!hasRedis)(
+  'a replica whose attempts failed reports that no more once another one sends',
+  { timeout: 60_000 },
+  async () => {
+    let isFailing = true
+    const redis = await startRedis()
+    const receiver = await startReceiver((response) => response.writeHead(isFailing ? 500 : 204).end())
+    const replicas = await Promise.all([1, 2].map(() => startReplica(redis, receiver)))
+    const metrics = () => replicas.map(({ notifier }) => notifier.metrics()[0])
+    const poll = async () => {
+      for (const { fleet } of replicas) await fleet.pollAll()
+    }
+    const isKnown = () => redis.cli('hget', '{test}:queue-values:notify:ops', 'survival') !== ''
+    await until(async () => {
+      await poll()
+      return isKnown()
+    })
+    for (const { fleet } of replicas) fleet.scripts.survival = { status: new SourceError('refused', 'connection refused') }
+    await until(async () => {
+      await poll()
+      return metrics().some((one) => one?.problem !== undefined)
+    })
+    // As if the lock had expired while the replica was stopped. It renews the lock, unless the other one is faster.
+    await until(() => {
+      redis.cli('del', '{test}:lock:notify:ops')
+      return metrics().every((one) => one?.problem !== undefined)
+    })
+    isFailing = false
+    await until(() => metrics().every((one) => one?.problem === undefined))
+    expect(metrics().reduce((sum, one) => sum + (one?.sent ?? 0), 0)).toBe(1)
+  },
+)
+
 test.skipIf(!hasRedis)('every channel is told, without a data folder', async () => {
   const [redis, ops, team] = [await startRedis(), await startReceiver(), await startReceiver()]
   const { fleet, log } = await startReplica(redis, ops, team)
@@ -188,6 +221,12 @@ test.skipIf(!hasRedis)('a replica that has lost its lock takes it again before i
   expect(await one.oldest(1)).toEqual([])
   await two.close()
   expect(await one.oldest(1)).toHaveLength(1)
+})
+
+test.skipIf(!hasRedis)('the sender and the status message of a replica take the lock together', async () => {
+  const { one, two } = await openOutboxes()
+  expect(await Promise.all([one.isSender(), one.isSender()])).toEqual([true, true])
+  expect([await two.isSender(), await one.isSender()]).toEqual([false, true])
 })
 
 test.skipIf(!hasRedis)(

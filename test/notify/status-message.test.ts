@@ -204,6 +204,20 @@ test('is left to another replica that sends', async () => {
   expect(calls()).toEqual(['PATCH /hook/messages/31'])
 })
 
+test('is edited again after another replica has edited it, whose failures are no longer its own', async () => {
+  const { poll, calls, outbox, replies, message } = start()
+  await poll(3, 20)
+  replies.push(new DeliveryError('HTTP 500'))
+  await poll(4)
+  expect(message.problem).toBe('HTTP 500')
+  outbox.isSender = false
+  await poll(5, 60)
+  expect([calls().length, message.problem]).toEqual([2, undefined])
+  outbox.isSender = true
+  await poll(3, 20)
+  expect(calls().slice(2)).toEqual(['PATCH /hook/messages/7'])
+})
+
 test.each([undefined, 'undefined', '12/../34', ' 1', '1'.repeat(31)])('is created if what is stored is no id: %s', async (id) => {
   const { poll, calls, outbox } = start()
   outbox.id = id

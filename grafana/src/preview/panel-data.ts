@@ -48,8 +48,8 @@ function withVariables(expr: string, { server, range }: PreviewOptions): string 
     .replaceAll('$__rate_interval', '1m')
     .replaceAll('$__range', `${Math.round(range.to - range.from)}s`)
     .replaceAll('$__interval', `${range.step}s`)
-    .replaceAll('$server', server)
-    .replaceAll('$group', '.*')
+    .replaceAll(/\$\{server:regex\}/g, server)
+    .replaceAll(/\$\{group:regex\}/g, '.*')
     .replaceAll('$top', '10')
 }
 
