@@ -1,6 +1,7 @@
 import type { Fleet } from '../game/fleet.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import { descriptorOf } from '../game/sources/descriptor-of.ts'
+import { stateNameOf } from '../game/state-name.ts'
 import type { Log } from '../util/log.ts'
 
 /** Maximum number of servers with a line each; others are counted. */
@@ -30,7 +31,10 @@ function describeTicks({ fields, sources }: ServerSnapshot): readonly string[] {
   return sources.some((one) => providesTicks(one.source)) ? [] : ['no tick data (needs RCON or JMX)']
 }
 
-/** `survival up: Paper 1.21.11, 3 of 20 players, ticks by RCON`; undefined for a server that is not up, because the reason is logged. */
+/**
+ * `survival up: Paper 1.21.11, 3 of 20 players, ticks by RCON`, or `survival hung: ...`; undefined for a server that cannot be
+ * reached, because the reason is logged.
+ */
 function describe(snapshot: ServerSnapshot): string | undefined {
   const { server, fields } = snapshot
   if (!snapshot.up) return undefined
@@ -40,7 +44,7 @@ function describe(snapshot: ServerSnapshot): string | undefined {
     ...describePlayers(fields),
     ...describeTicks(snapshot),
   ]
-  return `${server} up${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`
+  return `${server} ${stateNameOf(snapshot)}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`
 }
 
 /** Logs one line for each server after its first poll, up to {@link maxNamed} at a time, then a count. */

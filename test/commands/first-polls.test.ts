@@ -31,6 +31,7 @@ it.each<[string, Script[string]]>([
   ['survival up: Minecraft 1.21.11, 0 players', { status: { version: '1.21.11', playersOnline: 0, edition: 'bedrock' } }],
   ['survival up: Velocity', { status: { software: 'Velocity', proxy: true } }],
   ['survival up: no tick data (needs RCON or JMX)', { status: {} }],
+  ['survival hung: Paper 1.21.11, 3 of 20 players', { status: paper, rcon: 'never' }],
 ])('logs "%s" after the first poll, once', async (line, server) => {
   const { clock, lines } = start({ survival: server })
   await clock.advance(20_000)
