@@ -18,8 +18,8 @@ const atStart = '(?:(?<=[§&].|#[0-9a-f]{6})|(?<![\\p{L}\\p{N}_]))'
 /** What may stand before a name: nothing or one sign, or a whole colour code. Tried in this order. */
 const starts = [/^[§&#]?/, /^(?:[§&].|#[0-9a-f]{6})/isu]
 const isWord = (text: string): boolean => /^[\p{L}\p{N}_]+$/u.test(text)
-/** A colour or style of a terminal, which begins with an escape character and ends with a letter: `ESC[31m`. */
-const terminalStyle = /(\p{Cc}\[[\d;]*m)/u
+/** A colour or style of a terminal, which ends with a letter: `ESC[31m`. Not after a line break, where `[m` may begin a name. */
+const terminalStyle = /(\x1b\[[\d;:]*m)/
 
 /**
  * Replaces each occurrence of the texts that is not part of a longer word, ignoring case, by the result of `found`. Single words are
