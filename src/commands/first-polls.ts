@@ -11,10 +11,13 @@ const maxNamed = 10
 interface Batch {
   pending: number
   named: number
-  readonly counted: { up: number; down: number; unknown: number }
+  readonly counted: { up: number; hung: number; down: number; unknown: number }
 }
 
-const stateOf = ({ up }: ServerSnapshot): keyof Batch['counted'] => (up === undefined ? 'unknown' : up ? 'up' : 'down')
+function stateOf(snapshot: ServerSnapshot): keyof Batch['counted'] {
+  if (snapshot.up === undefined) return 'unknown'
+  return !snapshot.up ? 'down' : stateNameOf(snapshot) === 'hung' ? 'hung' : 'up'
+}
 
 function describePlayers({ playersOnline, playersMax }: ServerSnapshot['fields']): readonly string[] {
   if (playersOnline === undefined) return []
@@ -59,10 +62,11 @@ export function createFirstPolls(log: Log) {
     waiting.delete(server)
     found.delete(server)
     batch.pending--
-    const { up, down, unknown } = batch.counted
-    const count = up + down + unknown
+    const { up, hung, down, unknown } = batch.counted
+    const count = up + hung + down + unknown
     if (batch.pending === 0 && count > 0) {
-      const states = [`${up} up`, `${down} down`, ...(unknown > 0 ? [`${unknown} unknown`] : [])].join(', ')
+      const some = (number: number, state: string) => (number > 0 ? [`${number} ${state}`] : [])
+      const states = [`${up} up`, ...some(hung, 'hung'), `${down} down`, ...some(unknown, 'unknown')].join(', ')
       log.info({ servers: count }, `and ${count} more ${count === 1 ? 'server' : 'servers'}: ${states}`)
     }
     if (waiting.size > 0) return
@@ -85,7 +89,7 @@ export function createFirstPolls(log: Log) {
   }
 
   function wait(servers: readonly string[], fleet: Pick<Fleet, 'subscribe'>): void {
-    const batch: Batch = { pending: servers.length, named: 0, counted: { up: 0, down: 0, unknown: 0 } }
+    const batch: Batch = { pending: servers.length, named: 0, counted: { up: 0, hung: 0, down: 0, unknown: 0 } }
     for (const server of servers) waiting.set(server, batch)
     if (servers.length > 0) stop ??= fleet.subscribe(report)
   }

@@ -57,6 +57,15 @@ it('names ten servers, and counts the others when all have been polled', async (
   expect(named.length + Number(up)).toBe(12)
 })
 
+it('does not count a server that is hung as up', async () => {
+  const script = Object.fromEntries(
+    Array.from({ length: 12 }, (_, index) => [`s${index}`, { status: paper, rcon: 'never' as const }]),
+  )
+  const { clock, lines } = start(script)
+  await clock.advance(20_000)
+  expect(lines.at(-1)).toBe('and 2 more servers: 0 up, 2 hung, 0 down')
+})
+
 it('reports servers that are added or changed later, but not those that are removed before their first poll', async () => {
   const { clock, fleet, lines, script } = start({ a: { status: paper } })
   await clock.advance(1_000)
