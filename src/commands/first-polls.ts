@@ -1,6 +1,7 @@
 import type { Fleet } from '../game/fleet.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import { descriptorOf } from '../game/sources/descriptor-of.ts'
+import { stateNameOf } from '../game/state-name.ts'
 import type { Log } from '../util/log.ts'
 
 /** Maximum number of servers with a line each; others are counted. */
@@ -10,10 +11,13 @@ const maxNamed = 10
 interface Batch {
   pending: number
   named: number
-  readonly counted: { up: number; down: number; unknown: number }
+  readonly counted: { up: number; hung: number; down: number; unknown: number }
 }
 
-const stateOf = ({ up }: ServerSnapshot): keyof Batch['counted'] => (up === undefined ? 'unknown' : up ? 'up' : 'down')
+function stateOf(snapshot: ServerSnapshot): keyof Batch['counted'] {
+  if (snapshot.up === undefined) return 'unknown'
+  return !snapshot.up ? 'down' : stateNameOf(snapshot) === 'hung' ? 'hung' : 'up'
+}
 
 function describePlayers({ playersOnline, playersMax }: ServerSnapshot['fields']): readonly string[] {
   if (playersOnline === undefined) return []
@@ -30,7 +34,10 @@ function describeTicks({ fields, sources }: ServerSnapshot): readonly string[] {
   return sources.some((one) => providesTicks(one.source)) ? [] : ['no tick data (needs RCON or JMX)']
 }
 
-/** `survival up: Paper 1.21.11, 3 of 20 players, ticks by RCON`; undefined for a server that is not up, because the reason is logged. */
+/**
+ * `survival up: Paper 1.21.11, 3 of 20 players, ticks by RCON`, or `survival hung: ...`; undefined for a server that cannot be
+ * reached, because the reason is logged.
+ */
 function describe(snapshot: ServerSnapshot): string | undefined {
   const { server, fields } = snapshot
   if (!snapshot.up) return undefined
@@ -40,7 +47,7 @@ function describe(snapshot: ServerSnapshot): string | undefined {
     ...describePlayers(fields),
     ...describeTicks(snapshot),
   ]
-  return `${server} up${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`
+  return `${server} ${stateNameOf(snapshot)}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`
 }
 
 /** Logs one line for each server after its first poll, up to {@link maxNamed} at a time, then a count. */
@@ -55,10 +62,11 @@ export function createFirstPolls(log: Log) {
     waiting.delete(server)
     found.delete(server)
     batch.pending--
-    const { up, down, unknown } = batch.counted
-    const count = up + down + unknown
+    const { up, hung, down, unknown } = batch.counted
+    const count = up + hung + down + unknown
     if (batch.pending === 0 && count > 0) {
-      const states = [`${up} up`, `${down} down`, ...(unknown > 0 ? [`${unknown} unknown`] : [])].join(', ')
+      const some = (number: number, state: string) => (number > 0 ? [`${number} ${state}`] : [])
+      const states = [`${up} up`, ...some(hung, 'hung'), `${down} down`, ...some(unknown, 'unknown')].join(', ')
       log.info({ servers: count }, `and ${count} more ${count === 1 ? 'server' : 'servers'}: ${states}`)
     }
     if (waiting.size > 0) return
@@ -81,7 +89,7 @@ export function createFirstPolls(log: Log) {
   }
 
   function wait(servers: readonly string[], fleet: Pick<Fleet, 'subscribe'>): void {
-    const batch: Batch = { pending: servers.length, named: 0, counted: { up: 0, down: 0, unknown: 0 } }
+    const batch: Batch = { pending: servers.length, named: 0, counted: { up: 0, hung: 0, down: 0, unknown: 0 } }
     for (const server of servers) waiting.set(server, batch)
     if (servers.length > 0) stop ??= fleet.subscribe(report)
   }

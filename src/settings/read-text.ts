@@ -6,7 +6,7 @@ const maxTextBytes = 16 * 1024 * 1024
 /** Throws for bytes that are not UTF-8; removes a byte order mark. */
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** A file that cannot be read as text. The message is the reason: `ENOENT`, or that it is too large or not UTF-8. */
+/** A file that cannot be read as text. The message is the reason: `ENOENT`, or that it is a folder, too large or not UTF-8. */
 export class UnreadableFileError extends Error {
   override readonly name = 'UnreadableFileError'
   /** Of the system error; undefined if the file is too large or not UTF-8. */
@@ -29,7 +29,7 @@ export function readText(path: string, maxBytes = maxTextBytes): string {
   } catch (error) {
     if (error instanceof FileSizeError) throw new UnreadableFileError(error.reason)
     const code = (error as NodeJS.ErrnoException).code ?? (error as Error).message
-    throw new UnreadableFileError(code, code)
+    throw new UnreadableFileError(code === 'EISDIR' ? 'it is a folder' : code, code)
   }
   if (!bytes.includes(0)) {
     try {

@@ -1,4 +1,4 @@
-import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 import { chmod, type FileHandle, open, readlink, realpath, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import type { Options } from 'write-file-atomic'
@@ -19,6 +19,9 @@ export class FileSizeError extends Error {
 }
 
 const maxChunk = 1024 * 1024
+
+/** Bytes of a regular file. That of a folder says nothing about its content: reading it fails. */
+const sizeOf = (stats: Stats): number => (stats.isFile() ? stats.size : 0)
 
 /**
  * Writes a file by a temporary one beside it, flushed to disk and renamed: it is never half written. The library is loaded when it is first used.
@@ -45,15 +48,21 @@ async function* chunksOf(file: FileHandle, length: number): AsyncGenerator<Buffe
   }
 }
 
+/** Adds the path to an error of the system, as that of opening a file has it. */
+const nameFile = (path: string) => (error: Error) => {
+  error.message += ` '${path}'`
+  throw error
+}
+
 /**
  * Reads the rest of an open file. A larger one is not read; a device, pipe or growing file up to the limit.
  * @param path for messages
  * @throws FileSizeError, or Error of the system
  */
 export async function readUpTo(file: FileHandle, path: string, maxBytes: number): Promise<Buffer> {
-  const { size } = await file.stat()
-  const bytes =
-    size > maxBytes ? undefined : await readBody(chunksOf(file, Math.min(size || maxChunk / 16, maxChunk) + 1), maxBytes)
+  const size = sizeOf(await file.stat())
+  const chunks = chunksOf(file, Math.min(size || maxChunk / 16, maxChunk) + 1)
+  const bytes = size > maxBytes ? undefined : await readBody(chunks, maxBytes).catch(nameFile(path))
   if (bytes === undefined) throw new FileSizeError(path, Math.max(size, maxBytes + 1), maxBytes)
   return bytes
 }
@@ -93,7 +102,7 @@ export function readFileUpToSync(path: string, maxBytes: number, pipeWaitMs = ma
   const isPipe = statSync(path).isFIFO()
   const file = openSync(path, isPipe ? constants.O_RDONLY | constants.O_NONBLOCK : 'r')
   try {
-    const { size } = fstatSync(file)
+    const size = sizeOf(fstatSync(file))
     const bytes = Buffer.alloc(size > maxBytes ? 0 : maxBytes + 1)
     let length = 0
     let waitedMs = 0
@@ -123,7 +132,7 @@ export async function readTextIfExists(path: string, maxBytes: number): Promise<
     const stats = await stat(path)
     // To open a pipe would wait for its other end, possibly for ever. Reading a folder fails.
     if (!stats.isFile() && !stats.isDirectory()) throw new Error(`${basename(path)} is not a regular file`)
-    return String(await readFileUpTo(path, maxBytes))
+    return decodeText(await readFileUpTo(path, maxBytes))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error

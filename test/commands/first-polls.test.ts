@@ -31,6 +31,7 @@ it.each<[string, Script[string]]>([
   ['survival up: Minecraft 1.21.11, 0 players', { status: { version: '1.21.11', playersOnline: 0, edition: 'bedrock' } }],
   ['survival up: Velocity', { status: { software: 'Velocity', proxy: true } }],
   ['survival up: no tick data (needs RCON or JMX)', { status: {} }],
+  ['survival hung: Paper 1.21.11, 3 of 20 players', { status: paper, rcon: 'never' }],
 ])('logs "%s" after the first poll, once', async (line, server) => {
   const { clock, lines } = start({ survival: server })
   await clock.advance(20_000)
@@ -54,6 +55,15 @@ it('names ten servers, and counts the others when all have been polled', async (
   expect(lines).toHaveLength(named.length + 1)
   expect(Number(up) + Number(down)).toBe(5)
   expect(named.length + Number(up)).toBe(12)
+})
+
+it('does not count a server that is hung as up', async () => {
+  const script = Object.fromEntries(
+    Array.from({ length: 12 }, (_, index) => [`s${index}`, { status: paper, rcon: 'never' as const }]),
+  )
+  const { clock, lines } = start(script)
+  await clock.advance(20_000)
+  expect(lines.at(-1)).toBe('and 2 more servers: 0 up, 2 hung, 0 down')
 })
 
 it('reports servers that are added or changed later, but not those that are removed before their first poll', async () => {

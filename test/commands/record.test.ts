@@ -415,6 +415,8 @@ describe('the anonymiser', () => {
       'Owner:[I;305419896,305414708,-2110516684,1450741931], [I; 1, 2, 3, 4], [I;0,0,0,0]',
       'Owner:[I; 0, 16384, -2147483648, 1], [I; 0, 16384, -2147483648, 3], [I; 0, 0, 0, 0]',
     ],
+    ['Chat:\n[mc.mine.net] hi, \u001b[38:5:9mBob', 'Chat:\n[mc.example.org] hi, \u001b[38:5:9mPlayer2'],
+    ['\u001b[31mAlice\u001b[0;1mThe Admin\u001b[m203.0.113.8', '\u001b[31mPlayer1\u001b[0;1mPlayer3\u001b[m192.0.2.4'],
   ])('replaces %j by %j', (text, expected) => {
     expect(replace(text)).toBe(expected)
   })
@@ -427,7 +429,16 @@ describe('the anonymiser', () => {
 
   it('finds remaining names and secrets', () => {
     const findLeaks = createLeakFinder(known)
-    for (const text of ['Alice', '§aAlice', '&aAlice', 'pa$$word', 'mc.mine.net', '123456781234423482341234567890ab'])
+    for (const text of [
+      'Alice',
+      '§aAlice',
+      '&aAlice',
+      '\u001b[33mAlice',
+      '\n[mc.mine.net]',
+      'pa$$word',
+      'mc.mine.net',
+      '123456781234423482341234567890ab',
+    ])
       expect(findLeaks(Buffer.from(`x ${text}.`)), text).not.toEqual([])
     expect(findLeaks(Buffer.from('x Alice', 'utf16le').swap16())).not.toEqual([])
     expect(findLeaks(Buffer.from('Alicia plays'))).toEqual([])

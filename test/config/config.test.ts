@@ -458,6 +458,10 @@ describe('a setting without another one that it requires', () => {
       '{ address: x, rcon: { address: h, passwordFile: /nowhere } }',
       '.rcon.passwordFile is "/nowhere", which cannot be read (ENOENT); expected a file that contains the secret',
     ],
+    [
+      '{ address: x, rcon: { address: h, passwordFile: / } }',
+      '.rcon.passwordFile is "/", which cannot be read (it is a folder); expected a file that contains the secret',
+    ],
     ['{ address: x, rcon: { address: h, password: [p] } }', '.rcon.password: expected a single value, such as secret'],
     ['7', ': expected the settings of a server, such as { name: survival, address: mc.example.org }'],
   ])('is reported with the keys of the file: %s', (entry, expected) => {

@@ -42,8 +42,11 @@ export function scriptedFleet(script: Script, clock: Clock, servers?: readonly S
             return { source, at: clock.now(), fields: answer ?? {} }
           },
           // RCON commands run on the main thread.
-          mainThread: () =>
-            source === 'rcon' && !(script[server]?.rcon instanceof Error) ? { answeredAt: clock.now(), delayMs: 31 } : {},
+          mainThread() {
+            const answer = script[server]?.rcon
+            if (source !== 'rcon' || answer instanceof Error) return {}
+            return answer === 'never' ? { waitingSince: 0, lateAfterMs: 1_000 } : { answeredAt: clock.now(), delayMs: 31 }
+          },
           close() {},
         }
       })

@@ -40,8 +40,13 @@ describe.each(Object.entries(readers))('%s()', (_, read) => {
 
   it('throws the error of the system', async () => {
     await expect(read(join(folder, 'none'), 1)).rejects.toMatchObject({ code: 'ENOENT' })
-    await expect(read(folder, 100_000)).rejects.toMatchObject({ code: 'EISDIR' })
+    // A folder is never too large: its size is not that of a text.
+    await expect(read(folder, 1)).rejects.toMatchObject({ code: 'EISDIR' })
   })
+})
+
+it('names the folder that was given in place of a file', async () => {
+  await expect(readFileUpTo(folder, 1)).rejects.toThrow(`EISDIR: illegal operation on a directory, read '${folder}'`)
 })
 
 it.skipIf(process.platform === 'win32')('does not wait for ever for the writer of a pipe', async () => {
@@ -60,7 +65,9 @@ it('the text of a file that does not exist is undefined, but not that of a large
   expect(await readTextIfExists(path, 3)).toBeUndefined()
   writeFileSync(path, 'äb')
   expect(await readTextIfExists(path, 3)).toBe('äb')
-  await expect(readTextIfExists(path, 2)).rejects.toThrow(FileSizeError)
+  writeFileSync(path, '\ufeffb')
+  expect(await readTextIfExists(path, 4)).toBe('b')
+  await expect(readTextIfExists(path, 3)).rejects.toThrow(FileSizeError)
 })
 
 it('does not wait for the other end of a pipe in place of a text file', async () => {

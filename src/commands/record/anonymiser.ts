@@ -18,6 +18,8 @@ const atStart = '(?:(?<=[§&].|#[0-9a-f]{6})|(?<![\\p{L}\\p{N}_]))'
 /** What may stand before a name: nothing or one sign, or a whole colour code. Tried in this order. */
 const starts = [/^[§&#]?/, /^(?:[§&].|#[0-9a-f]{6})/isu]
 const isWord = (text: string): boolean => /^[\p{L}\p{N}_]+$/u.test(text)
+/** A colour or style of a terminal, which ends with a letter: `ESC[31m`. Not after a line break, where `[m` may begin a name. */
+const terminalStyle = /(\x1b\[[\d;:]*m)/
 
 /**
  * Replaces each occurrence of the texts that is not part of a longer word, ignoring case, by the result of `found`. Single words are
@@ -102,8 +104,7 @@ export function createAnonymiser({ players, hosts, secrets }: Identifying): (tex
     const replaced = Buffer.from(plainId(bytes.toString('hex')), 'hex')
     return `[I; ${[0, 4, 8, 12].map((at) => replaced.readInt32BE(at)).join(', ')}]`
   }
-  return (text) => {
-    if (text.startsWith('data:image/')) return text
+  const replacePart = (text: string): string => {
     let result = replaceSecrets(text, () => 'secret')
       .replaceAll(plainUuid, plainId)
       .replaceAll(uuid, toUuid)
@@ -113,6 +114,12 @@ export function createAnonymiser({ players, hosts, secrets }: Identifying): (tex
     result = result.replaceAll(ipv6, (address) => (isIP(address) === 6 ? toAddress6(address) : address))
     result = replaceNames(result, (name) => byName.get(name.toLowerCase()) ?? 'Player')
     return result.replaceAll(domain, toHost)
+  }
+  return (text) => {
+    if (text.startsWith('data:image/')) return text
+    // Each second part is a style.
+    const parts = text.split(terminalStyle)
+    return parts.map((part, index) => (index % 2 === 0 ? replacePart(part) : part)).join('')
   }
 }
 
@@ -138,7 +145,7 @@ export function createLeakFinder({ players, hosts, secrets }: Identifying): (byt
     const swapped = bytes.length % 2 === 0 ? Buffer.from(bytes).swap16().toString('utf16le') : ''
     const found: string[] = []
     for (const text of [bytes.toString('utf8'), bytes.toString('latin1'), swapped]) {
-      find(text, (match) => {
+      find(text.split(terminalStyle).join(' '), (match) => {
         found.push(match)
         return match
       })

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path'
-import { decodeText, readFileUpTo } from '../../../util/files.ts'
+import { readTextIfExists } from '../../../util/files.ts'
 import { projectsDatabase } from '../../databases/projects.ts'
 import type { Outcome, RunContext, RunResult } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
@@ -18,17 +18,16 @@ const maxListBytes = 16 * 1024 * 1024
 async function readList({ values, dataDir, log }: RunContext): Promise<readonly ListedProject[] | RunResult> {
   const file = projectListPath(values, dataDir)
   const name = basename(file)
-  try {
-    const { projects, problems } = readProjectList(decodeText(await readFileUpTo(file, maxListBytes)), name)
-    for (const problem of problems) log.warn(`projects: ${problem}`)
-    return problems.length > 0 ? { outcome: 'failed', errors: problems } : projects
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  const text = await readTextIfExists(file, maxListBytes)
+  if (text === undefined) {
     const isDefault = values.projectsConfig === undefined
     const what = isDefault ? `${name} does not exist in DATA_DIR` : `${name}, the file in PROJECTS_CONFIG, does not exist`
     const help = `${what}: create it, or set PROJECTS_CONFIG to the path of your list of projects`
     return { outcome: 'not_configured', errors: [help] }
   }
+  const { projects, problems } = readProjectList(text, name)
+  for (const problem of problems) log.warn(`projects: ${problem}`)
+  return problems.length > 0 ? { outcome: 'failed', errors: problems } : projects
 }
 
 /** @param options as those of {@link createGithub}, for tests */

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -147,9 +148,17 @@ describe('the projects script', () => {
   })
 
   it('does not take a list that cannot be read for a missing one', async () => {
-    await rm(join(dataDir, 'projects.config.json'))
-    await mkdir(join(dataDir, 'projects.config.json'))
-    await expect(run()).rejects.toThrow('EISDIR')
+    const list = join(dataDir, 'projects.config.json')
+    await rm(list)
+    await mkdir(list)
+    await expect(run()).rejects.toThrow(`EISDIR: illegal operation on a directory, read '${list}'`)
+  })
+
+  it.skipIf(process.platform === 'win32')('does not wait for the writer of a list that is a pipe', async () => {
+    const list = join(dataDir, 'projects.config.json')
+    await rm(list)
+    execFileSync('mkfifo', [list])
+    await expect(run()).rejects.toThrow('projects.config.json is not a regular file')
   })
 
   it('publishes a list without any repository', async () => {
