@@ -104,14 +104,6 @@ function createView(stored: Months) {
 }
 type View = ReturnType<typeof createView>
 
-function* take<T>(values: Iterable<T>, count: number): Generator<T> {
-  let taken = 0
-  for (const value of values) {
-    if (taken++ === count) return
-    yield value
-  }
-}
-
 /** The month that occurs most often, and how many times. */
 function mostFrequent(months: readonly string[]): readonly [month: string, count: number] {
   const counts = new Map<string, number>()
@@ -130,7 +122,7 @@ function findOrigin(key: string, entries: readonly Comeback[], before: View, now
   const own = new Set(datedIn(before.months.get(key)))
   const others = rows.filter((row) => !own.has(row))
   const shareOf = (count: number): string => `${count} of the ${rows.length} dated entries of the page`
-  const had = (row: string): string[] => [...take(before.monthsOf(row), maxMonths)]
+  const had = (row: string): string[] => (before.monthsOf(row).size > maxMonths ? [] : [...before.monthsOf(row)])
   const hasStill = (row: string) => (month: string) => pageOf(month) !== undefined && now.monthsOf(row).has(month)
   const [copy, copied] = mostFrequent(others.flatMap((row) => had(row).filter(hasStill(row))))
   if (copied > minLoss && rows.length - copied < minShare * rows.length)
