@@ -1,6 +1,6 @@
 import { oneAtATime } from '../../util/one-at-a-time.ts'
 import type { ScriptMetrics } from '../../util/part-metrics.ts'
-import { noCounts, noProgress, type Outcome, outcomes, type Script } from '../scripts/script.ts'
+import { noCounts, noProgress, outcomes, type Script } from '../scripts/script.ts'
 import { clampRetryAt } from '../scripts/waits.ts'
 import { hideFolders, messageOf, missingSettings, type Refusal, type Run, type RunRequest, startRun } from './execute.ts'
 import { DataDirError } from './folder.ts'
@@ -53,10 +53,8 @@ export function createRuns(options: RunsOptions) {
   let recorded: ReadonlyMap<string, RecordedState> = new Map()
   /** The last run of each script that has ended in this process, and the last that succeeded: they may not have been recorded. */
   const ended = new Map<string, Pick<RecordedState, 'last' | 'lastSuccess'>>()
-  /** Ended runs of this process; every outcome from the start, for rate() in Prometheus. */
-  const counts = new Map(
-    scripts.map(({ name }) => [name, Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>]),
-  )
+  /** Ended runs of this process, by script and outcome. */
+  const counts = new Map<string, number>()
 
   /** Also what happened until it is called. */
   const refresh = oneAtATime(async () => {
@@ -89,8 +87,7 @@ export function createRuns(options: RunsOptions) {
   function addEnd(last: RunRecord): void {
     const { script, outcome } = last
     ended.set(script, { last, lastSuccess: isSuccess(last) ? last.ended : ended.get(script)?.lastSuccess })
-    const ofScript = counts.get(script)
-    if (ofScript !== undefined) ofScript[outcome]++
+    counts.set(`${script} ${outcome}`, (counts.get(`${script} ${outcome}`) ?? 0) + 1)
   }
 
   async function follow(script: Script, run: Run): Promise<void> {
@@ -175,7 +172,8 @@ export function createRuns(options: RunsOptions) {
         return {
           script: script.name,
           running: state === 'running',
-          runs: counts.get(script.name) ?? {},
+          // Every outcome from the start, for rate() in Prometheus.
+          runs: Object.fromEntries(outcomes.map((outcome) => [outcome, counts.get(`${script.name} ${outcome}`) ?? 0])),
           ...(lastSuccess !== undefined && { lastSuccess: Date.parse(lastSuccess) / 1000 }),
           ...(last !== undefined && { duration: last.duration }),
           ...(expires !== undefined && { authorisationExpires: expires / 1000 }),
