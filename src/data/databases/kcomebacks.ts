@@ -3,7 +3,7 @@ import { integerParameter } from '../../http/parameters.ts'
 import { packageRoot } from '../../util/package.ts'
 import type { Static } from '../../util/schema.ts'
 import { type FilterRoute, filtersOf, isBetween } from '../routes/filter.ts'
-import { valueReply, wholePage } from '../routes/replies.ts'
+import { listRoute, valueReply, wholePage } from '../routes/replies.ts'
 import { ComebackInfo, pageHeaders, pageOf } from '../routes/schemas.ts'
 import type { Database, Selection } from '../store/database.ts'
 import { formatDay } from '../store/dates.ts'
@@ -109,8 +109,8 @@ export const comebacksDatabase: DatabaseDefinition<Comeback> = {
     byId('filter/id', 'A page with the entry; empty if no comeback has the id.'),
     byId('filterid', 'Alias of `filter/id`.'),
   ],
-  lists: [{ path: 'filter/gettypes', summary: 'All types', field: 'types', what: 'types' }],
   replies: [
+    listRoute('filter/gettypes', 'All types', 'types', 'types of all comebacks'),
     endReply('first', 'oldest', (all) => all.slice(0, 1)),
     endReply('last', 'newest', (all) => all.slice(-1)),
     {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { packageRoot } from '../../util/package.ts'
 import { filtersOf } from '../routes/filter.ts'
+import { listRoute } from '../routes/replies.ts'
 import { createFormat, type EntryOf, type Fields } from '../store/fields.ts'
 import type { DatabaseDefinition } from './definition.ts'
 
@@ -53,6 +54,7 @@ const lastDay = (project: object): number | undefined => {
   return seconds === null ? undefined : Math.floor(seconds / 86_400)
 }
 const projects = filtersOf('projects')
+const listed = 'values of all visible projects'
 
 export const projectsDatabase: DatabaseDefinition<Project> = {
   name: 'projects',
@@ -78,10 +80,10 @@ export const projectsDatabase: DatabaseDefinition<Project> = {
     projects.value('category', { field: 'categories', example: 'fabric', list: 'getcategories' }),
     projects.value('language', { field: 'languages', example: 'Java', list: 'getlangs' }),
   ],
-  lists: [
-    { path: 'filter/getstatuses', summary: 'All statuses', field: 'status' },
-    { path: 'filter/getcolors', summary: 'All status colors', field: 'statuscolor' },
-    { path: 'filter/getcategories', summary: 'All categories', field: 'categories' },
-    { path: 'filter/getlangs', summary: 'All languages', field: 'languages' },
+  replies: [
+    listRoute('filter/getstatuses', 'All statuses', 'status', listed),
+    listRoute('filter/getcolors', 'All status colors', 'statuscolor', listed),
+    listRoute('filter/getcategories', 'All categories', 'categories', listed),
+    listRoute('filter/getlangs', 'All languages', 'languages', listed),
   ],
 }
