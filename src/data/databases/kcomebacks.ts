@@ -12,8 +12,8 @@ import type { DatabaseDefinition, ReplyRoute } from './definition.ts'
 
 /** Resolves dates of the form `today+N`, which the sample uses so that it always has upcoming entries. */
 function dateOf(value: unknown, today: number | undefined): unknown {
-  const ahead = today !== undefined && typeof value === 'string' ? /^today\+(\d{1,3})$/.exec(value) : null
-  return ahead === null ? value : formatDay((today ?? 0) + Number(ahead[1]))
+  const ahead = typeof value === 'string' ? /^today\+(\d{1,3})$/.exec(value) : null
+  return ahead === null || today === undefined ? value : formatDay(today + Number(ahead[1]))
 }
 
 const fields = {
