@@ -56,7 +56,7 @@ export function createRuns(options: RunsOptions) {
   /** Ended runs of this process, by script and outcome. */
   const counts = new Map<string, number>()
 
-  /** Also what happened until it is called. */
+  /** Reads after the call, not what a reading in progress has found: a run that has just ended must not look like a running one. */
   const refresh = oneAtATime(async () => {
     if (dataDir !== undefined) recorded = await readStates(options, dataDir, recorded)
   })

@@ -16,8 +16,8 @@ const FailedSong = Type.Object({
   reason: Type.String(),
   /** Number of consecutive runs in which it failed. */
   failures: Type.Number(),
-  /** When it was last tried. Unix milliseconds. */
-  tried: Type.Number(),
+  /** When it was last tried. Unix milliseconds, at most those of the last date that JavaScript can format. */
+  tried: Type.Number({ minimum: 0, maximum: 8.64e15 }),
 })
 export type FailedSong = Readonly<Static<typeof FailedSong>>
 export type Song = Pick<FailedSong, 'id' | 'title' | 'artist'>
@@ -114,9 +114,11 @@ export async function openJournal(path: string, account: string) {
     failed: failed as ReadonlyMap<string, FailedSong>,
     setState: (next: SyncState) => add({ state: next }),
     addLoved: ({ id, title, artist }: Song) => addSong({ id, title, artist }),
-    async addFailed(song: FailedSong) {
+    /** Without members that only a line of the journal has, such as a state, which would be stored again. */
+    async addFailed({ id, title, artist, reason, failures, tried }: FailedSong) {
+      const song = { id, title, artist, reason, failures, tried }
       await addSong(song)
-      failed.set(song.id, song)
+      failed.set(id, song)
     },
   }
 }

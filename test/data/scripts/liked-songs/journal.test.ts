@@ -132,6 +132,7 @@ describe('the journal', () => {
     const half = [
       ...['{"id":"c","reason":"r","artist":"a"}', '{"id":"d","reason":"r","artist":5,"title":"t"}'],
       ...[line({ ...failed(6), failures: '1' }), line({ ...failed(7), tried: null }), line({ ...song(8), reason: 'r' })],
+      line(failed(9, { tried: 1e300 })),
     ]
     await writeFile(path, `${[...none, ...half, '{"id":"e"}'].join('\n')}\n`)
     const journal = await openJournal(path, 'me')
@@ -151,6 +152,13 @@ describe('the journal', () => {
     expect([...journal.failed]).toEqual(expected)
     expect([...(await openJournal(path, 'me')).failed]).toEqual(expected)
     expect(await idsOf()).toEqual(['id1', 'id2', 'id3'])
+  })
+
+  it('does not store other members of a line with a failed song again', async () => {
+    await writeFile(path, head + line({ ...failed(1), state: { retryAt: 5, isIncomplete: true }, other: 'x' }))
+    const journal = await openJournal(path, 'me')
+    for (const one of [...journal.failed.values()]) await journal.addFailed({ ...one, failures: 2 })
+    expect((await text()).split('\n').at(-2)).toBe(JSON.stringify(failed(1, { failures: 2 })))
   })
 
   const none = { retryAt: 0, isIncomplete: false }
