@@ -26,7 +26,7 @@ const toys: DatabaseDefinition<{ name: string }> = {
   format: createFormat({ title: 'Toy', fields: { name: { kind: 'text', required: true } }, example: { name: 'Ball' } }),
   tag: { name: 'toys', description: 'A database of toys' },
   filters: [{ path: 'filter/getall', summary: 'All toys', description: 'One page of all toys.', filter: everything }],
-  lists: [],
+  replies: [],
 }
 const toyScript: Script = {
   name: 'toys',

@@ -1,16 +1,13 @@
 import { fileOrUrl, type Kind, oneOf } from '../../settings/kinds/index.ts'
 import { TreeReader } from '../../settings/tree-reader.ts'
 import { isMap, type Tree } from '../../util/yaml.ts'
-import { fieldKinds } from '../store/fields.ts'
+import { type Field, fieldKinds } from '../store/fields.ts'
 
 export const declaredKinds = ['text', 'values', 'date', 'number', 'boolean', 'link'] as const
 type DeclaredKind = (typeof declaredKinds)[number]
 
-export interface DeclaredField {
+export interface DeclaredField extends Omit<Field, 'from'> {
   readonly kind: DeclaredKind
-  readonly description?: string
-  readonly required: boolean
-  readonly default?: unknown
   readonly filter: boolean
   readonly list: boolean
 }

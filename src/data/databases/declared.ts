@@ -12,6 +12,7 @@ import {
   pointParameter,
   toNumber,
 } from '../routes/filter.ts'
+import { listRoute } from '../routes/replies.ts'
 import type { Database } from '../store/database.ts'
 import { parseDay } from '../store/dates.ts'
 import { createFormat } from '../store/fields.ts'
@@ -135,6 +136,7 @@ export function defineDatabase(declaration: DatabaseDeclaration): DatabaseDefini
   const { name, place, fields, order, visible, tag, description } = declaration
   const named = Object.entries(fields)
   const noun = `entries of ${name}`
+  const listed = `values of all ${visible === undefined ? '' : 'visible '}${noun}`
   const searched = named.filter(([, { filter }]) => filter)
   const routes = new Map(searched.map(([field, declared]) => [field, filterOf(noun, field, declared)]))
   const sortKeyOf = (field: string, entry: Entry) => sortKey(fields[field] as DeclaredField, entry[field])
@@ -153,8 +155,8 @@ export function defineDatabase(declaration: DatabaseDeclaration): DatabaseDefini
         filter: searchOf(fields, routes, sortKeyOf),
       },
     ],
-    lists: named
+    replies: named
       .filter(([, { list }]) => list)
-      .map(([field]) => ({ path: `filter/get${field}`, summary: `All values of ${field}`, field })),
+      .map(([field]) => listRoute(`filter/get${field}`, `All values of ${field}`, field, listed)),
   }
 }

@@ -16,13 +16,6 @@ export interface ReplyRoute extends RouteDocs {
   make(db: Database, today: number): PreparedReply
 }
 
-export interface ListRoute {
-  readonly path: string
-  readonly summary: string
-  readonly field: string
-  readonly what?: string
-}
-
 /**
  * One database of the data service. The store, routes, scripts, metrics and documentation are created from the list of
  * databases.
@@ -43,8 +36,7 @@ export interface DatabaseDefinition<Entry extends object = object> extends Conte
   readonly format: SnapshotFormat<Entry>
   readonly tag: { readonly name: string; readonly description: string }
   readonly filters: readonly FilterRoute[]
-  readonly lists: readonly ListRoute[]
-  readonly replies?: readonly ReplyRoute[]
+  readonly replies: readonly ReplyRoute[]
   /** Path of the sample that is served without DATA_DIR. */
   readonly sample?: string
 }

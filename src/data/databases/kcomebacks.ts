@@ -3,43 +3,40 @@ import { integerParameter } from '../../http/parameters.ts'
 import { packageRoot } from '../../util/package.ts'
 import type { Static } from '../../util/schema.ts'
 import { type FilterRoute, filtersOf, isBetween } from '../routes/filter.ts'
-import { valueReply, wholePage } from '../routes/replies.ts'
+import { listRoute, valueReply, wholePage } from '../routes/replies.ts'
 import { ComebackInfo, pageHeaders, pageOf } from '../routes/schemas.ts'
 import type { Database, Selection } from '../store/database.ts'
 import { formatDay } from '../store/dates.ts'
-import { createFormat } from '../store/fields.ts'
+import { createFormat, type EntryOf, type Fields } from '../store/fields.ts'
 import type { DatabaseDefinition, ReplyRoute } from './definition.ts'
-
-/** One comeback as served. */
-export interface Comeback {
-  readonly date: string
-  readonly time: string
-  readonly artist: string
-  readonly title: string
-  readonly types: readonly string[]
-  readonly links: readonly string[]
-}
 
 /** Resolves dates of the form `today+N`, which the sample uses so that it always has upcoming entries. */
 function dateOf(value: unknown, today: number | undefined): unknown {
-  const ahead = today !== undefined && typeof value === 'string' ? /^today\+(\d{1,3})$/.exec(value) : null
-  return ahead === null ? value : formatDay((today ?? 0) + Number(ahead[1]))
+  const ahead = typeof value === 'string' ? /^today\+(\d{1,3})$/.exec(value) : null
+  return ahead === null || today === undefined ? value : formatDay(today + Number(ahead[1]))
 }
+
+const fields = {
+  date: {
+    kind: 'text',
+    required: true,
+    from: ({ date }, today) => dateOf(date, today),
+    description: 'Date in KST (UTC+09:00) as written, such as 2019-11-1 or 2019-11-TBA',
+  },
+  time: { kind: 'text', default: '--:--', description: 'Time in KST; --:-- if it is unknown' },
+  artist: { kind: 'text', required: true },
+  title: { kind: 'text', required: true },
+  types: { kind: 'values' },
+  links: { kind: 'values' },
+} as const satisfies Fields
+
+/** One comeback as served. */
+export type Comeback = EntryOf<typeof fields>
 
 /** kcomebacks.json, oldest entry first. */
 export const comebackFormat = createFormat<Comeback>({
   title: 'Comeback',
-  fields: {
-    date: {
-      ...{ kind: 'text', required: true, from: ({ date }, today) => dateOf(date, today) },
-      description: 'Date in KST (UTC+09:00) as written, such as 2019-11-1 or 2019-11-TBA',
-    },
-    time: { kind: 'text', default: '--:--', description: 'Time in KST; --:-- if it is unknown' },
-    artist: { kind: 'text', required: true },
-    title: { kind: 'text', required: true },
-    types: { kind: 'values' },
-    links: { kind: 'values' },
-  },
+  fields,
   warning: ({ date }) => (/^(?:\d{4}-\d{2}-|today\+)/.test(date) ? undefined : 'date is not of the form YYYY-MM-DD'),
   example: {
     date: '2019-11-1',
@@ -112,8 +109,8 @@ export const comebacksDatabase: DatabaseDefinition<Comeback> = {
     byId('filter/id', 'A page with the entry; empty if no comeback has the id.'),
     byId('filterid', 'Alias of `filter/id`.'),
   ],
-  lists: [{ path: 'filter/gettypes', summary: 'All types', field: 'types', what: 'types' }],
   replies: [
+    listRoute('filter/gettypes', 'All types', 'types', 'types of all comebacks'),
     endReply('first', 'oldest', (all) => all.slice(0, 1)),
     endReply('last', 'newest', (all) => all.slice(-1)),
     {

@@ -1,46 +1,36 @@
 import { join } from 'node:path'
 import { packageRoot } from '../../util/package.ts'
 import { filtersOf } from '../routes/filter.ts'
-import { createFormat } from '../store/fields.ts'
+import { listRoute } from '../routes/replies.ts'
+import { createFormat, type EntryOf, type Fields } from '../store/fields.ts'
 import type { DatabaseDefinition } from './definition.ts'
 
+const fields = {
+  title: { kind: 'text', required: true, from: ({ title }) => (title === null ? '' : title) },
+  description: { kind: 'text' },
+  status: { kind: 'text', description: 'For example alpha, beta or release' },
+  statuscolor: { kind: 'text' },
+  categories: { kind: 'values' },
+  languages: { kind: 'amounts', description: 'Bytes of code by language' },
+  gh_api: { kind: 'text', description: '<owner>/<repository>' },
+  version: { kind: 'text' },
+  backgroud: { kind: 'text', description: 'Path of the background image' },
+  links: { kind: 'links', description: 'By key: GH, WB, MR, CF' },
+  visible: { kind: 'flag', required: true, from: ({ title, visible }) => (title === null || title === '' ? false : visible) },
+  last_update: {
+    kind: 'seconds',
+    description: 'Unix time in seconds; null if it is unknown',
+    from: ({ last_update, updated }) => last_update ?? updated,
+  },
+} as const satisfies Fields
+
 /** One project as served. */
-export interface Project {
-  readonly title: string
-  readonly description: string
-  readonly status: string
-  readonly statuscolor: string
-  readonly categories: readonly string[]
-  readonly languages: Readonly<Record<string, number>>
-  readonly gh_api: string
-  readonly version: string
-  readonly backgroud: string
-  readonly links: Readonly<Record<string, string>>
-  readonly visible: boolean
-  readonly last_update: number | null
-}
+export type Project = EntryOf<typeof fields>
 
 /** projects.json. A project without a title is a blank template, which is never served. */
 export const projectFormat = createFormat<Project>({
   title: 'Project',
-  fields: {
-    title: { kind: 'text', required: true, from: ({ title }) => (title === null ? '' : title) },
-    description: { kind: 'text' },
-    status: { kind: 'text', description: 'For example alpha, beta or release' },
-    statuscolor: { kind: 'text' },
-    categories: { kind: 'values' },
-    languages: { kind: 'amounts', description: 'Bytes of code by language' },
-    gh_api: { kind: 'text', description: '<owner>/<repository>' },
-    version: { kind: 'text' },
-    backgroud: { kind: 'text', description: 'Path of the background image' },
-    links: { kind: 'links', description: 'By key: GH, WB, MR, CF' },
-    visible: { kind: 'flag', required: true, from: ({ title, visible }) => (title === null || title === '' ? false : visible) },
-    last_update: {
-      kind: 'seconds',
-      description: 'Unix time in seconds; null if it is unknown',
-      from: ({ last_update, updated }) => last_update ?? updated,
-    },
-  },
+  fields,
   ignored: ['updated'],
   example: {
     title: 'Lanternfish',
@@ -64,6 +54,7 @@ const lastDay = (project: object): number | undefined => {
   return seconds === null ? undefined : Math.floor(seconds / 86_400)
 }
 const projects = filtersOf('projects')
+const listed = 'values of all visible projects'
 
 export const projectsDatabase: DatabaseDefinition<Project> = {
   name: 'projects',
@@ -89,10 +80,10 @@ export const projectsDatabase: DatabaseDefinition<Project> = {
     projects.value('category', { field: 'categories', example: 'fabric', list: 'getcategories' }),
     projects.value('language', { field: 'languages', example: 'Java', list: 'getlangs' }),
   ],
-  lists: [
-    { path: 'filter/getstatuses', summary: 'All statuses', field: 'status' },
-    { path: 'filter/getcolors', summary: 'All status colors', field: 'statuscolor' },
-    { path: 'filter/getcategories', summary: 'All categories', field: 'categories' },
-    { path: 'filter/getlangs', summary: 'All languages', field: 'languages' },
+  replies: [
+    listRoute('filter/getstatuses', 'All statuses', 'status', listed),
+    listRoute('filter/getcolors', 'All status colors', 'statuscolor', listed),
+    listRoute('filter/getcategories', 'All categories', 'categories', listed),
+    listRoute('filter/getlangs', 'All languages', 'languages', listed),
   ],
 }

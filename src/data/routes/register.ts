@@ -11,8 +11,8 @@ import type { Database } from '../store/database.ts'
 import { dayAt, formatLastUpdate } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
 import { type FilterRoute, select } from './filter.ts'
-import { pageReply, valueList, valueReply, wholePage } from './replies.ts'
-import { LastUpdateText, pageHeaders, pageOf, snapshotReplies, ValueList } from './schemas.ts'
+import { pageReply, valueReply, wholePage } from './replies.ts'
+import { LastUpdateText, pageHeaders, pageOf, snapshotReplies } from './schemas.ts'
 
 const paging = {
   limit: integerParameter({ minimum: 0, maximum: 50, description: 'Maximum number of entries in the reply', example: 10 }),
@@ -82,7 +82,7 @@ function registerReply(
 /** Registers the routes of a database, `/v1/<name>/...`. */
 export function registerDatabase(routes: DatabaseRoutes): void {
   const { definition } = routes
-  const { noun, format, filters, lists, replies = [], isVisible } = definition
+  const { noun, format, filters, replies } = definition
   registerReply(routes, {
     path: 'last_update',
     summary: `When the ${noun} were updated`,
@@ -92,12 +92,5 @@ export function registerDatabase(routes: DatabaseRoutes): void {
   })
   const page = pageOf(format.schema, `Page of ${noun}`)
   for (const filter of filters) registerFilter(routes, page, filter)
-  for (const { path, summary, field, what = 'values' } of lists) {
-    registerReply(routes, {
-      ...{ path, summary, schema: ValueList },
-      description: `The distinct ${what} of all ${isVisible ? 'visible ' : ''}${noun}, sorted by code point.`,
-      make: (db) => valueList(db, field),
-    })
-  }
   for (const reply of replies) registerReply(routes, reply)
 }

@@ -1,6 +1,8 @@
 import { jsonType, type PreparedReply, prepare, prepareJson } from '../../http/replies/reply.ts'
+import type { ReplyRoute } from '../databases/definition.ts'
 import type { Database, Selection } from '../store/database.ts'
 import type { Values } from './filter.ts'
+import { ValueList } from './schemas.ts'
 
 /** Maximum length of the `Link` header, in characters: some proxies limit all headers to 8 KiB. */
 const maxLink = 7 * 1024
@@ -46,6 +48,13 @@ export function valueList(db: Database, field: string): PreparedReply {
   const results = [...new Set(db.values(field).flat())].filter((value) => value !== '').sort(byCodePoint)
   return valueReply(db, { results, total_results: results.length })
 }
+
+/** A route that lists the distinct values of a field. @param what the values, for OpenAPI: `types of all comebacks` */
+export const listRoute = (path: string, summary: string, field: string, what: string): ReplyRoute => ({
+  ...{ path, summary, schema: ValueList },
+  description: `The distinct ${what}, sorted by code point.`,
+  make: (db) => valueList(db, field),
+})
 
 interface PageRequest {
   /** With the base path. */

@@ -1,10 +1,10 @@
+import { oneAtATime } from '../../util/one-at-a-time.ts'
 import type { ScriptMetrics } from '../../util/part-metrics.ts'
-import { noCounts, noProgress, type Outcome, outcomes, type Script } from '../scripts/script.ts'
+import { noCounts, noProgress, outcomes, type Script } from '../scripts/script.ts'
 import { clampRetryAt } from '../scripts/waits.ts'
 import { hideFolders, messageOf, missingSettings, type Refusal, type Run, type RunRequest, startRun } from './execute.ts'
 import { DataDirError } from './folder.ts'
 import { isSuccess, type RunRecord, type StartedRun, type Trigger } from './history.ts'
-import { isLocked } from './lock.ts'
 import { type RecordedState, readStates, type ScriptsOptions } from './script-states.ts'
 import { SharedLockError } from './shared-lock.ts'
 
@@ -53,24 +53,13 @@ export function createRuns(options: RunsOptions) {
   let recorded: ReadonlyMap<string, RecordedState> = new Map()
   /** The last run of each script that has ended in this process, and the last that succeeded: they may not have been recorded. */
   const ended = new Map<string, Pick<RecordedState, 'last' | 'lastSuccess'>>()
-  /** Ended runs of this process; every outcome from the start, for rate() in Prometheus. */
-  const counts = new Map(
-    scripts.map(({ name }) => [name, Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>]),
-  )
+  /** Ended runs of this process, by script and outcome. */
+  const counts = new Map<string, number>()
 
-  let reading: Promise<void> | undefined
-  /** Calls during a refresh share it. */
-  async function refresh(): Promise<void> {
-    if (dataDir === undefined) return
-    reading ??= readStates(options, dataDir, recorded)
-      .then((states) => {
-        recorded = states
-      })
-      .finally(() => {
-        reading = undefined
-      })
-    await reading
-  }
+  /** Reads after the call, not what a reading in progress has found: a run that has just ended must not look like a running one. */
+  const refresh = oneAtATime(async () => {
+    if (dataDir !== undefined) recorded = await readStates(options, dataDir, recorded)
+  })
   void refresh()
 
   function statusOf(script: Script): ScriptStatus {
@@ -95,14 +84,10 @@ export function createRuns(options: RunsOptions) {
     }
   }
 
-  function addEnd(record: RunRecord): void {
-    ended.set(record.script, {
-      ...ended.get(record.script),
-      last: record,
-      ...(isSuccess(record) && { lastSuccess: record.ended }),
-    })
-    const ofScript = counts.get(record.script)
-    if (ofScript !== undefined) ofScript[record.outcome]++
+  function addEnd(last: RunRecord): void {
+    const { script, outcome } = last
+    ended.set(script, { last, lastSuccess: isSuccess(last) ? last.ended : ended.get(script)?.lastSuccess })
+    counts.set(`${script} ${outcome}`, (counts.get(`${script} ${outcome}`) ?? 0) + 1)
   }
 
   async function follow(script: Script, run: Run): Promise<void> {
@@ -110,14 +95,11 @@ export function createRuns(options: RunsOptions) {
     addEnd(await run.ended)
     await onEnd?.(script).catch((error: unknown) => log.error({ err: error }, `${name}: error after the run`))
     running.delete(name)
-    // One that began before the end of the run still finds its lock.
-    await reading
     await refresh()
   }
 
   /** Whether the last run, which may have been interrupted, was too recent for another one. */
-  function findTooSoon(script: Script): StartReply | undefined {
-    const { started, last, lastTime: before } = statusOf(script)
+  function findTooSoon({ started, last, lastTime: before }: ScriptStatus): StartReply | undefined {
     if (before === undefined) return undefined
     const now = clock.wall()
     const given = started === undefined ? last?.retryAt : undefined
@@ -134,8 +116,9 @@ export function createRuns(options: RunsOptions) {
     const missing = missingSettings(script, values, dataDir)
     if (missing.length > 0 || dataDir === undefined) return { state: 'not configured', missing }
     await refresh()
-    if (await isLocked(dataDir, name)) return { state: 'already running' }
-    const early = findTooSoon(script)
+    const status = statusOf(script)
+    if (status.state === 'running') return { state: 'already running' }
+    const early = findTooSoon(status)
     if (early !== undefined) return early
     const order = { script, values, dataDir, trigger, clock, log, progress: noProgress, signal: stop.signal, sharedLocks, due }
     const run = await startRun({ ...order, full: false, dryRun: false, force: false })
@@ -189,7 +172,8 @@ export function createRuns(options: RunsOptions) {
         return {
           script: script.name,
           running: state === 'running',
-          runs: counts.get(script.name) ?? {},
+          // Every outcome from the start, for rate() in Prometheus.
+          runs: Object.fromEntries(outcomes.map((outcome) => [outcome, counts.get(`${script.name} ${outcome}`) ?? 0])),
           ...(lastSuccess !== undefined && { lastSuccess: Date.parse(lastSuccess) / 1000 }),
           ...(last !== undefined && { duration: last.duration }),
           ...(expires !== undefined && { authorisationExpires: expires / 1000 }),

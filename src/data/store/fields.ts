@@ -14,7 +14,7 @@ interface FieldSchema {
 
 interface FieldKind {
   readonly schema: FieldSchema
-  /** Served if an entry has neither the field nor a default. */
+  /** Served if an entry has neither the field nor a default; its type is that of all values. */
   readonly missing: unknown
   /** Converts a value of the file before it is checked. */
   read?(value: unknown): unknown
@@ -69,31 +69,35 @@ function amountsOf(value: unknown): unknown {
 }
 
 export const fieldKinds = {
-  text: { schema: { type: 'string' }, missing: '' },
-  values: { schema: { type: 'array', items: { type: 'string' } }, missing: [], read: withoutNulls },
+  text: { schema: { type: 'string' }, missing: '' as string },
+  values: { schema: { type: 'array', items: { type: 'string' } }, missing: [] as readonly string[], read: withoutNulls },
   date: {
     schema: { type: 'string', nullable: true },
-    missing: null,
+    missing: null as string | null,
     warning: (value) =>
       isText(value) && parseDay(value) === undefined ? ' is not a calendar date of the form YYYY-MM-DD' : undefined,
   },
-  number: { schema: { type: 'number', nullable: true }, missing: null },
-  boolean: { schema: { type: 'boolean', nullable: true }, missing: null },
+  number: { schema: { type: 'number', nullable: true }, missing: null as number | null },
+  boolean: { schema: { type: 'boolean', nullable: true }, missing: null as boolean | null },
   link: {
     schema: { type: 'string', nullable: true },
-    missing: null,
+    missing: null as string | null,
     warning: (value) => (isText(value) && !/^https?:\/\/[^\s]+$/i.test(value) ? ' is not a link' : undefined),
   },
   /** Always true or false. */
-  flag: { schema: { type: 'boolean' }, missing: false },
+  flag: { schema: { type: 'boolean' }, missing: false as boolean },
   /** Unix time in seconds. */
-  seconds: { schema: { type: 'integer', nullable: true }, missing: null },
+  seconds: { schema: { type: 'integer', nullable: true }, missing: null as number | null },
   amounts: {
     schema: { type: 'object', additionalProperties: { type: 'integer', minimum: 0 } },
-    missing: {},
+    missing: {} as Readonly<Record<string, number>>,
     read: amountsOf,
   },
-  links: { schema: { type: 'object', additionalProperties: { type: 'string' } }, missing: {}, read: withoutNulls },
+  links: {
+    schema: { type: 'object', additionalProperties: { type: 'string' } },
+    missing: {} as Readonly<Record<string, string>>,
+    read: withoutNulls,
+  },
 } as const satisfies Readonly<Record<string, FieldKind>>
 
 export interface Field {
@@ -108,9 +112,14 @@ export interface Field {
   from?(element: Readonly<Record<string, unknown>>, today: number | undefined): unknown
 }
 
+/** By name, in the order in which entries are served. */
+export type Fields = Readonly<Record<string, Field>>
+
+/** An entry as served. */
+export type EntryOf<F extends Fields> = { readonly [Name in keyof F]: (typeof fieldKinds)[F[Name]['kind']]['missing'] }
+
 interface FormatOptions<Entry> {
-  /** By name, in the order in which entries are served. */
-  readonly fields: Readonly<Record<string, Field>>
+  readonly fields: Fields
   readonly title: string
   readonly example?: object
   /** Other properties that are known, but not served. */

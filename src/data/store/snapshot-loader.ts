@@ -91,7 +91,8 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
     log.warn({ database, source: origin.place, reason }, `snapshot not loaded; ${consequence}`)
   }
 
-  async function read(): Promise<void> {
+  const refresh = oneAtATime(async () => {
+    if (closed) return
     try {
       // The dates of the sample are relative to today.
       const isOutdated = loaded?.db.snapshot.sample === true && dayAt(clock.wall(), 2) !== dayAt(loaded.at, 2)
@@ -106,10 +107,6 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
     } catch (cause) {
       failed(cause)
     }
-  }
-
-  const refresh = oneAtATime(async () => {
-    if (!closed) await read()
   })
 
   let cancelPoll = () => {}

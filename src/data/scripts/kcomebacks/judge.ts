@@ -86,34 +86,23 @@ function stillNames(markdown: string, entries: readonly Named[]): boolean {
 /** Identifies a row with its day in the month: two pages have the same one only if it was copied or moved as it is. */
 const rowOf = ({ date, artist, title }: Comeback): string => JSON.stringify([date.slice(8), artist, title])
 
-/** The months that have an entry, by what identifies it. */
-type Index = Map<string, Set<string>>
 const none: ReadonlySet<string> = new Set()
 
-/** Entries by month, and the months of each entry by its name and by its row. */
+/** Entries by month, and the months of each entry by its name and by its row, which are never the same text. */
 function createView(stored: Months) {
   const months = new Map<string, readonly Comeback[]>()
-  const [names, rows]: readonly [Index, Index] = [new Map(), new Map()]
+  const monthsByText = new Map<string, Set<string>>()
+  const textsOf = (key: string) => (months.get(key) ?? []).flatMap((entry) => [nameOf(entry), rowOf(entry)])
   /** Replaces the entries of a month. */
   function set(key: string, entries: readonly Comeback[]): void {
-    for (const [index, identify] of [[names, nameOf] as const, [rows, rowOf] as const]) {
-      for (const entry of months.get(key) ?? []) index.get(identify(entry))?.delete(key)
-      for (const text of entries.map(identify)) index.set(text, (index.get(text) ?? new Set()).add(key))
-    }
+    for (const text of textsOf(key)) monthsByText.get(text)?.delete(key)
     months.set(key, entries)
+    for (const text of textsOf(key)) monthsByText.set(text, (monthsByText.get(text) ?? new Set()).add(key))
   }
   for (const [key, entries] of stored) set(key, entries)
-  return { months, names, rows, set }
+  return { months, set, monthsOf: (text: string): ReadonlySet<string> => monthsByText.get(text) ?? none }
 }
 type View = ReturnType<typeof createView>
-
-function* take<T>(values: Iterable<T>, count: number): Generator<T> {
-  let taken = 0
-  for (const value of values) {
-    if (taken++ === count) return
-    yield value
-  }
-}
 
 /** The month that occurs most often, and how many times. */
 function mostFrequent(months: readonly string[]): readonly [month: string, count: number] {
@@ -133,8 +122,8 @@ function findOrigin(key: string, entries: readonly Comeback[], before: View, now
   const own = new Set(datedIn(before.months.get(key)))
   const others = rows.filter((row) => !own.has(row))
   const shareOf = (count: number): string => `${count} of the ${rows.length} dated entries of the page`
-  const had = (row: string): string[] => [...take(before.rows.get(row) ?? none, maxMonths)]
-  const hasStill = (row: string) => (month: string) => pageOf(month) !== undefined && now.rows.get(row)?.has(month)
+  const had = (row: string): string[] => (before.monthsOf(row).size > maxMonths ? [] : [...before.monthsOf(row)])
+  const hasStill = (row: string) => (month: string) => pageOf(month) !== undefined && now.monthsOf(row).has(month)
   const [copy, copied] = mostFrequent(others.flatMap((row) => had(row).filter(hasStill(row))))
   if (copied > minLoss && rows.length - copied < minShare * rows.length)
     return { reason: `${shareOf(copied)} are also in ${pageOf(copy)}`, isPlausible: false }
@@ -168,11 +157,11 @@ export function judge({ stored, pages, isAccepted, pageOf }: JudgeOptions) {
 
   function findObjection(key: string, page: MonthNow): Objection | undefined {
     const elsewhere = (name: string) => {
-      const months = now.names.get(name) ?? none
+      const months = now.monthsOf(name)
       return months.size > (months.has(key) ? 1 : 0)
     }
     const found = [
-      findLoss(page, stored.get(key) ?? [], { has: elsewhere }, before.names),
+      findLoss(page, stored.get(key) ?? [], { has: elsewhere }, { has: (name) => before.monthsOf(name).size > 0 }),
       findOrigin(key, page.entries, before, now, pageOf),
     ].filter((objection) => objection !== undefined)
     if (found.length === 0) return undefined
@@ -199,7 +188,7 @@ export function judge({ stored, pages, isAccepted, pageOf }: JudgeOptions) {
       if (!refused.has(key)) continue
       for (const entry of [...entries, ...(stored.get(key) ?? [])]) {
         if (next.size === now.months.size) break
-        for (const { names } of [before, now]) for (const month of names.get(nameOf(entry)) ?? none) next.add(month)
+        for (const { monthsOf } of [before, now]) for (const month of monthsOf(nameOf(entry))) next.add(month)
       }
       now.set(key, stored.get(key) ?? [])
     }

@@ -3,35 +3,33 @@ import { join } from 'node:path'
 import { readTextIfExists } from '../../../util/files.ts'
 import { isRecord } from '../../../util/is-record.ts'
 import { parseJson } from '../../../util/json.ts'
+import { check, type Static, Type } from '../../../util/schema.ts'
 import { weeklyMs } from '../waits.ts'
 
 /** Some 100 bytes for each song. */
 const maxBytes = 64 * 1024 * 1024
 
-export interface Song {
-  readonly id: string
-  readonly title: string
-  readonly artist: string
-}
-
-export interface FailedSong extends Song {
-  readonly reason: string
+const FailedSong = Type.Object({
+  id: Type.String(),
+  title: Type.String(),
+  artist: Type.String(),
+  reason: Type.String(),
   /** Number of consecutive runs in which it failed. */
-  readonly failures: number
-  /** When it was last tried. Unix milliseconds. */
-  readonly tried: number
-}
+  failures: Type.Number(),
+  /** When it was last tried. Unix milliseconds, at most those of the last date that JavaScript can format. */
+  tried: Type.Number({ minimum: 0, maximum: 8.64e15 }),
+})
+export type FailedSong = Readonly<Static<typeof FailedSong>>
+export type Song = Pick<FailedSong, 'id' | 'title' | 'artist'>
 
 /** What a run leaves for the next one. */
-export interface SyncState {
+const SyncState = Type.Object({
   /** End of a rate limit, Unix milliseconds; 0 if there is none. */
-  readonly retryAt: number
+  retryAt: Type.Number(),
   /** Songs older than those of the journal may be missing: the next run reads the whole list. */
-  readonly isIncomplete: boolean
-}
-
-const isState = (value: unknown): value is SyncState =>
-  isRecord(value) && typeof value.retryAt === 'number' && typeof value.isIncomplete === 'boolean'
+  isIncomplete: Type.Boolean(),
+})
+export type SyncState = Readonly<Static<typeof SyncState>>
 
 export const journalPath = (dataDir: string): string => join(dataDir, 'likedsongs.jsonl')
 
@@ -64,21 +62,15 @@ function parse(text: string) {
   let state: SyncState = { retryAt: 0, isIncomplete: false }
   for (const value of text.split('\n').map(parseLine)) {
     if (!isRecord(value)) continue
-    if (isState(value.state)) state = value.state
+    if (check(SyncState, value.state)) state = value.state
     if (typeof value.id !== 'string') continue
-    const { id, title, artist, error, reason, failures, tried } = value
-    const isFailed = error !== undefined || reason !== undefined
-    if (isFailed && (typeof title !== 'string' || typeof artist !== 'string')) continue
+    const { id, error, reason } = value
+    const song = error === undefined && reason === undefined ? undefined : value
+    // Of a song with an error and no reason, which no release has recorded, nothing is known.
+    if (song !== undefined && !check(FailedSong, song)) continue
     ids.add(id)
     failed.delete(id)
-    if (!isFailed) continue
-    failed.set(id, {
-      ...{ id, title: String(title), artist: String(artist) },
-      // Earlier versions stored only the error code and did not retry.
-      reason: typeof reason === 'string' ? reason : `Last.fm error ${String(error)}`,
-      failures: typeof failures === 'number' ? failures : maxFailures,
-      tried: typeof tried === 'number' ? tried : 0,
-    })
+    if (song !== undefined) failed.set(id, song)
   }
   return { ids, failed, state }
 }
@@ -122,9 +114,11 @@ export async function openJournal(path: string, account: string) {
     failed: failed as ReadonlyMap<string, FailedSong>,
     setState: (next: SyncState) => add({ state: next }),
     addLoved: ({ id, title, artist }: Song) => addSong({ id, title, artist }),
-    async addFailed(song: FailedSong) {
+    /** Without members that only a line of the journal has, such as a state, which would be stored again. */
+    async addFailed({ id, title, artist, reason, failures, tried }: FailedSong) {
+      const song = { id, title, artist, reason, failures, tried }
       await addSong(song)
-      failed.set(song.id, song)
+      failed.set(id, song)
     },
   }
 }

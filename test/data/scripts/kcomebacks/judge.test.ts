@@ -146,6 +146,14 @@ describe('judge', () => {
     expect(judged({ [jan]: 'ab' }, { [feb]: 'abcdefghi' })).toEqual({ [feb]: [reason, false] })
   })
 
+  it.each([
+    [4, [feb]],
+    [5, []],
+  ])('takes rows of %i months for those of another page: %j', (count, refused) => {
+    const months = Array.from({ length: count }, (_, index) => [`2023-0${index + 1}`, 'ab'])
+    expect(Object.keys(judged(Object.fromEntries(months), { [feb]: 'ab' }))).toEqual(refused)
+  })
+
   it('refuses a page that has most of the rows that another page had', () => {
     const reason = '3 of the 5 dated entries of the page were in page of 2024-01'
     expect(judged({ [jan]: 'abc' }, { [jan]: '', [feb]: 'abcde' })).toEqual({

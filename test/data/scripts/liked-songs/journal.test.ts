@@ -129,7 +129,11 @@ describe('the journal', () => {
       '{"id":"a","error":6}',
       '{"id":"b","reason":"r","title":"t"}',
     ]
-    const half = ['{"id":"c","reason":"r","artist":"a"}', '{"id":"d","reason":"r","artist":5,"title":"t"}']
+    const half = [
+      ...['{"id":"c","reason":"r","artist":"a"}', '{"id":"d","reason":"r","artist":5,"title":"t"}'],
+      ...[line({ ...failed(6), failures: '1' }), line({ ...failed(7), tried: null }), line({ ...song(8), reason: 'r' })],
+      line(failed(9, { tried: 1e300 })),
+    ]
     await writeFile(path, `${[...none, ...half, '{"id":"e"}'].join('\n')}\n`)
     const journal = await openJournal(path, 'me')
     expect([...journal.ids]).toEqual(['e'])
@@ -150,16 +154,11 @@ describe('the journal', () => {
     expect(await idsOf()).toEqual(['id1', 'id2', 'id3'])
   })
 
-  it('reads the failures of earlier versions', async () => {
-    await writeFile(
-      path,
-      line({ ...song(1), error: 6 }) + line({ ...song(2), reason: 'r' }) + line({ ...song(3), error: 7, tried: 9 }),
-    )
-    expect([...(await openJournal(path, 'me')).failed.values()]).toEqual([
-      { ...song(1), reason: 'Last.fm error 6', failures: 3, tried: 0 },
-      { ...song(2), reason: 'r', failures: 3, tried: 0 },
-      { ...song(3), reason: 'Last.fm error 7', failures: 3, tried: 9 },
-    ])
+  it('does not store other members of a line with a failed song again', async () => {
+    await writeFile(path, head + line({ ...failed(1), state: { retryAt: 5, isIncomplete: true }, other: 'x' }))
+    const journal = await openJournal(path, 'me')
+    for (const one of [...journal.failed.values()]) await journal.addFailed({ ...one, failures: 2 })
+    expect((await text()).split('\n').at(-2)).toBe(JSON.stringify(failed(1, { failures: 2 })))
   })
 
   const none = { retryAt: 0, isIncomplete: false }

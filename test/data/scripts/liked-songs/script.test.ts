@@ -189,7 +189,7 @@ describe('the likedsongs script', () => {
       expect(music.loved).toEqual([1, 3, 2].map(title))
     })
 
-    it('in the journal of an earlier version is retried', async () => {
+    it('in the journal without a reason is tried again', async () => {
       await appendFile(join(dataDir, 'likedsongs.jsonl'), '{"id":"id2","title":"Song 2 é","artist":"Artist 2","error":6}\n')
       music.intercept = () => false
       expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 3 }, errors: [] })
