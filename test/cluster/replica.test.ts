@@ -73,7 +73,8 @@ describe.skipIf(!hasTool('redis-server'))('Replica', () => {
   it('serves all values of a server that another replica polls', async () => {
     const [redis, demo] = [await startRedis(), await startDemo()]
     const [owner, other] = await startTwo(redis, demo)
-    expect(await other.text('/api/v1/playernames')).toBe(await owner.text('/api/v1/playernames'))
+    // A player may join between the two requests.
+    await until(async () => (await other.text('/api/v1/playernames')) === (await owner.text('/api/v1/playernames')))
     expect(await other.text('/api/v1/favicon')).toBe(await owner.text('/api/v1/favicon'))
     const favicon = await fetch(`${other.url}/api/v1/favicon`)
     expect(favicon.headers.get('x-favicon')).toBeNull()
