@@ -410,11 +410,11 @@ const ofUpstreams: Readonly<Record<string, Fuzzed>> = {
 
 const keys = createStateKeys('a')
 const snapshotText = `5 "s"\t${JSON.stringify(examples.snapshot)}`
+/** Redis stores texts only: what a change has put in place of one becomes its JSON. */
+const stringOf = (value: unknown): string => (typeof value === 'string' ? value : String(JSON.stringify(value)))
+
 const fieldsOf = (record: unknown): readonly string[] =>
-  Object.entries(record ?? {}).flatMap(([name, value]) => [
-    name,
-    typeof value === 'string' ? value : String(JSON.stringify(value)),
-  ])
+  Object.entries(record ?? {}).flatMap(([name, value]) => [name, stringOf(value)])
 
 /** A connection to Redis whose replies are the input: one entry of the stream, and the same text as a stored snapshot. */
 async function receive(entry: object): Promise<unknown> {
@@ -425,7 +425,7 @@ async function receive(entry: object): Promise<unknown> {
     finish = resolve
   })
   let reads = 0
-  const stored = String((entry as { stored?: unknown }).stored)
+  const stored = stringOf((entry as { stored?: unknown }).stored)
   const pipeline = {
     mget: () => pipeline,
     time: () => pipeline,
@@ -448,7 +448,7 @@ async function receive(entry: object): Promise<unknown> {
         finish()
         return new Promise(() => {})
       }
-      return [['stream', [[String((entry as { id?: unknown }).id), fields]]]]
+      return [['stream', [[stringOf((entry as { id?: unknown }).id), fields]]]]
     },
   }
   const connection = {
