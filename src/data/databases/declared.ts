@@ -114,8 +114,7 @@ function searchOf(
     check(values) {
       const { sort, order } = values
       if (order !== undefined && sort === undefined) throw invalidParameter('Parameter "order" is given without "sort".')
-      for (const name of routes.keys())
-        checkRange(values, `${name}.from`, `${name}.to`, fields[name]?.kind === 'number' ? 'more than' : 'after')
+      for (const name of routes.keys()) checkRange(values, `${name}.from`, `${name}.to`, fields[name]?.kind)
     },
     matches(db, values) {
       const used = conditions.filter(([name]) => values[name] !== undefined)

@@ -70,10 +70,14 @@ export const pointParameter = {
   }),
 }
 
-/** @throws RequestError INVALID_PARAMETER if the value of `start` is after that of `end` */
-export function checkRange(values: Values, start: string, end: string, after = 'after'): void {
+/**
+ * @param kind of the values: of numbers, the message says that one is more than the other
+ * @throws RequestError INVALID_PARAMETER if the value of `start` is after that of `end`
+ */
+export function checkRange(values: Values, start: string, end: string, kind = 'date'): void {
   const [from, to] = [values[start], values[end]]
   if (from === undefined || to === undefined || toNumber(from) <= toNumber(to)) return
+  const after = kind === 'number' ? 'more than' : 'after'
   throw invalidParameter(
     `Parameter "${start}" is "${from}", which is ${after} "${end}" ("${to}"); expected one that is not ${after} it.`,
   )
@@ -145,7 +149,7 @@ export function filtersOf(noun: string) {
     range: (name: string, by: string, kind: 'date' | 'number', description: string, numbersOf: (db: Database) => Numbers) =>
       route(name, by, description, {
         parameters: ends[kind],
-        check: (values) => checkRange(values, 'start', 'end', kind === 'date' ? 'after' : 'more than'),
+        check: (values) => checkRange(values, 'start', 'end', kind),
         matches: (db, { start, end }) => isBetween(numbersOf(db), toNumber(start), toNumber(end)),
       }),
   }
