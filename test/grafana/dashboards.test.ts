@@ -117,33 +117,29 @@ describe('the dashboards', () => {
       expect(expr.replaceAll(/~`\$\{(server|group):regex\}\|?`/g, '')).not.toMatch(/\$\{?(server|group)/)
   })
 
-  it.skipIf(!hasTool('promtool')).each(['fleet.json', 'server.json'])(
-    '%s: show servers and groups with quotes and special characters in their names',
-    (file) => {
-      const names = ["Bob's", 'the "best"', 'a\\b', 'a', '1.21 (EU) | $5 +x', '[x]{1}^', 'Größe 日本 🎮', 'line\nbreak']
-      // The format `regex` of Grafana.
-      const escaped = (name: string) => name.replaceAll(/[\\^$*+?.()|[\]{}/]/g, '\\$&')
-      const panel = read(file).panels.find(
-        ({ title }) => title === (file === 'fleet.json' ? 'Servers by attention needed' : 'State'),
-      )
-      const [first, second] = panel?.targets ?? []
-      const promql_expr_test = names.map((name) => ({
-        expr: ((file === 'fleet.json' ? second : first)?.expr ?? '').replaceAll(/\$\{(server|group):regex\}/g, () =>
-          escaped(name),
-        ),
-        eval_time: '1m',
-        exp_samples: [{ labels: `{server=${JSON.stringify(name)}}`, value: 1 }],
-      }))
-      const input_series = names.flatMap((name) => [
-        { series: `minecraft_up{job="a",instance="i",server=${JSON.stringify(name)}}`, values: '1x4' },
-        {
-          series: `minecraft_server_info{job="a",instance="i",server=${JSON.stringify(name)},group=${JSON.stringify(name)}}`,
-          values: '1x4',
-        },
-      ])
-      testRules({ tests: [{ interval: '1m', input_series, promql_expr_test }] })
-    },
-  )
+  it.skipIf(!hasTool('promtool')).each([
+    ['fleet.json', 'Servers by attention needed', 1],
+    ['server.json', 'State', 0],
+  ] as const)('%s: show servers and groups with quotes and special characters in their names', (file, title, query) => {
+    const names = ["Bob's", 'the "best"', 'a\\b', 'a', '1.21 (EU) | $5 +x', '[x]{1}^', 'Größe 日本 🎮', 'line\nbreak']
+    // The format `regex` of Grafana.
+    const escaped = (name: string) => name.replaceAll(/[\\^$*+?.()|[\]{}/]/g, '\\$&')
+    const panel = read(file).panels.find((one) => one.title === title)
+    const expr = panel?.targets?.[query]?.expr ?? ''
+    const promql_expr_test = names.map((name) => ({
+      expr: expr.replaceAll(/\$\{(server|group):regex\}/g, () => escaped(name)),
+      eval_time: '1m',
+      exp_samples: [{ labels: `{server=${JSON.stringify(name)}}`, value: 1 }],
+    }))
+    const input_series = names.flatMap((name) => [
+      { series: `minecraft_up{job="a",instance="i",server=${JSON.stringify(name)}}`, values: '1x4' },
+      {
+        series: `minecraft_server_info{job="a",instance="i",server=${JSON.stringify(name)},group=${JSON.stringify(name)}}`,
+        values: '1x4',
+      },
+    ])
+    testRules({ tests: [{ interval: '1m', input_series, promql_expr_test }] })
+  })
 
   it.each(files)('%s: can be edited, and its links keep data source, servers and time', (file) => {
     const { editable, links } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as {
