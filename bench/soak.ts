@@ -192,7 +192,7 @@ const activities = [
       tally.requests++
       await polls.scrape(replica)
     }),
-    repeat(Math.max(2_000, durationMs / 300), async () => {
+    repeat(Math.max(4_000, durationMs / 300), async () => {
       const at = performance.now() - begun
       const [heap, descriptors] = [await replica.heap(), replica.descriptors()]
       if (at < durationMs * warmUp) return

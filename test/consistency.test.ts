@@ -16,7 +16,7 @@ import { createEventParser } from '../src/web/client/event-parser.ts'
 import { testPoll } from './helpers/fake-fleet.ts'
 import { manualClock } from './helpers/manual-clock.ts'
 
-const steps = 1_000
+const steps = 500
 const seed = Number(process.env.SEED ?? Date.now() % 1e9)
 
 /** Mulberry32: 0 <= n < 1. */

@@ -6,6 +6,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { serve } from '../../src/commands/serve.ts'
 import { type Config, loadConfig } from '../../src/config/config.ts'
 import { freePort } from '../helpers/run-tool.ts'
+import { until } from '../helpers/until.ts'
 
 const silent = pino({ level: 'silent' })
 
@@ -66,8 +67,7 @@ it.each(Object.keys(environments) as (keyof typeof environments)[])(
       }
       stages++
     }
-    // Without timers of its own, which would be counted.
-    while ([...resources()].some(([type, number]) => number > (before.get(type) ?? 0))) await new Promise(setImmediate)
+    await until(() => [...resources()].every(([type, number]) => number <= (before.get(type) ?? 0)))
     expect(stages).toBeGreaterThan(20)
   },
 )

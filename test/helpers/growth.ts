@@ -17,7 +17,7 @@ const factor = 4
 /** Linear time grows by the factor, quadratic time by its square. Between them, because a garbage collection adds to it. */
 const maxRatio = 2 * factor
 /** CPU milliseconds below which an input is not measured but enlarged, because noise would be larger. */
-const measurableMs = 20
+const measurableMs = 10
 /** Enough to measure quadratic time. */
 const enoughSize = 32_768
 const attempts = 6
