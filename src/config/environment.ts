@@ -24,6 +24,9 @@ const namesOfServer: ReadonlySet<string> = new Set([
 /** Settings of earlier versions, with what to do instead. */
 const removed: ReadonlyMap<string, string> = new Map([['WORKERS', 'run replicas instead, see docs/replicas.md']])
 
+/** The variables of all settings. */
+const names = new Set([...allSettings.flatMap(environmentOf), configVariable])
+
 const isOwn = (name: string): boolean => /^(MC|TICKWARDEN)_/i.test(name)
 
 /** Maximum edit distance at which a variable is treated as a misspelt setting. */
@@ -34,11 +37,14 @@ function maxDistance(name: string): number {
 
 /**
  * Adds the variables of a `.env` file in the working directory, read by Node's parser, to the environment. Variables that are
- * already set take precedence.
+ * already set take precedence. A setting written as in YAML, which that parser skips without a word, is a problem.
  */
 export function withEnvFile(env: Texts, problems: string[]): Texts {
   try {
-    return { ...parseEnv(readText('.env')), ...env }
+    const text = readText('.env')
+    for (const [, name = ''] of text.matchAll(/^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*:/gm))
+      if (names.has(name)) problems.push(`.env: ${name} is followed by a colon; expected ${name}=...`)
+    return { ...parseEnv(text), ...env }
   } catch (error) {
     const { code, message } = error as UnreadableFileError
     // A folder of that name is often a Python virtual environment.
@@ -54,7 +60,6 @@ export function withEnvFile(env: Texts, problems: string[]): Texts {
  * @param hasServer whether flags or a config file name one
  */
 export function checkVariables(env: Texts, hasServer: boolean, problems: string[], warnings: string[]): void {
-  const names = new Set([...allSettings.flatMap(environmentOf), configVariable])
   for (const [name, value] of Object.entries(env)) {
     // Windows ignores the case of names, so the setting may appear under both.
     const isSetting = names.has(name) || (names.has(name.toUpperCase()) && env[name.toUpperCase()] === value)

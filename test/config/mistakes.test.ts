@@ -47,7 +47,7 @@ describe('the encoding of a config file', () => {
   })
 })
 
-describe('the encoding of .env', () => {
+describe('.env', () => {
   const before = process.cwd()
   beforeEach(() => process.chdir(mkdtempSync(join(folder, 'cwd-'))))
   afterEach(() => process.chdir(before))
@@ -60,6 +60,12 @@ describe('the encoding of .env', () => {
   it('may not be UTF-16, in which no setting would be found', () => {
     writeFileSync('.env', utf16('MC_SERVER=mc.example.org\r\n'))
     expect(configProblems({})).toEqual(['.env: cannot be read (not UTF-8 text; save it as UTF-8)'])
+  })
+
+  it('may not have settings as in YAML, which would not be read', () => {
+    writeFileSync('.env', '# MC_NAME: survival\nMC_SERVER: mc.example.org\nNOTE: 1\nPORT=1\n  export MC_RCON_PASSWORD : secret\n')
+    const problem = (name: string) => `.env: ${name} is followed by a colon; expected ${name}=...`
+    expect(configProblems({})).toEqual([problem('MC_SERVER'), problem('MC_RCON_PASSWORD')])
   })
 })
 

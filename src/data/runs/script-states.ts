@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { maskValue } from '../../secrets/mask-value.ts'
 import { maskOfMessages } from '../scripts/mask-upstream.ts'
 import type { Script, ScriptState } from '../scripts/script.ts'
-import type { RunRequest } from './execute.ts'
+import { messageOf, type RunRequest } from './execute.ts'
 import { isEnded, isSuccess, type RunRecord, readHistory, type StartedRun } from './history.ts'
 import { isLocked } from './lock.ts'
 
@@ -23,6 +23,8 @@ export interface RecordedState {
   readonly lastSuccess?: string | undefined
   /** Undefined if the script has no state, or it could not be read. */
   readonly own?: ScriptState | undefined
+  /** Why it could not be read. */
+  readonly problem?: string | undefined
 }
 
 /**
@@ -35,13 +37,15 @@ export async function readStates(
   known: ReadonlyMap<string, RecordedState>,
 ) {
   const mask = maskOfMessages(values)
-  async function readOwnState(script: Script): Promise<ScriptState | undefined> {
+  async function readOwnState(script: Script): Promise<Pick<RecordedState, 'own' | 'problem'>> {
     try {
       const state = await script.readState?.(values, folder)
-      return state && (maskValue(state, mask) as ScriptState)
+      return { own: state && (maskValue(state, mask) as ScriptState), problem: undefined }
     } catch (error) {
-      log.warn({ script: script.name, err: error }, `${script.name}: the state cannot be read`)
-      return undefined
+      const [{ name }, problem] = [script, messageOf(error)]
+      // Read for each scrape: the same problem is logged once.
+      if (problem !== known.get(name)?.problem) log.warn({ script: name }, `${name}: the state cannot be read (${problem})`)
+      return { own: undefined, problem }
     }
   }
 
@@ -52,13 +56,13 @@ export async function readStates(
   const mayHaveEnded = before?.runs.some((run) => !isEnded(run))
   const now = mayHaveEnded ? await readHistory(folder).catch(() => undefined) : before
   const states = scripts.map(({ name }, index): readonly [string, RecordedState] => {
-    if (now === undefined) return [name, { ...known.get(name), isRunning: held[index] === true, own: own[index] }]
+    if (now === undefined) return [name, { ...known.get(name), isRunning: held[index] === true, ...own[index] }]
     const ofScript = now.runs.filter(({ script }) => script === name)
     const started = ofScript.find((run) => !isEnded(run))
     const isNew = started !== undefined && !before?.runs.some((run) => isDeepStrictEqual(run, started))
     const last = ofScript.findLast(isEnded)
     const lastSuccess = ofScript.findLast(isSuccess)?.ended ?? now.lastSuccess[name]
-    return [name, { isRunning: held[index] === true || isNew, started, last, lastSuccess, own: own[index] }]
+    return [name, { isRunning: held[index] === true || isNew, started, last, lastSuccess, ...own[index] }]
   })
   return new Map(states)
 }

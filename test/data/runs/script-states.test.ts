@@ -121,9 +121,11 @@ it('has the own state of a script without secrets, and none if it cannot be read
     { ...one, readState: async () => state },
     { ...two, readState: broken },
   ]
-  expect(await read(scripts)).toEqual({
+  const found = await read(scripts)
+  expect(found).toEqual({
     one: { ...nothing, own: { ...state, setAside: ['a song: [hidden]'] } },
-    two: nothing,
+    two: { ...nothing, problem: 'broken' },
   })
-  expect(log.lines).toEqual(['warn: two: the state cannot be read'])
+  await read(scripts, new Map(Object.entries(found)))
+  expect(log.lines).toEqual(['warn: two: the state cannot be read (broken)'])
 })
