@@ -103,19 +103,18 @@ function count(value: unknown): number | undefined {
 /**
  * Parses the player sample. Hidden players (`Anonymous Player`) and lines of text that plugins add have the nil UUID or are not valid
  * player names (1 to 16 printable ASCII characters without spaces, as required at login); both are dropped. The id is absent if
- * the server sends none or an invalid one.
+ * the server sends none or an invalid one. Only an empty server is known to list all its players.
  */
 function playerList(sample: unknown, online: number | undefined): StatusReply['players'] | undefined {
-  if (online === 0) return { players: [], complete: true }
-  if (!Array.isArray(sample)) return undefined
-  const players = sample.slice(0, maxSample).flatMap((entry) => {
+  const players = (Array.isArray(sample) ? sample : []).slice(0, maxSample).flatMap((entry) => {
     const { name, id } = record(entry)
     if (typeof name !== 'string' || !/^[!-~]{1,16}$/.test(name)) return []
     const uuid = normaliseUuid(id)
     if (uuid === nilUuid) return []
     return [{ name, ...(uuid !== undefined && { id: uuid }) }]
   })
-  return players.length > 0 ? { players, complete: false } : undefined
+  if (players.length > 0) return { players, complete: false }
+  return online === 0 ? { players, complete: true } : undefined
 }
 
 const nilUuid = '00000000-0000-0000-0000-000000000000'

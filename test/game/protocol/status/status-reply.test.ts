@@ -35,6 +35,16 @@ describe('a status reply', () => {
       { players: { max: 20, online: 0, sample: null } },
       { playersMax: 20, playersOnline: 0, players: { players: [], complete: true } },
     ],
+    [
+      'a sample although nobody is counted',
+      { players: { online: 0, sample: [{ name: 'Notch', id }] } },
+      { playersOnline: 0, players: { players: [{ name: 'Notch', id }], complete: false } },
+    ],
+    [
+      'lines of text of an empty server',
+      { players: { online: 0, sample: [{ name: '§6Come in!', id }] } },
+      { playersOnline: 0, players: { players: [], complete: true } },
+    ],
     ['nobody named', { players: { online: 3, sample: [] } }, { playersOnline: 3 }],
     [
       'sample',
