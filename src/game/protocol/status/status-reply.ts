@@ -13,8 +13,12 @@ const maxMods = 10_000
 const maxVersionName = 1_000
 /** A 64x64 icon takes at most about 17 kB. */
 const maxFavicon = 262_144
-/** Protocols of 1.19.1 and, among snapshots, 1.19.2-rc1: since then an absent `enforcesSecureChat` means false. */
-const secureChat = { release: 760, snapshot: 2 ** 30 + 102 } as const
+/** Protocols of 1.19.1 and, among snapshots, 1.19.2-rc1, and the versions since: an absent `enforcesSecureChat` means false. */
+const secureChat = {
+  release: 760,
+  snapshot: 2 ** 30 + 102,
+  versions: /^(?:1\.19\.[1-4]$|1\.[2-9]\d|(?:2[3-9]|[3-9]\d)[.w])/,
+} as const
 /** Protocol of 1.20.1, the only version for which Forge and NeoForge send the same data. */
 const protocolOfSplit = 763
 
@@ -54,10 +58,10 @@ export function parseStatusReply(json: string, previousIcon?: Buffer): StatusRep
   const max = count(players.max)
   const list = playerList(players.sample, online)
   const favicon = decodeFavicon(reply.favicon, previousIcon)
-  const enforced = secureChatEnforced(reply.enforcesSecureChat, protocol)
   const readText = createTextReader()
   // First, because a long message leaves no work for it.
   const name = typeof version.name === 'string' ? parseVersionName(readText(version.name, 200).plain) : undefined
+  const enforced = secureChatEnforced(reply.enforcesSecureChat, protocol, name?.version)
   const motd = reply.description === undefined || reply.description === null ? undefined : readText(reply.description)
   return {
     edition: 'java',
@@ -140,9 +144,9 @@ function decodeBase64(text: string): Buffer | undefined {
   return /^[A-Za-z0-9+/]+={0,2}$/.test(base64) ? Buffer.from(base64, 'base64') : undefined
 }
 
-function secureChatEnforced(value: unknown, protocol: number | undefined): boolean | undefined {
+function secureChatEnforced(value: unknown, protocol: number | undefined, version = ''): boolean | undefined {
   if (typeof value === 'boolean') return value
-  if (protocol === undefined) return undefined
+  if (protocol === undefined) return secureChat.versions.test(version) ? false : undefined
   const known = protocol >= 2 ** 30 ? protocol >= secureChat.snapshot : protocol >= secureChat.release
   return known ? false : undefined
 }

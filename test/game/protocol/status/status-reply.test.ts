@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseStatusReply, type StatusReply } from '../../../../src/game/protocol/status/status-reply.ts'
+import { parseVersionName } from '../../../../src/game/protocol/status/version-name.ts'
 import { hostileReplies, nestedTranslate } from '../../../helpers/hostile-replies.ts'
 
 const id = '069a79f4-44e9-4726-a5be-fca90e38aaf5'
@@ -98,6 +99,16 @@ describe('a status reply', () => {
       { version: { protocol: 2 ** 30 + 250 } },
       { protocol: 2 ** 30 + 250, secureChatEnforced: false },
     ],
+    ...['1.19.1', 'Paper 1.20', '1.21.11-pre3', '23w03a', '26.1'].map((name): [string, unknown, Partial<StatusReply>] => [
+      `secure chat of ${name} without a protocol`,
+      { version: { name, protocol: -1 } },
+      { ...parseVersionName(name), secureChatEnforced: false },
+    ]),
+    ...['1.19', '1.19.1-pre2', '1.8.9', '1.2.5', '22w19a'].map((name): [string, unknown, Partial<StatusReply>] => [
+      `secure chat of ${name} without a protocol`,
+      { version: { name } },
+      parseVersionName(name),
+    ]),
     [
       'Forge to 1.12.2',
       {
