@@ -8,7 +8,16 @@ import { serverPatterns } from '../util/wildcard.ts'
 import { createNotification, type EventName, type Notification } from './notification.ts'
 import type { Outbox } from './outbox.ts'
 import { createQuietCheck } from './quiet-hours.ts'
-import { applyRule, createMemory, forgetPending, type Memory, type Observation, type Rule, type Told } from './rules.ts'
+import {
+  applyRule,
+  createMemory,
+  forgetPending,
+  type Memory,
+  type Observation,
+  type Rule,
+  resumePending,
+  type Told,
+} from './rules.ts'
 import { Sender } from './sender.ts'
 import type { ChannelSettings, NotifySettings } from './settings.ts'
 import type { ServerDetails } from './status-embeds.ts'
@@ -126,6 +135,7 @@ export class ChannelNotifier {
     try {
       followed.told = await this.outbox.told(seen.key)
       followed.isLoaded = true
+      if (followed.told !== undefined) resumePending(followed.memory, followed.told, seen)
     } catch {
       // Tried again at the next poll.
     }
