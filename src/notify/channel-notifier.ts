@@ -101,7 +101,10 @@ export class ChannelNotifier {
     const isHere = server === null || isPolledHere(server)
     // Another replica may tell something in the meantime.
     if (!isHere) followed.isLoaded = false
-    if (!isHere || (server !== null && maintenanceOf(server) !== null)) {
+    // Nothing is told in maintenance; but of a server that is first seen then, without a problem, one that lasts longer is told after it.
+    const isFirst = followed.told === undefined && state.up === true && state.responsive !== false
+    const isMaintained = server !== null && maintenanceOf(server) !== null && followed.isLoaded && !isFirst
+    if (!isHere || isMaintained) {
       forgetPending(followed.memory, state)
       return
     }
