@@ -151,7 +151,7 @@ async function addParts(
   app.addHook('onClose', async () => folder?.release())
   history = await openHistory({
     ...{ fleet, clock, log, days: config.history.historyDays },
-    isMaintained: (server) => maintenanceOf(server) !== null,
+    maintainedSince: (server) => maintenance.since(server),
     ...folder,
     recordsPlayers: config.history.historyPlayers !== 'false',
     // The servers of a provider may become many.

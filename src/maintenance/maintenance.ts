@@ -68,15 +68,15 @@ export class Maintenance {
 
   /** The maintenance of a server now; null if there is none. */
   of(server: string): MaintenanceState | null {
-    const now = this.#options.clock.wall()
-    this.#refresh(now)
-    if (this.#open.length === 0) return null
-    const group = this.#options.groupOf(server)
     let found: MaintenanceState | null = null
-    for (const one of this.#open)
-      if (one.matches(server, group) && one.to > (found?.until ?? 0) && this.#endOf(one, server, group) === undefined)
-        found = { reason: one.reason, until: one.to }
+    for (const { reason, to } of this.#openOf(server)) if (to > (found?.until ?? 0)) found = { reason, until: to }
     return found
+  }
+
+  /** When the maintenance of a server began that it is in now, Unix milliseconds; undefined if it is in none. */
+  since(server: string): number | undefined {
+    const open = this.#openOf(server)
+    return open.length === 0 ? undefined : Math.min(...open.map(({ from }) => from))
   }
 
   /** The next maintenance of the server that is planned in the configuration. */
@@ -170,6 +170,13 @@ export class Maintenance {
     this.#starts = all.filter((record) => record.kind !== 'end')
     this.#ends = all.filter((record) => record.kind === 'end')
     this.#validUntil = 0
+  }
+
+  #openOf(server: string): readonly Start[] {
+    this.#refresh(this.#options.clock.wall())
+    if (this.#open.length === 0) return this.#open
+    const group = this.#options.groupOf(server)
+    return this.#open.filter((one) => one.matches(server, group) && this.#endOf(one, server, group) === undefined)
   }
 
   /** The command that has ended it, if any. */

@@ -8,7 +8,16 @@ import { serverPatterns } from '../util/wildcard.ts'
 import { createNotification, type EventName, type Notification } from './notification.ts'
 import type { Outbox } from './outbox.ts'
 import { createQuietCheck } from './quiet-hours.ts'
-import { applyRule, createMemory, forgetPending, type Memory, type Observation, type Rule, type Told } from './rules.ts'
+import {
+  applyRule,
+  createMemory,
+  forgetPending,
+  type Memory,
+  type Observation,
+  type Rule,
+  resumePending,
+  type Told,
+} from './rules.ts'
 import { Sender } from './sender.ts'
 import type { ChannelSettings, NotifySettings } from './settings.ts'
 import type { ServerDetails } from './status-embeds.ts'
@@ -92,7 +101,10 @@ export class ChannelNotifier {
     const isHere = server === null || isPolledHere(server)
     // Another replica may tell something in the meantime.
     if (!isHere) followed.isLoaded = false
-    if (!isHere || (server !== null && maintenanceOf(server) !== null)) {
+    // Nothing is told in maintenance; but of a server that is first seen then, without a problem, one that lasts longer is told after it.
+    const isFirst = followed.told === undefined && state.up === true && state.responsive !== false
+    const isMaintained = server !== null && maintenanceOf(server) !== null && followed.isLoaded && !isFirst
+    if (!isHere || isMaintained) {
       forgetPending(followed.memory, state)
       return
     }
@@ -126,6 +138,7 @@ export class ChannelNotifier {
     try {
       followed.told = await this.outbox.told(seen.key)
       followed.isLoaded = true
+      if (followed.told !== undefined) resumePending(followed.memory, followed.told, seen)
     } catch {
       // Tried again at the next poll.
     }

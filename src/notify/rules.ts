@@ -41,6 +41,8 @@ export interface Told extends Readonly<Partial<Record<Problem, number | null>>> 
   readonly record?: number
   /** When the server went up or down last; absent if unknown. */
   readonly since?: number
+  /** When the server was first seen down, if that is not told yet: after a restart it is still told as of then. */
+  readonly downAt?: number
   /** When anything was told last. */
   readonly toldAt?: number
   /** When the server was first observed, if it had a problem then. */
@@ -208,6 +210,11 @@ export function applyRule(
   if (wants('version')) followVersion()
   if (wants('record')) followRecord()
   if (wants('join', 'leave')) followPlayers()
+  const downAt = 'down' in next ? undefined : memory.pending.down?.at
+  if (downAt !== next.downAt) {
+    const { downAt: _, ...rest } = next
+    next = { ...rest, ...(downAt !== undefined && { downAt }) }
+  }
   return { told: next, drafts }
 
   /** Tells a value that has changed; the first one that is known is only remembered. */
@@ -254,6 +261,11 @@ export function applyRule(
     ] as const)
       for (const { NAME } of list) if (wants(event) && canTell(event)) tell(event, seen.at, null, { player: NAME })
   }
+}
+
+/** Goes on with an outage that an earlier process, or another replica, has seen but not told. */
+export function resumePending(memory: Memory, { downAt }: Told, { at, now }: Observation): void {
+  if (downAt !== undefined) memory.pending.down ??= { at: downAt, now: now - Math.max(0, at - downAt), polls: 0 }
 }
 
 /** What a server in maintenance, or one that is polled elsewhere, leaves in the memory: the next change is counted from then on. */

@@ -41,6 +41,6 @@ export const isTold = isObject<Told>(
   {},
   {
     ...{ down: time, hung: time, lagging: time, full: time, empty: time, trouble: time },
-    ...{ version: isText, record: isNumber, since: isTime, toldAt: isTime, firstSeenAt: isTime },
+    ...{ version: isText, record: isNumber, since: isTime, downAt: isTime, toldAt: isTime, firstSeenAt: isTime },
   },
 )

@@ -46,7 +46,9 @@ test('windows by cron pattern are open in their time zone', async () => {
   expect(states).toEqual([null, open1, open1, null])
   clock.set('2026-07-01T02:10:00Z')
   expect(maintenance.of('survival')).toEqual({ reason: 'backup', until: Date.parse('2026-07-01T02:30:00Z') })
+  expect(maintenance.since('survival')).toBe(Date.parse('2026-07-01T02:00:00Z'))
   expect(maintenance.of('lobby')).toBeNull()
+  expect(maintenance.since('lobby')).toBeUndefined()
   expect(maintenance.next('survival')?.from).toBe(Date.parse('2026-07-02T02:00:00Z'))
 })
 

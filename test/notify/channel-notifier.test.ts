@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { DiscoveryView } from '../../src/discovery/status.ts'
 import { SourceError } from '../../src/game/errors.ts'
 import type { Fleet } from '../../src/game/fleet.ts'
@@ -181,6 +181,41 @@ it('goes on with what was told before a restart', async () => {
   expect(eventsOf(second.outbox)).toEqual(['survival up'])
 })
 
+describe('an outage that began before a restart of the service', () => {
+  const all = { restartGrace: 60_000 }
+
+  it('is stored as long as it is not told', async () => {
+    const { clock, fleet, outbox, poll } = await start({ all })
+    await poll(2)
+    fleet.scripts.survival = down
+    await poll(2)
+    expect(outbox.known.get('survival')).toStrictEqual({ downAt: clock.wall() - 5_000 })
+    fleet.scripts.survival = up
+    await poll(2)
+    expect(outbox.known.get('survival')).not.toHaveProperty('downAt')
+  })
+
+  it('is a restart if it ends within the grace, with all of its duration', async () => {
+    const { clock, fleet, outbox, poll } = await start({ all, scripts: { survival: down } })
+    outbox.known.set('survival', { downAt: clock.wall() - 40_000 })
+    await poll(2)
+    fleet.scripts.survival = up
+    await poll()
+    expect(outbox.added).toMatchObject([{ event: 'restart', duration: 55 }])
+  })
+
+  it('is told after the grace, as of its begin', async () => {
+    const { clock, outbox, poll } = await start({ all, scripts: { survival: down } })
+    const downAt = clock.wall() - 50_000
+    outbox.known.set('survival', { downAt })
+    await poll()
+    expect(outbox.added).toEqual([])
+    await poll()
+    expect(outbox.added).toMatchObject([{ event: 'down', at: downAt }])
+    expect(outbox.known.get('survival')).toMatchObject({ down: downAt, since: downAt })
+  })
+})
+
 it('is told only of its servers and groups', async () => {
   const scripts = { 'eu-1': up, 'eu-2': up, 'us-1': up }
   const { fleet, outbox, poll } = await start({ channel: { servers: ['eu-*'] }, scripts })
@@ -267,18 +302,22 @@ it('is told nothing without events', async () => {
   expect([outbox.reads, outbox.commits]).toEqual([0, []])
 })
 
-it('tells nothing during maintenance, nor of what began in it', async () => {
+it.each<[string, Script, readonly string[]]>([
+  ['after it, that a server went down in it', up, ['survival down', 'survival up']],
+  ['of a server that was down at the start only that it is up', down, ['survival up']],
+])('tells nothing during maintenance in which the service starts; %s', async (_, atStart, expected) => {
   let isMaintained = true
-  const { fleet, outbox, poll } = await start({ maintenanceOf: () => (isMaintained ? { reason: '', until: 0 } : null) })
+  const maintenanceOf = () => (isMaintained ? { reason: '', until: 0 } : null)
+  const { fleet, outbox, poll } = await start({ maintenanceOf, scripts: { survival: atStart } })
   await poll(2)
   fleet.scripts.survival = down
   await poll(2)
-  expect(outbox.commits).toEqual([])
+  expect(outbox.added).toEqual([])
   isMaintained = false
   await poll(2)
   fleet.scripts.survival = up
   await poll(2)
-  expect(eventsOf(outbox).filter((event) => event.endsWith('up')).length).toBeLessThanOrEqual(1)
+  expect(eventsOf(outbox)).toEqual(expected)
 })
 
 it('leaves a server to the replica that polls it, and reads what that one told', async () => {

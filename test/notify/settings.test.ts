@@ -290,6 +290,10 @@ describe('maintenance', () => {
       expect.stringContaining('maintenance[0].schedule: it is "0 4 30 2 *"; expected a cron expression'),
     ],
     ['schedule: "0 4 * * *"', expect.stringContaining('maintenance[0].duration: it is missing')],
+    [
+      'schedule: "0 4 * * *", duration: 30s',
+      expect.stringContaining('duration: it is "30s"; expected a duration from 1m to 7d, such as 2m or 1h'),
+    ],
     ['schedule: "0 4 * * *", duration: 30m, timezone: Mars', expect.stringContaining('maintenance[0].timezone: it is "Mars"')],
     [
       'schedule: "0 4 * * *", duration: 30m, to: 2026-12-01T22:00:00Z',

@@ -13,7 +13,7 @@ import {
   toNumber,
 } from '../routes/filter.ts'
 import { listRoute } from '../routes/replies.ts'
-import type { Database } from '../store/database.ts'
+import { type Database, fold } from '../store/database.ts'
 import { parseDay } from '../store/dates.ts'
 import { createFormat } from '../store/fields.ts'
 import type { DatabaseDeclaration, DeclaredField } from './declaration.ts'
@@ -25,7 +25,8 @@ type Entry = Readonly<Record<string, unknown>>
 type SortKey = string | number | undefined
 
 function sortKey({ kind }: DeclaredField, value: unknown): SortKey {
-  if (typeof value === 'string') return kind === 'date' ? parseDay(value) : value.toLowerCase()
+  if (value === '') return undefined
+  if (typeof value === 'string') return kind === 'date' ? parseDay(value) : fold(value)
   return value === null ? undefined : Number(value)
 }
 

@@ -65,7 +65,8 @@ export const pointParameter = {
   }),
   number: (description: string, example = '1'): Parameter<string> => ({
     expected: 'a decimal number',
-    parse: (text) => (/^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? text : undefined),
+    // As many digits as JavaScript prints without an exponent.
+    parse: (text) => (/^-?\d{1,21}(\.\d{1,22})?$/.test(text) ? text : undefined),
     schema: Type.Number({ description, examples: [Number(example)] }),
   }),
 }

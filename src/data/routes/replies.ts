@@ -9,7 +9,7 @@ const maxLink = 7 * 1024
 
 /**
  * Links to the other pages of a selection (RFC 8288); none with a limit of 0, which has no last page. If four links would be
- * too long, only those to the next and previous page.
+ * too long, only those to the next and previous page; if these are, only one, or none.
  * @param given the parameters besides limit and offset
  */
 function pageLinks(path: string, given: Readonly<Record<string, string>>, total: number, limit: number, offset: number) {
@@ -25,9 +25,9 @@ function pageLinks(path: string, given: Readonly<Record<string, string>>, total:
     ...(offset > 0 ? [link('prev', offset >= total ? last : Math.max(0, offset - limit))] : []),
     ...(offset + limit < total ? [link('next', offset + limit)] : []),
   ]
-  const all = [link('first', 0), ...neighbours, link('last', last)].join(', ')
-  if (all.length <= maxLink) return { link: all }
-  return neighbours.length > 0 ? { link: neighbours.join(', ') } : {}
+  const all = [link('first', 0), ...neighbours, link('last', last)]
+  const header = [all, neighbours, neighbours.slice(-1)].map((links) => links.join(', ')).find(({ length }) => length <= maxLink)
+  return header ? { link: header } : {}
 }
 
 const counted = (total: number) => ({ 'x-total-count': String(total) })

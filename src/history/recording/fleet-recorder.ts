@@ -12,8 +12,11 @@ export interface RecordingOptions {
   readonly log: Log
   /** False: player sessions are not recorded. */
   readonly recordsPlayers?: boolean
-  /** Whether a server is in maintenance, of which nothing is recorded: it counts neither as up nor as down. Default: none is. */
-  readonly isMaintained?: (server: string) => boolean
+  /**
+   * When the maintenance of a server began, Unix milliseconds; undefined if it is in none. Nothing is recorded of it: it counts neither as
+   * up nor as down. Default: none is.
+   */
+  readonly maintainedSince?: (server: string) => number | undefined
 }
 
 const minute = 60_000
@@ -119,7 +122,7 @@ export class FleetRecorder {
     const hasPlayers = this.#options.recordsPlayers !== false && snapshot.fields.players !== undefined
     const list = hasPlayers ? currentFields(snapshot).players?.value : undefined
     const recorded = this.#servers.get(snapshot.server)
-    if (this.#options.isMaintained?.(snapshot.server)) recorded?.markUnknown(this.#now())
+    if (this.#options.maintainedSince?.(snapshot.server) !== undefined) recorded?.markUnknown(this.#now())
     else recorded?.observe(snapshot, list?.complete ? list.players : undefined, this.#now())
     if (recorded?.incidents.hasNews) this.#saveIncidentsSoon()
   }
@@ -134,7 +137,8 @@ export class FleetRecorder {
 
   /** Nothing is recorded of a server before it is known what is stored of it. */
   #add(names: readonly string[]): Promise<void> {
-    const added = names.map((name) => [name, new RecordedServer(this.#options.clock)] as const)
+    const { clock, maintainedSince } = this.#options
+    const added = names.map((name) => [name, new RecordedServer(clock, () => maintainedSince?.(name))] as const)
     for (const [name, recorded] of added) this.#servers.set(name, recorded)
     // Without the results, each of which would keep the one before it for as long as servers are added.
     this.#loading = Promise.all([this.#loading, this.#load(added)]).then(() => {})

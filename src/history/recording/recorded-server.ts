@@ -17,8 +17,9 @@ export class RecordedServer {
   readonly incidents = new IncidentTracker()
   #id = -1
 
-  constructor(clock: Clock) {
-    this.#recorder = new Recorder(clock)
+  /** @param maintainedSince when its maintenance began, Unix milliseconds; undefined if it is in none */
+  constructor(clock: Clock, maintainedSince?: () => number | undefined) {
+    this.#recorder = new Recorder(clock, maintainedSince)
   }
 
   /** Its number in the database; -1 before it is known what is stored of the server. */

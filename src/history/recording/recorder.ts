@@ -16,6 +16,7 @@ const maxDriftRatio = 0.001
 export class Recorder {
   readonly #slices = new Slices()
   readonly #clock: Clock
+  readonly #maintainedSince: () => number | undefined
   /** The values of the newest snapshot, in one array that is reused. Not valid while the state of the server is unknown. */
   readonly #held: { up: boolean; readonly values: number[] } = { up: false, values: seriesNames.map(() => Number.NaN) }
   #isKnown = false
@@ -25,8 +26,10 @@ export class Recorder {
   #lastWall: number
   #lastNow: number
 
-  constructor(clock: Clock) {
+  /** @param maintainedSince Unix milliseconds from which nothing is recorded; default: all is */
+  constructor(clock: Clock, maintainedSince: () => number | undefined = () => undefined) {
     this.#clock = clock
+    this.#maintainedSince = maintainedSince
     this.#lastWall = Math.round(clock.wall())
     this.#lastNow = Math.round(clock.now())
   }
@@ -55,7 +58,8 @@ export class Recorder {
     const passed = now - this.#lastNow
     const drift = Math.abs(wall - this.#lastWall - passed)
     // The snapshot that makes the values unknown is late, or missing, if the process was stopped for a while.
-    const validMs = Math.min(now, this.#knownUntil) - this.#lastNow
+    const beforeMaintenance = (this.#maintainedSince() ?? Number.POSITIVE_INFINITY) - this.#lastWall
+    const validMs = Math.min(Math.min(now, this.#knownUntil) - this.#lastNow, Math.round(beforeMaintenance))
     // After a clock jump, or after the machine has been suspended, the elapsed time cannot be placed on the time axis.
     if (this.#isKnown && validMs > 0 && drift <= maxDriftMs + passed * maxDriftRatio) {
       this.#slices.add(this.#held, this.#lastWall, validMs)

@@ -8,15 +8,16 @@ export function parseDuration(text: string): number | undefined {
   return match ? Number(match[1]) * units[match[2] as keyof typeof units] : undefined
 }
 
-export const duration = (min: string, max: string): Kind<number> => ({
-  example: '5s',
-  expected: `a duration from ${min} to ${max}, such as 500ms, 5s, 2m or 1h`,
-  parse(text) {
+export function duration(min: string, max: string): Kind<number> {
+  const [low, high] = [parseDuration(min) ?? 0, parseDuration(max) ?? Number.POSITIVE_INFINITY]
+  const parse = (text: string): number | undefined => {
     const value = parseDuration(text)
-    const [low, high] = [parseDuration(min) ?? 0, parseDuration(max) ?? Number.POSITIVE_INFINITY]
     return value !== undefined && value >= low && value <= high ? value : undefined
-  },
-})
+  }
+  const examples = ['500ms', '5s', '2m', '1h'].filter((text) => parse(text) !== undefined)
+  const listed = examples.join(', ').replace(/, (?=\w+$)/, ' or ')
+  return { example: '5s', expected: `a duration from ${min} to ${max}, such as ${listed}`, parse }
+}
 
 /** An integer in decimal digits: no sign, space, fraction, exponent or hexadecimal. */
 export const integer = (min: number, max: number): Kind<number> => ({

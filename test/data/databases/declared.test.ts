@@ -133,6 +133,31 @@ describe('a declared database', () => {
     expect(link).toContain('/v1/books/search?tags=sea&read.from=2026-1-1&sort=-title&limit=1&offset=1')
   })
 
+  it('leaves out the links that would make the headers of a reply too long for clients', async () => {
+    const fields = ['a', 'b', 'c', 'd', 'e', 'f']
+    const long = '\u65e5'.repeat(200)
+    const row = Object.fromEntries(fields.map((field) => [field, long]))
+    const text = `data: { only: true }
+databases:
+  - { name: books, file: ${join(folder, 'books.json')}, fields: { ${fields.map((field) => `${field}: { kind: text }`).join(', ')} } }`
+    const { get } = await start([row, row, row], text)
+    const relations = async (count: number) => {
+      const reply = await get(`search?${new URLSearchParams(Object.entries(row).slice(0, count))}&limit=1&offset=1`)
+      expect(reply.headers.get('x-total-count')).toBe('3')
+      return reply.headers.get('link')?.match(/(?<=rel=")\w+/g)
+    }
+    expect(await relations(1)).toEqual(['prev', 'next'])
+    expect(await relations(3)).toEqual(['next'])
+    expect(await relations(6)).toBeUndefined()
+  })
+
+  it('sorts texts however their accents are composed, and those without a text last', async () => {
+    const texts = ['zebra', 'e\u0301clair', '', 'Éclair', 'f']
+    const { titles } = await start(texts.map((link, rating) => ({ title: String(rating), link, rating })))
+    expect(await titles('search?sort=link,title')).toBe('4 0 1 3 2')
+    expect(await titles('search?sort=-link,title')).toBe('1 3 0 4 2')
+  })
+
   it('is in /v1/status with rejected entries and warnings, in OpenAPI and in the metrics', async () => {
     const bad = [{ title: 7 }, { tags: ['a'] }, { title: 'ok', read: '1.2.2026', wrong: 1, link: 'nowhere' }, 'text']
     const { url, status, titles, service } = await start([{ last_update: '2026-11-22 10:00:00 UTC' }, ...bad])

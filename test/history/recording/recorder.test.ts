@@ -11,10 +11,10 @@ const start = 1_700_000_000_000
 const downMs = 8 * testPoll.interval + testPoll.timeout + testPoll.staleAfter
 
 /** A recorder with a wall clock that the test sets. */
-function record() {
+function record(maintainedSince?: () => number | undefined) {
   let [wall, now] = [start, 0]
   const clock = { wall: () => wall, now: () => now, after: () => () => {} }
-  const recorder = new Recorder(clock)
+  const recorder = new Recorder(clock, maintainedSince)
   const store = new HistoryStore({ days: 4_000 })
   const { id = -1 } = store.servers(['Server'])[0] ?? {}
   const write = () => {
@@ -61,6 +61,15 @@ function record() {
     },
   }
 }
+
+it('records nothing from the begin of a maintenance on, although the next poll is later', () => {
+  let since: number | undefined
+  const recorder = record(() => since)
+  recorder.run(60_000, 4)
+  since = start + 63_000
+  recorder.pause(8_000)
+  expect(recorder.today()).toMatchObject({ up: 1, known: Number((63 / 86_400).toFixed(6)) })
+})
 
 it('keeps its data when the clock jumps back and forth', () => {
   const { run, jump, values, today } = record()
