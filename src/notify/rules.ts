@@ -210,12 +210,7 @@ export function applyRule(
   if (wants('version')) followVersion()
   if (wants('record')) followRecord()
   if (wants('join', 'leave')) followPlayers()
-  const downAt = 'down' in next ? undefined : memory.pending.down?.at
-  if (downAt !== next.downAt) {
-    const { downAt: _, ...rest } = next
-    next = { ...rest, ...(downAt !== undefined && { downAt }) }
-  }
-  return { told: next, drafts }
+  return { told: withDownAt(next, 'down' in next ? undefined : memory.pending.down?.at), drafts }
 
   /** Tells a value that has changed; the first one that is known is only remembered. */
   function followValue(name: 'version' | 'record', isNew: boolean, toValue: () => Told | undefined): void {
@@ -263,9 +258,20 @@ export function applyRule(
   }
 }
 
+/** Returns the same `told` if that is its `downAt`. */
+function withDownAt(told: Told, downAt: number | undefined): Told {
+  if (told.downAt === downAt) return told
+  const { downAt: _, ...rest } = told
+  return downAt === undefined ? rest : { ...rest, downAt }
+}
+
 /** Goes on with an outage that an earlier process, or another replica, has seen but not told. */
-export function resumePending(memory: Memory, { downAt }: Told, { at, now }: Observation): void {
-  if (downAt !== undefined) memory.pending.down ??= { at: downAt, now: now - Math.max(0, at - downAt), polls: 0 }
+export function resumePending(memory: Memory, told: Told, { at, now }: Observation): void {
+  // Of an earlier version, which keeps `downAt`, it may have been told.
+  if (told.downAt === undefined || 'down' in told) return
+  // The clock of the other replica may be ahead.
+  const began = Math.min(told.downAt, at)
+  memory.pending.down ??= { at: began, now: now - (at - began), polls: 0 }
 }
 
 /** What a server in maintenance, or one that is polled elsewhere, leaves in the memory: the next change is counted from then on. */

@@ -214,6 +214,22 @@ describe('an outage that began before a restart of the service', () => {
     expect(outbox.added).toMatchObject([{ event: 'down', at: downAt }])
     expect(outbox.known.get('survival')).toMatchObject({ down: downAt, since: downAt })
   })
+
+  it('is not told as of a time in the future, by the clock of another replica', async () => {
+    const { clock, outbox, poll } = await start({ all, scripts: { survival: down } })
+    outbox.known.set('survival', { downAt: clock.wall() + 3_600_000 })
+    const firstPoll = clock.wall() + 5_000
+    await poll(13)
+    expect(outbox.added).toMatchObject([{ event: 'down', at: firstPoll }])
+  })
+
+  it('does not say when the server is up, if an earlier version has told it', async () => {
+    const { clock, outbox, poll } = await start({ all, channel: { after: 2 } })
+    outbox.known.set('survival', { down: clock.wall() - 40_000, downAt: clock.wall() - 100_000 })
+    const firstPoll = clock.wall() + 5_000
+    await poll(2)
+    expect(outbox.added).toMatchObject([{ event: 'up', at: firstPoll, duration: 45 }])
+  })
 })
 
 it('is told only of its servers and groups', async () => {
