@@ -1,5 +1,6 @@
 import type { DiscoveryView } from '../discovery/status.ts'
 import type { Fleet } from '../game/fleet.ts'
+import type { LiveState } from '../live/state.ts'
 import type { Clock } from '../util/clock.ts'
 import type { HttpClient } from '../util/http-client.ts'
 import type { Log } from '../util/log.ts'
@@ -17,6 +18,7 @@ import {
   type Rule,
   resumePending,
   type Told,
+  withDownAt,
 } from './rules.ts'
 import { Sender } from './sender.ts'
 import type { ChannelSettings, NotifySettings } from './settings.ts'
@@ -50,6 +52,13 @@ interface Followed {
   /** While what has been told is read or stored. */
   isBusy: boolean
 }
+
+/**
+ * Whether a server of which nothing is stored is remembered as this. In maintenance only without a problem, so that one that lasts longer is
+ * told after it.
+ */
+const isFirstKnown = ({ up, responsive }: LiveState, isMaintained: boolean): boolean =>
+  isMaintained ? up === true && responsive !== false : up !== null
 
 /** One channel: what it has been told of each server, and its messages. */
 export class ChannelNotifier {
@@ -99,17 +108,13 @@ export class ChannelNotifier {
     this.#followed.set(key, followed)
     if (followed.isBusy) return
     const isHere = server === null || isPolledHere(server)
+    const isMaintained = isHere && server !== null && maintenanceOf(server) !== null
+    if (!isHere || isMaintained) forgetPending(followed.memory, state)
     // Another replica may tell something in the meantime.
     if (!isHere) followed.isLoaded = false
-    // Nothing is told in maintenance; but of a server that is first seen then, without a problem, one that lasts longer is told after it.
-    const isFirst = followed.told === undefined && state.up === true && state.responsive !== false
-    const isMaintained = server !== null && maintenanceOf(server) !== null && followed.isLoaded && !isFirst
-    if (!isHere || isMaintained) {
-      forgetPending(followed.memory, state)
-      return
-    }
-    if (!followed.isLoaded) void this.#load(followed, seen)
-    else if (followed.told !== undefined || state.up !== null) this.#apply(followed, seen)
+    else if (!followed.isLoaded) void this.#load(followed, seen)
+    else if (followed.told !== undefined && isMaintained) this.#store(followed, key, withDownAt(followed.told, undefined))
+    else if (followed.told !== undefined || isFirstKnown(state, isMaintained)) this.#apply(followed, seen)
   }
 
   forget(server: string): void {
@@ -120,14 +125,19 @@ export class ChannelNotifier {
 
   #apply(followed: Followed, seen: Observation): void {
     const { told, drafts } = applyRule(this.#rule, followed.told, followed.memory, seen)
-    if (told === followed.told) return
     const now = this.#options.clock.wall()
     const { templates, type } = this.settings
     const notifications = drafts.map((draft) => createNotification(templates, draft, now, type.quote))
+    this.#store(followed, seen.key, told, notifications)
+  }
+
+  /** Does nothing if nothing has changed. */
+  #store(followed: Followed, key: string, told: Told, notifications: readonly Notification[] = []): void {
+    if (told === followed.told) return
     const before = followed.told
     followed.told = told
     followed.isBusy = true
-    void this.#commit(seen.key, before, told, notifications).then((isStored) => {
+    void this.#commit(key, before, told, notifications).then((isStored) => {
       followed.isBusy = false
       if (!isStored) followed.isLoaded = false
     })
@@ -140,7 +150,8 @@ export class ChannelNotifier {
       followed.isLoaded = true
       if (followed.told !== undefined) resumePending(followed.memory, followed.told, seen)
     } catch {
-      // Tried again at the next poll.
+      // Tried again at the next poll. An outage that ends in the meantime must not go on with the next one.
+      if (seen.state.up !== false) delete followed.memory.pending.down
     }
     followed.isBusy = false
     // What another replica has told in the meantime may be a later change than this one.

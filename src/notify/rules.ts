@@ -259,7 +259,7 @@ export function applyRule(
 }
 
 /** Returns the same `told` if that is its `downAt`. */
-function withDownAt(told: Told, downAt: number | undefined): Told {
+export function withDownAt(told: Told, downAt: number | undefined): Told {
   if (told.downAt === downAt) return told
   const { downAt: _, ...rest } = told
   return downAt === undefined ? rest : { ...rest, downAt }

@@ -230,6 +230,14 @@ describe('an outage that began before a restart of the service', () => {
     await poll(2)
     expect(outbox.added).toMatchObject([{ event: 'up', at: firstPoll, duration: 45 }])
   })
+
+  it('is forgotten in a maintenance', async () => {
+    const maintenanceOf = () => ({ reason: '', until: 0 })
+    const { clock, outbox, poll } = await start({ all, maintenanceOf })
+    outbox.known.set('survival', { version: '1', downAt: clock.wall() - 50_000 })
+    await poll(2)
+    expect(outbox.known.get('survival')).toStrictEqual({ version: '1' })
+  })
 })
 
 it('is told only of its servers and groups', async () => {
@@ -303,6 +311,28 @@ it('tells of an outage later that could not be stored', async () => {
   await poll(3)
   expect(eventsOf(outbox)).toEqual(['survival down'])
 })
+
+it.each(['ends', 'is followed by a maintenance'])(
+  'counts anew from the next outage if one %s while nothing can be stored',
+  async (how) => {
+    let isMaintained = false
+    const maintenanceOf = () => (isMaintained ? { reason: '', until: 0 } : null)
+    const { clock, fleet, outbox, poll } = await start({ all: { restartGrace: 60_000 }, maintenanceOf })
+    await poll(2)
+    outbox.isFailing = true
+    fleet.scripts.survival = down
+    await poll()
+    if (how === 'ends') fleet.scripts.survival = up
+    else isMaintained = true
+    await poll(20)
+    fleet.scripts.survival = down
+    isMaintained = false
+    outbox.isFailing = false
+    await poll(2)
+    expect(outbox.added).toEqual([])
+    expect(outbox.known.get('survival')).toStrictEqual({ downAt: clock.wall() - 5_000 })
+  },
+)
 
 it('stores nothing of a server that is not known yet', async () => {
   const { outbox, poll } = await start({ scripts: { survival: {} } })
