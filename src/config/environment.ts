@@ -42,9 +42,12 @@ function maxDistance(name: string): number {
 export function withEnvFile(env: Texts, problems: string[]): Texts {
   try {
     const text = readText('.env')
-    for (const [, name = ''] of text.matchAll(/^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*:/gm))
-      if (names.has(name)) problems.push(`.env: ${name} is followed by a colon; expected ${name}=...`)
-    return { ...parseEnv(text), ...env }
+    const parsed = parseEnv(text)
+    // A value in quotes may have such lines.
+    const isInValue = (found: string) => Object.values(parsed).some((value) => value?.includes(`\n${found}`))
+    for (const [found, name = ''] of text.matchAll(/^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*:/gm))
+      if (names.has(name) && !isInValue(found)) problems.push(`.env: ${name} is followed by a colon; expected ${name}=...`)
+    return { ...parsed, ...env }
   } catch (error) {
     const { code, message } = error as UnreadableFileError
     // A folder of that name is often a Python virtual environment.

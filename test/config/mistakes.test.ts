@@ -67,6 +67,11 @@ describe('.env', () => {
     const problem = (name: string) => `.env: ${name} is followed by a colon; expected ${name}=...`
     expect(configProblems({})).toEqual([problem('MC_SERVER'), problem('MC_RCON_PASSWORD')])
   })
+
+  it('may have text that looks so in quotes', () => {
+    writeFileSync('.env', 'NOTES="first\r\nMC_SERVER: old\r\n  PORT: 80"\nMC_SERVER=mc.example.org\n')
+    expect(configProblems({})).toEqual([])
+  })
 })
 
 describe('a mistake in the structure of a config file', () => {
