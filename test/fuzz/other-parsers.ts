@@ -21,6 +21,7 @@ export const otherParsers: Readonly<Record<string, string>> = {
   'src/commands/mc-monitor/monitoring.ts': 'compares the path of a request',
   'src/commands/program.ts': arguments_,
   'src/commands/status/card.ts': own,
+  'src/config/environment.ts withEnvFile': settings,
   'src/data/databases/declared.ts': requests,
   'src/data/runs/schedule-setting.ts parse': settings,
   'src/data/scripts/write-snapshot.ts': own,
