@@ -47,6 +47,8 @@ export async function startBedrockDemoServer(
     return { address: { edition: 'bedrock', host, port: netherNet.port }, close }
   } catch (error) {
     await close()
+    // A port that is free for TCP may be in use for UDP.
+    if (port === 0 && (error as NodeJS.ErrnoException).code === 'EADDRINUSE') return startBedrockDemoServer(given)
     throw error
   }
 }
