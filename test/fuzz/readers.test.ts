@@ -19,11 +19,8 @@ const processCount = Number(process.env.FUZZ_PROCESSES ?? 1)
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
 const root = join(import.meta.dirname, '..', '..')
 const corpus = join(import.meta.dirname, 'corpus')
-/**
- * Blocks of code that an input may take, and how many more for each of its bytes: twice what the slowest reader takes, that of the tables of a
- * wiki, for rows of one character.
- */
-const [fixedSteps, stepsPerByte] = [5_000, 1_000]
+/** Blocks of code that an input may take, and how many more for each of its bytes: twice what the slowest reader takes. */
+const [fixedSteps, stepsPerByte] = [5_000, 500]
 /** How many inputs of a long run are looked at for ones that execute other code than those before them, and are kept. */
 const triedCount = process.env.FUZZ_KEEP ? 2_000 : 0
 /** Characters, bytes or elements of an input in which work that grows with the square of the size exceeds these steps. */

@@ -91,6 +91,8 @@ function toCell({ text, plain, links }: OpenCell): Cell {
  * @param definitions lines of the page that define links for `[text][name]`
  */
 export function renderCells(sources: readonly string[], definitions: readonly string[] = []): readonly Cell[] {
+  // To render a row without text takes as long as one of many words.
+  if (sources.every((source) => trim(source) === '')) return sources.map(() => emptyCell)
   const row = (cell: (source: string) => string) => `|${sources.map(cell).join('|')}|`
   const table = [row(() => 'x'), row(() => '-'), row(markAsterisks), '', ...definitions].join('\n')
   const cells = parseRow(markdownWiki(table))
