@@ -6,7 +6,7 @@ import type { HttpClient } from '../util/http-client.ts'
 import type { Log } from '../util/log.ts'
 import type { MaintenanceOf } from '../util/part-metrics.ts'
 import { serverPatterns } from '../util/wildcard.ts'
-import { createNotification, type EventName, type Notification } from './notification.ts'
+import { createNotification, type EventName, type Notification, type TemplateValues } from './notification.ts'
 import type { Outbox } from './outbox.ts'
 import { createQuietCheck } from './quiet-hours.ts'
 import {
@@ -125,15 +125,15 @@ export class ChannelNotifier {
 
   #apply(followed: Followed, seen: Observation): void {
     const { told, drafts } = applyRule(this.#rule, followed.told, followed.memory, seen)
-    const now = this.#options.clock.wall()
-    const { templates, type } = this.settings
-    const notifications = drafts.map((draft) => createNotification(templates, draft, now, type.quote))
-    this.#store(followed, seen.key, told, notifications)
+    this.#store(followed, seen.key, told, drafts)
   }
 
   /** Does nothing if nothing has changed. */
-  #store(followed: Followed, key: string, told: Told, notifications: readonly Notification[] = []): void {
+  #store(followed: Followed, key: string, told: Told, drafts: readonly TemplateValues[] = []): void {
     if (told === followed.told) return
+    const now = this.#options.clock.wall()
+    const { templates, type } = this.settings
+    const notifications = drafts.map((draft) => createNotification(templates, draft, now, type.quote))
     const before = followed.told
     followed.told = told
     followed.isBusy = true
