@@ -44,9 +44,10 @@ export function withEnvFile(env: Texts, problems: string[]): Texts {
     const text = readText('.env')
     const parsed = parseEnv(text)
     // A value in quotes may have such lines.
-    const isInValue = (found: string) => Object.values(parsed).some((value) => value?.includes(`\n${found}`))
+    const further = Object.values(parsed).flatMap((value = '') => value.split('\n').slice(1))
+    const inValues = new Set(further.map((line) => line.slice(0, line.indexOf(':') + 1)))
     for (const [found, name = ''] of text.matchAll(/^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*:/gm))
-      if (names.has(name) && !isInValue(found)) problems.push(`.env: ${name} is followed by a colon; expected ${name}=...`)
+      if (names.has(name) && !inValues.has(found)) problems.push(`.env: ${name} is followed by a colon; expected ${name}=...`)
     return { ...parsed, ...env }
   } catch (error) {
     const { code, message } = error as UnreadableFileError
