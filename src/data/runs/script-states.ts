@@ -42,9 +42,10 @@ export async function readStates(
       const state = await script.readState?.(values, folder)
       return { own: state && (maskValue(state, mask) as ScriptState), problem: undefined }
     } catch (error) {
-      const [{ name }, problem] = [script, messageOf(error)]
+      const problem = messageOf(error)
       // Read for each scrape: the same problem is logged once.
-      if (problem !== known.get(name)?.problem) log.warn({ script: name }, `${name}: the state cannot be read (${problem})`)
+      if (problem !== known.get(script.name)?.problem)
+        log.warn({ script: script.name }, `${script.name}: the state cannot be read (${problem})`)
       return { own: undefined, problem }
     }
   }

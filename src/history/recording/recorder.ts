@@ -59,7 +59,7 @@ export class Recorder {
     const drift = Math.abs(wall - this.#lastWall - passed)
     // The snapshot that makes the values unknown is late, or missing, if the process was stopped for a while.
     const beforeMaintenance = (this.#maintainedSince() ?? Number.POSITIVE_INFINITY) - this.#lastWall
-    const validMs = Math.min(Math.min(now, this.#knownUntil) - this.#lastNow, Math.round(beforeMaintenance))
+    const validMs = Math.min(passed, this.#knownUntil - this.#lastNow, Math.round(beforeMaintenance))
     // After a clock jump, or after the machine has been suspended, the elapsed time cannot be placed on the time axis.
     if (this.#isKnown && validMs > 0 && drift <= maxDriftMs + passed * maxDriftRatio) {
       this.#slices.add(this.#held, this.#lastWall, validMs)
