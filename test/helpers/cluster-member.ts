@@ -19,7 +19,7 @@ export const keys = createStateKeys('test')
 export function joinCluster(
   redis: { readonly url: string },
   id: string,
-  { url = redis.url, heartbeatMs = shortMs, clock: given = systemClock, timeoutMs = 10_000, maxRetryMs = 0 } = {},
+  { url = redis.url, heartbeatMs = shortMs, clock: given = systemClock, timeoutMs = 10_000 } = {},
 ) {
   let fired = 0
   const clock: Clock = {
@@ -39,7 +39,7 @@ export function joinCluster(
     log,
     timeoutMs,
     maxBlockMs: 2 * heartbeatMs,
-    maxRetryMs: maxRetryMs || heartbeatMs,
+    maxRetryMs: shortMs,
   })
   const changes: string[] = []
   const membership = new Membership({
