@@ -10,7 +10,7 @@ import { type DemoServer, startDemoServer } from '../../src/demo/demo-server.ts'
 import { startRedis } from '../helpers/redis-server.ts'
 import { type ServiceProcess, shareServers, startService } from '../helpers/replica-process.ts'
 import { hasTool } from '../helpers/require-tool.ts'
-import { freePort, runTool } from '../helpers/run-tool.ts'
+import { freeDemoPorts, freePort, runTool } from '../helpers/run-tool.ts'
 import { until } from '../helpers/until.ts'
 import { type PrometheusServer, ruleFile, startPrometheus } from './prometheus-server.ts'
 
@@ -83,7 +83,7 @@ describe.skipIf(!hasTool('prometheus') || !hasTool('prometheus-alertmanager') ||
       onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
       const [redis, dead, lagging] = await Promise.all([
         startRedis(),
-        startDemoServer({ scenario: 'lagging' }),
+        startDemoServer({ scenario: 'lagging', ports: await freeDemoPorts() }),
         startDemoServer({ scenario: 'lagging', seed: 2 }),
       ])
       onTestFinished(async () => void (await Promise.all([dead.close(), lagging.close()])))
