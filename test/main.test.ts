@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -56,6 +56,12 @@ function runCommand(command: string, args: readonly string[], env: Readonly<Reco
   return { child, output: () => output, exit, until }
 }
 
+/** When each built file was written: path and milliseconds. */
+const builtFiles = (): readonly (readonly [string, number])[] =>
+  readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' })
+    .sort()
+    .map((path) => [path, statSync(join(root, 'dist', path)).mtimeMs])
+
 const listening = async (running: Running) => (await running.until(/listens on (http:\/\/[\w.:[\]]+)/))[1] ?? ''
 
 afterEach(() => {
@@ -107,7 +113,8 @@ describe('tickwarden', () => {
     expect(running.child.signalCode).toBe('SIGSEGV')
   })
 
-  it('ends gracefully when `npm start` receives a signal', async () => {
+  it('leaves what is built as it is with `npm start`, and ends gracefully when it receives a signal', async () => {
+    const before = builtFiles()
     const npm = runCommand('npm', ['start'], { PORT: '0', HOME: process.env.HOME ?? '' })
     const url = await listening(npm)
     const pid = Number((await npm.until(/"pid":(\d+)/))[1])
@@ -117,6 +124,8 @@ describe('tickwarden', () => {
       await npm.exit
       expect(npm.output()).toContain('SIGTERM: shutting down')
       await expect(fetch(url)).rejects.toThrow()
+      // Other services may be reading these files, and other tests packing them.
+      expect(builtFiles()).toEqual(before)
     } finally {
       try {
         process.kill(pid, 'SIGKILL')

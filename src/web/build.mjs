@@ -1,10 +1,11 @@
 // Bundles the browser's code of the status page into dist/web: files with hashed names, each also compressed, and the list of
 // their names. Run by `npm run build`.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
+import { removeOldFiles, writeBuiltFile } from '../built-files.mjs'
 
 const client = join(dirname(fileURLToPath(import.meta.url)), 'client')
 /** A file for each language. */
@@ -83,12 +84,12 @@ for (const { path, contents } of outputFiles) {
   for (const form of forms) kept.add(basename(form))
   // To compress takes most of the time of a build.
   if (forms.every((form) => existsSync(form)) && readFileSync(path).equals(contents)) continue
-  writeFileSync(`${path}.br`, brotliCompressSync(contents, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }))
-  writeFileSync(`${path}.gz`, gzipSync(contents, { level: 9 }))
+  writeBuiltFile(`${path}.br`, brotliCompressSync(contents, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }))
+  writeBuiltFile(`${path}.gz`, gzipSync(contents, { level: 9 }))
   // Last: a build that was interrupted has not written it.
-  writeFileSync(path, contents)
+  writeBuiltFile(path, contents)
 }
 const names = { shared: namesOf(shared), ...Object.fromEntries(languages.map(([language, built]) => [language, built.names])) }
-writeFileSync(join(out, 'assets.json'), `${JSON.stringify(names, null, 2)}\n`)
+writeBuiltFile(join(out, 'assets.json'), `${JSON.stringify(names, null, 2)}\n`)
 // Last, so that the list never names a missing file.
-for (const name of readdirSync(out)) if (!kept.has(name)) rmSync(join(out, name))
+removeOldFiles(out, kept)
