@@ -121,15 +121,14 @@ export const failingSources = (selector: string, by: ServerLabel) =>
   `sum by (${by}) (minecraft_source_up${selector} == bool 0 and on (${serverLabels}) minecraft_up${selector} == 1)`
 
 /**
- * How much a server needs attention: 100 if down without a reason or hung, up to 50 for a low tick rate, 5 per failing source; no value if its
- * state is unknown.
+ * How much a server needs attention: 100 if down without a reason or hung, up to 50 for a low tick rate, 5 per failing source; 0 in
+ * maintenance, in which it has no alerts either; no value if its state is unknown.
  */
 export function attention(selector: string, by: ServerLabel): string {
   const zero = `0 * max by (${by}) (minecraft_up${selector})`
   const unreachable = `100 * max by (${by}) (minecraft_up${selector} == bool 0 unless on (${serverLabels}) ${downOnPurpose(selector)})`
   const notAnswering = `100 * max by (${by}) (minecraft_main_thread_responsive${selector} == bool 0 and on (${serverLabels}) minecraft_up${selector} == 1)`
   const slow = `50 * clamp_min(1 - max by (${by}) (${tickRateRatioOfRunning(selector)}), 0)`
-  return [unreachable, notAnswering, slow, `5 * ${failingSources(selector, by)}`]
-    .map((part) => `(${part} or ${zero})`)
-    .join(' + ')
+  const parts = [unreachable, notAnswering, slow, `5 * ${failingSources(selector, by)}`].map((part) => `(${part} or ${zero})`)
+  return `(${parts.join(' + ')}) unless on (${by}) ${maintained(selector)} or ${zero}`
 }

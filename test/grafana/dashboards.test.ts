@@ -191,6 +191,12 @@ describe('the dashboards', () => {
         'minecraft_up{job="a",instance="i",server="two"}': '0x24',
         'minecraft_up{job="a",instance="i",server="maintained"}': '1x8 0x16',
         'minecraft_maintenance{job="a",instance="i",server="maintained"}': '0x7 1x16',
+        'minecraft_up{job="a",instance="i",server="hung"}': '1x24',
+        'minecraft_main_thread_responsive{job="a",instance="i",server="hung"}': '0x24',
+        'minecraft_up{job="a",instance="i",server="hung in maintenance"}': '1x24',
+        'minecraft_main_thread_responsive{job="a",instance="i",server="hung in maintenance"}': '0x24',
+        'minecraft_source_up{job="a",instance="i",server="hung in maintenance",source="rcon"}': '0x24',
+        'minecraft_maintenance{job="a",instance="i",server="hung in maintenance"}': '1x24',
         'minecraft_up{job="a",instance="i",server="removed"}': '1x3 stale',
         'tickwarden_build_info{job="a",instance="i"}': '1x24',
         // Its Tickwarden cannot be scraped any more; a server was removed well before.
@@ -232,18 +238,16 @@ describe('the dashboards', () => {
       const each = (values: Readonly<Record<string, number>>) =>
         Object.entries(values).map(([server, value]) => ({ labels: `{server="${server}"}`, value }))
       const expected: readonly (readonly [title: string, query: number, samples: readonly object[]])[] = [
-        ['Servers up', 0, [{ labels: '{}', value: 2 }]],
+        ['Servers up', 0, [{ labels: '{}', value: 4 }]],
         ['Servers down', 0, [{ labels: '{}', value: 2 }]],
         ['Servers unknown', 0, [{ labels: '{}', value: 6 }]],
         ['Servers unknown', 1, [{ labels: '{}', value: 5 }]],
         // Attention, state and availability.
-        [
-          'Servers by attention needed',
-          0,
-          each({ one: 0, two: 100, maintained: 0, 'mc.example.org': 0, 'down.example.org': 100 }),
-        ],
-        ['Servers by attention needed', 1, each({ one: 1, two: 0, maintained: 9, 'mc.example.org': 1, 'down.example.org': 0 })],
-        ['Servers by attention needed', 2, each({ one: 1, two: 0, maintained: 1, 'mc.example.org': 1, 'down.example.org': 0 })],
+        ...[
+          { one: 0, two: 100, hung: 100, 'hung in maintenance': 0, maintained: 0, 'mc.example.org': 0, 'down.example.org': 100 },
+          { one: 1, two: 0, hung: 6, 'hung in maintenance': 6, maintained: 9, 'mc.example.org': 1, 'down.example.org': 0 },
+          { one: 1, two: 0, hung: 1, maintained: 1, 'mc.example.org': 1, 'down.example.org': 0 },
+        ].map((values, query) => ['Servers by attention needed', query, each(values)] as const),
       ]
       const panels = read('fleet.json').panels
       const promql_expr_test = expected.map(([title, query, exp_samples]) => {
