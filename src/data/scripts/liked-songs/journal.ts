@@ -1,6 +1,6 @@
-import { appendFile, rename } from 'node:fs/promises'
+import { appendFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readTextIfExists } from '../../../util/files.ts'
+import { fileVersion, readTextIfExists } from '../../../util/files.ts'
 import { isRecord } from '../../../util/is-record.ts'
 import { parseJson } from '../../../util/json.ts'
 import { check, type Static, Type } from '../../../util/schema.ts'
@@ -75,9 +75,16 @@ function parse(text: string) {
   return { ids, failed, state }
 }
 
-/** The songs that are tried again only weekly. */
+let setAside: { readonly version: string | undefined; readonly songs: readonly FailedSong[] } = { version: undefined, songs: [] }
+
+/** The songs that are tried again only weekly. The journal is read again only if it has changed, because each scrape asks for them. */
 export async function readSetAside(path: string): Promise<readonly FailedSong[]> {
-  return [...parse((await readTextIfExists(path, maxBytes)) ?? '').failed.values()].filter(isSetAside)
+  const version = await stat(path, { bigint: true }).then(fileVersion, () => undefined)
+  if (version === undefined || version !== setAside.version) {
+    const { failed } = parse((await readTextIfExists(path, maxBytes)) ?? '')
+    setAside = { version, songs: [...failed.values()].filter(isSetAside) }
+  }
+  return setAside.songs
 }
 
 /** The account that the songs of a journal were loved for; undefined in one of an earlier version. */
