@@ -88,6 +88,27 @@ describe('tickwarden init', () => {
     ])
   })
 
+  it('mounts what the settings name into the container, and lets it read a server.properties of its group', async () => {
+    const folder = temporary()
+    for (const name of ['password', 'secret', 'ca.pem']) writeFileSync(join(folder, name), 'x'.repeat(40))
+    mkdirSync(join(folder, 'lobby'))
+    writeFileSync(join(folder, 'lobby/server.properties'), 'server-port=1\n')
+    const rcon = ['--rcon', 'mc.invalid', '--rcon-password-file', 'password']
+    const management = ['--management', 'wss://mc.invalid', '--management-secret-file', 'secret', '--management-ca', 'ca.pem']
+    const args = ['init', '--yes', '--compose', '--listen', '[::1]:9000', 'mc.invalid', 'mc2.invalid', ...rcon, ...management]
+    expect(await run(folder, [...args, '--timeout', '2s'])).toMatchObject({ code: 1, out: expect.stringContaining('Written') })
+    const read = () => parse(readFileSync(join(folder, 'compose.yaml'), 'utf8')).services.tickwarden
+    const mounted = (name: string) => `${join(folder, name)}:${join(folder, name)}:ro`
+    expect(read().volumes.slice(0, -2)).toEqual(['tickwarden.yaml', 'password', 'secret', 'ca.pem'].map(mounted))
+    expect([read().ports, read().group_add]).toEqual([['[::1]:9000:8080'], undefined])
+    const { servers } = parse(readFileSync(join(folder, 'tickwarden.yaml'), 'utf8'))
+    // The working directory of the container is another one.
+    expect(servers[0].management.ca).toBe(join(folder, 'ca.pem'))
+    await run(folder, ['init', '--yes', '--force', '--compose', 'lobby', '--timeout', '2s'])
+    const group = String(statSync(join(folder, 'lobby/server.properties')).gid)
+    expect([read().volumes[1], read().group_add]).toEqual([mounted('lobby'), [group]])
+  })
+
   it.each([
     ['the file cannot be replaced', (folder: string) => mkdirSync(join(folder, 'tickwarden.yaml')), '', 'it is a folder'],
     ['the folder cannot be written to', () => {}, '/proc', 'files cannot be written to /proc (ENOENT)'],
@@ -168,8 +189,12 @@ while True:
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 `
   /** Runs the command on a terminal. @param answers each with a part of its question */
-  async function answer(folder: string, target: string, answers: readonly (readonly [question: string, keys: string])[]) {
-    const args = ['-c', script, process.execPath, main, 'init', target, '--timeout', '20s']
+  async function answer(
+    folder: string,
+    targets: readonly string[],
+    answers: readonly (readonly [question: string, keys: string])[],
+  ) {
+    const args = ['-c', script, process.execPath, main, 'init', ...targets, '--timeout', '20s']
     const child = spawn('python3', args, { cwd: folder, env: { PATH: process.env.PATH, TERM: 'xterm' } })
     let out = ''
     child.stdout.on('data', (chunk) => (out += chunk))
@@ -179,23 +204,56 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
   it.skipIf(!hasTool('python3'))('asks on a terminal', async () => {
     const folder = temporary()
-    const { code, out } = await answer(folder, address, [
-      ['Its address', `${formatHostPort(demo.rcon.address)}\r`],
-      ['Password of RCON', "sword'fish\r"],
-      ['What else', '\r'],
-    ])
+    const { code, out } = await answer(
+      folder,
+      [address],
+      [
+        ['Its address', `${formatHostPort(demo.rcon.address)}\r`],
+        ['Password of RCON', "sword'fish\r"],
+        ['What else', '\r'],
+      ],
+    )
     expect([code, out]).toEqual([0, expect.stringContaining('Written: tickwarden.yaml, .env')])
     expect(out).not.toContain('fish')
     expect(readFileSync(join(folder, '.env'), 'utf8')).toBe('MC_RCON_PASSWORD="sword\'fish"\n')
   })
 
+  it.skipIf(!hasTool('python3'))(
+    'writes the secret of a second server so that only the user and the container read it',
+    async () => {
+      const folder = temporary()
+      mkdirSync(join(folder, 'secrets'), { mode: 0o755 })
+      const { code, out } = await answer(
+        folder,
+        [address, address, '--compose'],
+        [
+          ['Its address', '\r'],
+          ['Its address', `${formatHostPort(demo.rcon.address)}\r`],
+          ['Password of RCON', "sword'fish\r"],
+          ['What else', '\r'],
+        ],
+      )
+      expect([code, out]).toEqual([0, expect.stringContaining('secrets/mc-rcon-password-2, compose.yaml')])
+      const secret = join(folder, 'secrets/mc-rcon-password-2')
+      expect(readFileSync(secret, 'utf8')).toBe("sword'fish\n")
+      // The user of the container has another ID; only the folder of this machine is closed to others, which is not mounted.
+      expect([secret, join(folder, 'secrets')].map((path) => statSync(path).mode & 0o777)).toEqual([0o644, 0o700])
+      const { services } = parse(readFileSync(join(folder, 'compose.yaml'), 'utf8'))
+      expect(services.tickwarden.volumes).toContain(`${secret}:${secret}:ro`)
+    },
+  )
+
   it.skipIf(!hasTool('python3'))('is cancelled by Ctrl+D, and says what stays changed', async () => {
     const folder = temporary()
     writeFileSync(join(folder, 'server.properties'), 'server-port=45999\n')
-    const { code, out } = await answer(folder, folder, [
-      ['Switch it on', 'y'],
-      ['What else', '\x04'],
-    ])
+    const { code, out } = await answer(
+      folder,
+      [folder],
+      [
+        ['Switch it on', 'y'],
+        ['What else', '\x04'],
+      ],
+    )
     const end = /Cancelled; no configuration was written\. RCON stays on in \S+\/server\.properties \(backup: \S+\.backup\)\./
     expect([code, out]).toEqual([1, expect.stringMatching(end)])
     expect(out).toMatch(/Directory .*port 45999\b/)

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { loadConfig } from '../../config/config.ts'
@@ -134,9 +134,11 @@ function readEnv(): string {
 
 /** Writes the files, each as a whole. @throws Error of the system, with the name of the file */
 async function write(files: readonly NewFile[]): Promise<void> {
-  for (const { name, text, isSecret } of files) {
-    await mkdir(dirname(resolve(name)), { recursive: true, mode: isSecret ? 0o700 : 0o755 })
-    await writeAtomic(name, text, { mode: isSecret ? 0o600 : 0o644 }).catch((error: Error) => {
+  for (const { name, text, isSecret, isMounted } of files) {
+    const folder = dirname(resolve(name))
+    await mkdir(folder, { recursive: true, mode: isSecret ? 0o700 : 0o755 })
+    if (isMounted) await chmod(folder, 0o700)
+    await writeAtomic(name, text, { mode: isSecret && !isMounted ? 0o600 : 0o644 }).catch((error: Error) => {
       throw new Error(`${name} cannot be written: ${error.message}`, { cause: error })
     })
   }
