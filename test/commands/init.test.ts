@@ -34,7 +34,7 @@ afterAll(() => demo.close())
 describe('tickwarden init', () => {
   it('writes a configuration that loads, with secrets in files of their owner, and overwrites nothing', async () => {
     const folder = temporary()
-    writeFileSync(join(folder, '.env'), 'OTHER=1\nMC_RCON_PASSWORD=old\n')
+    writeFileSync(join(folder, '.env'), 'OTHER=1\nMC_RCON_PASSWORD=old\nMC_RCON_PASSWORD_FILE=missing\n')
     const rcon = ['--rcon', formatHostPort(demo.rcon.address)]
     const args = ['init', '--yes', address, ...rcon, '--timeout', '20s', '--compose', '--systemd', '--prometheus']
     const secret = { MC_RCON_PASSWORD: "sword'fish" }

@@ -37,9 +37,9 @@ function quote(name: string, value: string): string {
 
 const envLine = /^\s*(?:export\s+)?([A-Z_]+)\s*=/
 
-/** The lines of an `.env` file with values added or replaced. */
+/** The lines of an `.env` file with secrets added or replaced, also those that name a file. */
 export function envText(existing: string, values: Readonly<Record<string, string>>): string {
-  const kept = existing.split('\n').filter((line) => !((envLine.exec(line)?.[1] ?? '') in values))
+  const kept = existing.split('\n').filter((line) => !((envLine.exec(line)?.[1] ?? '').replace(/_FILE$/, '') in values))
   const lines = Object.entries(values).map(([name, value]) => `${name}=${quote(name, value)}`)
   const before = kept.join('\n').trimEnd()
   return `${before === '' ? '' : `${before}\n`}${lines.join('\n')}\n`
