@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { parse } from 'yaml'
 import { setProperties } from '../../src/commands/init/enable-rcon.ts'
-import { envText } from '../../src/commands/init/files.ts'
+import { envText, filesFor } from '../../src/commands/init/files.ts'
 import { findServers, parseListening } from '../../src/commands/init/find-servers.ts'
 import { type DemoServer, startDemoServer } from '../../src/demo/demo-server.ts'
 import { parseProperties } from '../../src/game/sources/directory/server-properties.ts'
@@ -88,7 +88,7 @@ describe('tickwarden init', () => {
     ])
   })
 
-  it('mounts what the settings name into the container, and lets it read a server.properties of its group', async () => {
+  it('mounts what the settings name into the container, and lets it and the unit read a server.properties of its group', async () => {
     const folder = temporary()
     for (const name of ['password', 'secret', 'ca.pem']) writeFileSync(join(folder, name), 'x'.repeat(40))
     mkdirSync(join(folder, 'lobby'))
@@ -104,9 +104,10 @@ describe('tickwarden init', () => {
     const { servers } = parse(readFileSync(join(folder, 'tickwarden.yaml'), 'utf8'))
     // The working directory of the container is another one.
     expect(servers[0].management.ca).toBe(join(folder, 'ca.pem'))
-    await run(folder, ['init', '--yes', '--force', '--compose', 'lobby', '--timeout', '2s'])
+    await run(folder, ['init', '--yes', '--force', '--compose', '--systemd', 'lobby', '--timeout', '2s'])
     const group = String(statSync(join(folder, 'lobby/server.properties')).gid)
     expect([read().volumes[1], read().group_add]).toEqual([mounted('lobby'), [group]])
+    expect(readFileSync(join(folder, 'tickwarden.service'), 'utf8')).toContain(`\nSupplementaryGroups=${group}\n`)
   })
 
   it.each([
@@ -299,6 +300,13 @@ it('replaces properties whatever their form, and keeps the rest', () => {
   expect(set('#enable-rcon=x\\\nenable\\-rcon=no\r\n')).toBe('#enable-rcon=x\\\nenable-rcon=true\r\n')
   for (const text of ['', 'a=1\\', 'a=1\\\n', '\\u0065nable-rcon=false', 'a=\\\\'])
     expect(parseProperties(set(text)).get('enable-rcon')).toBe('true')
+})
+
+it('lets the unit read a server in a home folder', () => {
+  const listen = { host: '127.0.0.1', port: 8080 }
+  const servers = [{ name: 'a', settings: { MC_DIRECTORY: '/home/minecraft/server' } }]
+  const [, unit] = filesFor(servers, { listen, extras: new Set(['systemd']), existingEnv: '' })
+  expect(unit?.text).toContain('\nProtectHome=read-only\n')
 })
 
 it('refuses a secret that .env cannot hold', () => {

@@ -135,10 +135,13 @@ function readDocument(path: string, comment: string): Document {
 const isLocal = ({ settings }: PlannedServer): boolean =>
   settings.MC_SERVER === undefined || /^(localhost|127\.|::1$)/.test(parseServerAddress(settings.MC_SERVER)?.host ?? '')
 
-/** The number of the group that the server.properties of a server belongs to. */
-function groupOfFolder({ settings: { MC_DIRECTORY: folder } }: PlannedServer): readonly string[] {
-  const stats = folder === undefined ? undefined : statSync(join(folder, 'server.properties'), { throwIfNoEntry: false })
-  return stats === undefined ? [] : [String(stats.gid)]
+/** The numbers of the groups of each server.properties: one with a password is often readable for its group only. */
+function groupsOf(servers: readonly PlannedServer[]): readonly string[] {
+  const groups = servers.flatMap(({ settings: { MC_DIRECTORY: folder } }) => {
+    const stats = folder === undefined ? undefined : statSync(join(folder, 'server.properties'), { throwIfNoEntry: false })
+    return stats === undefined ? [] : [String(stats.gid)]
+  })
+  return [...new Set(groups)]
 }
 
 /** The service `tickwarden` of the shipped compose.yaml, for this folder. */
@@ -161,9 +164,8 @@ function composeText(servers: readonly PlannedServer[], { host, port }: HostPort
   const own = ['tickwarden.yaml', ...secretFiles].map((name) => resolve(name))
   const mounted = new Set([...own, ...servers.flatMap(pathsOf)])
   set('volumes', [...[...mounted].map((path) => `${path}:${path}:ro`), 'data:/data', 'history:/history'])
-  // A server.properties with a password is often readable for its group only.
-  const groups = new Set(servers.flatMap(groupOfFolder))
-  if (groups.size > 0) set('group_add', [...groups])
+  const groups = groupsOf(servers)
+  if (groups.length > 0) set('group_add', groups)
   set('environment/TICKWARDEN_CONFIG', resolve('tickwarden.yaml'))
   set('working_dir', '/data')
   if (servers.some(isLocal)) {
@@ -177,18 +179,20 @@ function composeText(servers: readonly PlannedServer[], { host, port }: HostPort
 }
 
 /** The shipped unit, for this folder and user. */
-function unitText(): string {
+function unitText(servers: readonly PlannedServer[]): string {
   const folder = resolve('.')
   const escaped = (path: string) => path.replaceAll('%', '%%')
-  const inHome = [folder, packageRoot, process.execPath].some((path) => /^\/(home|root|run\/user)\//.test(`${path}/`))
+  const paths = [folder, packageRoot, process.execPath, ...servers.flatMap(pathsOf)]
+  const inHome = paths.some((path) => /^\/(home|root|run\/user)\//.test(`${path}/`))
+  const groups = groupsOf(servers).join(' ')
   const replaced: Readonly<Record<string, string>> = {
     Documentation: `file:${escaped(encodeURI(packageRoot))}/README.md`,
     ExecStart: [process.execPath, '--v8-pool-size=1', join(packageRoot, 'dist/src/main.js')]
       .map((word) => (/\s/.test(word) ? `"${escaped(word)}"` : escaped(word)))
       .join(' '),
     WorkingDirectory: escaped(folder),
-    // The secrets in this folder can only be read by the user who made them.
-    DynamicUser: `no\nUser=${userInfo().username}`,
+    // The secrets in this folder can only be read by the user who made them. Root has no more rights than others in the unit.
+    DynamicUser: `no\nUser=${userInfo().username}${groups && `\nSupplementaryGroups=${groups}`}`,
     ...(inHome && { ProtectHome: 'read-only' }),
   }
   const lines = readShipped('examples/tickwarden.service').split('\n')
@@ -221,7 +225,7 @@ export function filesFor(servers: readonly PlannedServer[], options: FileOptions
   return [
     ...files,
     ...(extras.has('compose') ? [{ name: 'compose.yaml', text: composeText(servers, listen, secrets) }] : []),
-    ...(extras.has('systemd') ? [{ name: 'tickwarden.service', text: unitText() }] : []),
+    ...(extras.has('systemd') ? [{ name: 'tickwarden.service', text: unitText(servers) }] : []),
     ...(extras.has('prometheus') ? [{ name: 'prometheus.yaml', text: prometheusText(listen) }] : []),
   ]
 }
