@@ -148,6 +148,14 @@ describe('tickwarden init', () => {
     expect(await init()).toMatchObject({ code: 2, out: expect.stringContaining('.env cannot be read (not UTF-8 text') })
   })
 
+  it('tells what an .env from before sets in place of what it writes', async () => {
+    const folder = temporary()
+    writeFileSync(join(folder, '.env'), 'MC_SERVER=old.invalid\nPORT=9123\nPOLL_INTERVAL=9s\n')
+    const { code, out } = await run(folder, ['init', '--yes', address, '--timeout', '20s'])
+    expect([code, out]).toEqual([0, expect.stringContaining('.env sets MC_SERVER, PORT instead of tickwarden.yaml')])
+    expect(out).toContain('open http://127.0.0.1:9123')
+  })
+
   it.each([
     [['nowhere/at/all'], 'is neither an address nor a folder'],
     [['.'], 'is a folder without server.properties'],
