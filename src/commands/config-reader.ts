@@ -27,7 +27,8 @@ function changedSettings(before: Config, after: Config): readonly string[] {
       return isSame ? [] : [file]
     })
   })
-  return [...changed, ...(['notify', 'maintenance'] as const).filter((name) => !isDeepStrictEqual(before[name], after[name]))]
+  const others = (['databases', 'notify', 'maintenance'] as const).filter((name) => !isDeepStrictEqual(before[name], after[name]))
+  return [...changed, ...others]
 }
 
 /**

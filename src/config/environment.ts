@@ -24,6 +24,8 @@ const namesOfServer: ReadonlySet<string> = new Set([
 /** Settings of earlier versions, with what to do instead. */
 const removed: ReadonlyMap<string, string> = new Map([['WORKERS', 'run replicas instead, see docs/replicas.md']])
 
+/** The two variables of each secret, of which only one may be set. */
+const secrets = allSettings.filter(({ secret }) => secret).map(environmentOf)
 /** The variables of all settings. */
 const names = new Set([...allSettings.flatMap(environmentOf), configVariable])
 
@@ -37,7 +39,7 @@ function maxDistance(name: string): number {
 
 /**
  * Adds the variables of a `.env` file in the working directory, read by Node's parser, to the environment. Variables that are
- * already set take precedence. A setting written as in YAML, which that parser skips without a word, is a problem.
+ * already set take precedence, also a secret over the file of the same secret. A setting written as in YAML, which that parser skips without a word, is a problem.
  */
 export function withEnvFile(env: Texts, problems: string[]): Texts {
   try {
@@ -48,7 +50,8 @@ export function withEnvFile(env: Texts, problems: string[]): Texts {
     const inValues = new Set(further.map((line) => line.slice(0, line.indexOf(':') + 1)))
     for (const [found, name = ''] of text.matchAll(/^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*:/gm))
       if (names.has(name) && !inValues.has(found)) problems.push(`.env: ${name} is followed by a colon; expected ${name}=...`)
-    return { ...parsed, ...env }
+    const replaced = secrets.filter((pair) => pair.some((name) => env[name])).flat()
+    return { ...parsed, ...Object.fromEntries(replaced.map((name) => [name, undefined])), ...env }
   } catch (error) {
     const { code, message } = error as UnreadableFileError
     // A folder of that name is often a Python virtual environment.

@@ -27,22 +27,23 @@ export interface BasePathOptions {
 /** Characters of the longest prefix that is accepted. */
 const maxPrefix = 200
 
-/** @returns the prefix sent by a trusted proxy, else the configured one, without a trailing slash */
-export function basePathOf({ headers, socket }: IncomingMessage, { basePath = '', isTrustedProxy }: BasePathOptions): string {
+/** @returns the prefix that a trusted proxy has removed from the path, without a trailing slash; undefined if it sends none */
+export function sentPrefixOf({ headers, socket }: IncomingMessage, { isTrustedProxy }: BasePathOptions): string | undefined {
   const given = headers['x-forwarded-prefix']
-  if (isTrustedProxy === undefined || typeof given !== 'string' || given.length > maxPrefix) return basePath
-  return isTrustedProxy(socket.remoteAddress) ? (basePathKind.parse(given) ?? basePath) : basePath
+  if (isTrustedProxy === undefined || typeof given !== 'string' || given.length > maxPrefix) return undefined
+  return isTrustedProxy(socket.remoteAddress) ? basePathKind.parse(given) : undefined
 }
 
-/**
- * Removes the base path from the URL of a request, if the reverse proxy has not done so. `originalUrl`, which Fastify reads,
- * always includes it.
- */
-export function removeBasePath(request: IncomingMessage & { originalUrl?: string }, basePath: string): void {
+/** Removes the configured base path from the URL of a request, if the reverse proxy has not done so. */
+export function removeBasePath(request: IncomingMessage, basePath: string): void {
   const { url = '/' } = request
-  const path = url.startsWith(`${basePath}/`) ? url.slice(basePath.length) : url
-  request.originalUrl = path.startsWith('/') ? basePath + path : path
-  request.url = path
+  if (url.startsWith(`${basePath}/`)) request.url = url.slice(basePath.length)
+}
+
+/** Sets `originalUrl`, which Fastify reads, to the URL with the base path. */
+export function addOriginalUrl(request: IncomingMessage & { originalUrl?: string }, basePath: string): void {
+  const { url = '/' } = request
+  request.originalUrl = url.startsWith('/') ? basePath + url : url
 }
 
 /** Redirects `/mc` to `/mc/`, because the page has relative links. @returns false for every other request */

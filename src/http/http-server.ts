@@ -9,7 +9,7 @@ import {
 import type { Socket } from 'node:net'
 import type { ConnectionError, FastifyReply, FastifyRequest } from 'fastify'
 import { RequestError } from '../util/errors.ts'
-import { type BasePathOptions, basePathOf, redirectToBase, removeBasePath } from './base-path.ts'
+import { addOriginalUrl, type BasePathOptions, redirectToBase, removeBasePath, sentPrefixOf } from './base-path.ts'
 import { type ConnectionLimitOptions, createConnectionLimit } from './clients/connection-limit.ts'
 import { routeOtherMethod } from './other-methods.ts'
 import { createPipelineCheck } from './pipelining.ts'
@@ -64,9 +64,16 @@ export function createServerFactory(
         requests.set(request.socket, request)
       }
       const error = requestError(request)
-      const basePath = basePathOf(request, basePaths)
-      if (basePath !== '' && error === undefined && redirectToBase(request, response, basePath)) return
-      if (basePath !== '') removeBasePath(request, basePath)
+      const sent = sentPrefixOf(request, basePaths)
+      const basePath = sent ?? basePaths.basePath ?? ''
+      if (basePath !== '') {
+        // A sent prefix was removed: removing another one would serve a path that the proxy has not seen, and may block.
+        if (sent === undefined) {
+          if (error === undefined && redirectToBase(request, response, basePath)) return
+          removeBasePath(request, basePath)
+        }
+        addOriginalUrl(request, basePath)
+      }
       request.basePath = basePath
       // Here, because prepared replies run no hooks.
       if (isDemo && /^\/api\/v1(?![^/?])/.test(request.url ?? '')) response.setHeader(...demoHeader)

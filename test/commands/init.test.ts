@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { parse } from 'yaml'
 import { setProperties } from '../../src/commands/init/enable-rcon.ts'
-import { envText } from '../../src/commands/init/files.ts'
+import { envText, filesFor } from '../../src/commands/init/files.ts'
 import { findServers, parseListening } from '../../src/commands/init/find-servers.ts'
 import { type DemoServer, startDemoServer } from '../../src/demo/demo-server.ts'
 import { parseProperties } from '../../src/game/sources/directory/server-properties.ts'
@@ -34,7 +34,7 @@ afterAll(() => demo.close())
 describe('tickwarden init', () => {
   it('writes a configuration that loads, with secrets in files of their owner, and overwrites nothing', async () => {
     const folder = temporary()
-    writeFileSync(join(folder, '.env'), 'OTHER=1\nMC_RCON_PASSWORD=old\n')
+    writeFileSync(join(folder, '.env'), 'OTHER=1\nMC_RCON_PASSWORD=old\nMC_RCON_PASSWORD_FILE=missing\n')
     const rcon = ['--rcon', formatHostPort(demo.rcon.address)]
     const args = ['init', '--yes', address, ...rcon, '--timeout', '20s', '--compose', '--systemd', '--prometheus']
     const secret = { MC_RCON_PASSWORD: "sword'fish" }
@@ -88,6 +88,28 @@ describe('tickwarden init', () => {
     ])
   })
 
+  it('mounts what the settings name into the container, and lets it and the unit read a server.properties of its group', async () => {
+    const folder = temporary()
+    for (const name of ['password', 'secret', 'ca.pem']) writeFileSync(join(folder, name), 'x'.repeat(40))
+    mkdirSync(join(folder, 'lobby'))
+    writeFileSync(join(folder, 'lobby/server.properties'), 'server-port=1\n')
+    const rcon = ['--rcon', 'mc.invalid', '--rcon-password-file', 'password']
+    const management = ['--management', 'wss://mc.invalid', '--management-secret-file', 'secret', '--management-ca', 'ca.pem']
+    const args = ['init', '--yes', '--compose', '--listen', '[::1]:9000', 'mc.invalid', 'mc2.invalid', ...rcon, ...management]
+    expect(await run(folder, [...args, '--timeout', '2s'])).toMatchObject({ code: 1, out: expect.stringContaining('Written') })
+    const read = () => parse(readFileSync(join(folder, 'compose.yaml'), 'utf8')).services.tickwarden
+    const mounted = (name: string) => `${join(folder, name)}:${join(folder, name)}:ro`
+    expect(read().volumes.slice(0, -2)).toEqual(['tickwarden.yaml', 'password', 'secret', 'ca.pem'].map(mounted))
+    expect([read().ports, read().group_add]).toEqual([['[::1]:9000:8080'], undefined])
+    const { servers } = parse(readFileSync(join(folder, 'tickwarden.yaml'), 'utf8'))
+    // The working directory of the container is another one.
+    expect(servers[0].management.ca).toBe(join(folder, 'ca.pem'))
+    await run(folder, ['init', '--yes', '--force', '--compose', '--systemd', 'lobby', '--timeout', '2s'])
+    const group = String(statSync(join(folder, 'lobby/server.properties')).gid)
+    expect([read().volumes[1], read().group_add]).toEqual([mounted('lobby'), [group]])
+    expect(readFileSync(join(folder, 'tickwarden.service'), 'utf8')).toContain(`\nSupplementaryGroups=${group}\n`)
+  })
+
   it.each([
     ['the file cannot be replaced', (folder: string) => mkdirSync(join(folder, 'tickwarden.yaml')), '', 'it is a folder'],
     ['the folder cannot be written to', () => {}, '/proc', 'files cannot be written to /proc (ENOENT)'],
@@ -124,6 +146,14 @@ describe('tickwarden init', () => {
     rmdirSync(join(folder, '.env'))
     writeFileSync(join(folder, '.env'), Buffer.from('A=caf\xe9\n', 'latin1'))
     expect(await init()).toMatchObject({ code: 2, out: expect.stringContaining('.env cannot be read (not UTF-8 text') })
+  })
+
+  it('tells what an .env from before sets in place of what it writes', async () => {
+    const folder = temporary()
+    writeFileSync(join(folder, '.env'), 'MC_SERVER=old.invalid\nPORT=9123\nPOLL_INTERVAL=9s\n')
+    const { code, out } = await run(folder, ['init', '--yes', address, '--timeout', '20s'])
+    expect([code, out]).toEqual([0, expect.stringContaining('.env sets MC_SERVER, PORT instead of tickwarden.yaml')])
+    expect(out).toContain('open http://127.0.0.1:9123')
   })
 
   it.each([
@@ -168,8 +198,12 @@ while True:
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 `
   /** Runs the command on a terminal. @param answers each with a part of its question */
-  async function answer(folder: string, target: string, answers: readonly (readonly [question: string, keys: string])[]) {
-    const args = ['-c', script, process.execPath, main, 'init', target, '--timeout', '20s']
+  async function answer(
+    folder: string,
+    targets: readonly string[],
+    answers: readonly (readonly [question: string, keys: string])[],
+  ) {
+    const args = ['-c', script, process.execPath, main, 'init', ...targets, '--timeout', '20s']
     const child = spawn('python3', args, { cwd: folder, env: { PATH: process.env.PATH, TERM: 'xterm' } })
     let out = ''
     child.stdout.on('data', (chunk) => (out += chunk))
@@ -179,23 +213,56 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
   it.skipIf(!hasTool('python3'))('asks on a terminal', async () => {
     const folder = temporary()
-    const { code, out } = await answer(folder, address, [
-      ['Its address', `${formatHostPort(demo.rcon.address)}\r`],
-      ['Password of RCON', "sword'fish\r"],
-      ['What else', '\r'],
-    ])
+    const { code, out } = await answer(
+      folder,
+      [address],
+      [
+        ['Its address', `${formatHostPort(demo.rcon.address)}\r`],
+        ['Password of RCON', "sword'fish\r"],
+        ['What else', '\r'],
+      ],
+    )
     expect([code, out]).toEqual([0, expect.stringContaining('Written: tickwarden.yaml, .env')])
     expect(out).not.toContain('fish')
     expect(readFileSync(join(folder, '.env'), 'utf8')).toBe('MC_RCON_PASSWORD="sword\'fish"\n')
   })
 
+  it.skipIf(!hasTool('python3'))(
+    'writes the secret of a second server so that only the user and the container read it',
+    async () => {
+      const folder = temporary()
+      mkdirSync(join(folder, 'secrets'), { mode: 0o755 })
+      const { code, out } = await answer(
+        folder,
+        [address, address, '--compose'],
+        [
+          ['Its address', '\r'],
+          ['Its address', `${formatHostPort(demo.rcon.address)}\r`],
+          ['Password of RCON', "sword'fish\r"],
+          ['What else', '\r'],
+        ],
+      )
+      expect([code, out]).toEqual([0, expect.stringContaining('secrets/mc-rcon-password-2, compose.yaml')])
+      const secret = join(folder, 'secrets/mc-rcon-password-2')
+      expect(readFileSync(secret, 'utf8')).toBe("sword'fish\n")
+      // The user of the container has another ID; only the folder of this machine is closed to others, which is not mounted.
+      expect([secret, join(folder, 'secrets')].map((path) => statSync(path).mode & 0o777)).toEqual([0o644, 0o700])
+      const { services } = parse(readFileSync(join(folder, 'compose.yaml'), 'utf8'))
+      expect(services.tickwarden.volumes).toContain(`${secret}:${secret}:ro`)
+    },
+  )
+
   it.skipIf(!hasTool('python3'))('is cancelled by Ctrl+D, and says what stays changed', async () => {
     const folder = temporary()
     writeFileSync(join(folder, 'server.properties'), 'server-port=45999\n')
-    const { code, out } = await answer(folder, folder, [
-      ['Switch it on', 'y'],
-      ['What else', '\x04'],
-    ])
+    const { code, out } = await answer(
+      folder,
+      [folder],
+      [
+        ['Switch it on', 'y'],
+        ['What else', '\x04'],
+      ],
+    )
     const end = /Cancelled; no configuration was written\. RCON stays on in \S+\/server\.properties \(backup: \S+\.backup\)\./
     expect([code, out]).toEqual([1, expect.stringMatching(end)])
     expect(out).toMatch(/Directory .*port 45999\b/)
@@ -241,6 +308,13 @@ it('replaces properties whatever their form, and keeps the rest', () => {
   expect(set('#enable-rcon=x\\\nenable\\-rcon=no\r\n')).toBe('#enable-rcon=x\\\nenable-rcon=true\r\n')
   for (const text of ['', 'a=1\\', 'a=1\\\n', '\\u0065nable-rcon=false', 'a=\\\\'])
     expect(parseProperties(set(text)).get('enable-rcon')).toBe('true')
+})
+
+it('lets the unit read a server in a home folder', () => {
+  const listen = { host: '127.0.0.1', port: 8080 }
+  const servers = [{ name: 'a', settings: { MC_DIRECTORY: '/home/minecraft/server' } }]
+  const [, unit] = filesFor(servers, { listen, extras: new Set(['systemd']), existingEnv: '' })
+  expect(unit?.text).toContain('\nProtectHome=read-only\n')
 })
 
 it('refuses a secret that .env cannot hold', () => {

@@ -866,6 +866,20 @@ describe('files in the working directory', () => {
     vi.unstubAllEnvs()
   })
 
+  it('are given up for a secret of the environment, whichever of the two names of it they have', () => {
+    writeFileSync('secret', 'from-file')
+    const password = () => loadConfig().servers[0]?.sources.rcon?.password
+    writeFileSync('.env', 'MC_SERVER=a\nMC_RCON=a\nMC_RCON_PASSWORD_FILE=missing\n')
+    vi.stubEnv('MC_RCON_PASSWORD', 'from-environment')
+    expect(password()).toBe('from-environment')
+    vi.unstubAllEnvs()
+    writeFileSync('.env', 'MC_SERVER=a\nMC_RCON=a\nMC_RCON_PASSWORD=old\n')
+    vi.stubEnv('MC_RCON_PASSWORD_FILE', 'secret')
+    expect(password()).toBe('from-file')
+    vi.unstubAllEnvs()
+    expect(password()).toBe('old')
+  })
+
   it('may include a folder named .env', () => {
     mkdirSync('.env')
     expect(loadConfig().servers).toEqual([])

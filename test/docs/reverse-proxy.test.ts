@@ -93,12 +93,13 @@ describe.skipIf(!hasTool('nginx'))('nginx configured as on the page', () => {
 
   it.each([
     [underPath, { BASE_PATH: '/mc' }],
+    [underPath.replace('8080;', '8080/;'), { BASE_PATH: '/mc' }],
     [withPrefix, { TRUST_PROXY: 'loopback' }],
   ])('forwards nothing that is not public under a path either (%#)', async (text, env) => {
     const { statusOf } = await startNginx(`server { listen 80;\n${text}\n}`, env as Record<string, string>)
     for (const path of ['/mc/', '/mc/servers/demo', '/mc/api/v1/servers', '/mc/v1/ping'])
       expect([path, await statusOf(path)]).toEqual([path, 200])
-    for (const path of closed.flatMap(formsOf))
+    for (const path of closed.flatMap((path) => [...formsOf(path), `/mc${path}`]))
       expect([path, await statusOf(`/mc${path}`)]).toEqual([path, expect.toSatisfy(isRefusal)])
     for (const path of closed) expect([path, await statusOf(`/mc${path}`)]).toEqual([path, 403])
   })

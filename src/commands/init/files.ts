@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type Document, parseDocument, stringify, YAMLMap, YAMLSeq } from 'yaml'
+import { type Document, parseDocument, stringify, YAMLMap } from 'yaml'
 import { settings, settingsOfServer, slices } from '../../config/settings.ts'
 import { formatHostPort, type HostPort, parseServerAddress } from '../../util/address.ts'
 import { packageRoot } from '../../util/package.ts'
@@ -14,6 +14,17 @@ export interface NewFile {
   readonly text: string
   /** Only the user may read it. */
   readonly isSecret?: true
+  /** Mounted into a container, whose user has another ID: the folder keeps the other users of this machine out instead. */
+  readonly isMounted?: true
+}
+
+export type Extra = 'compose' | 'systemd' | 'prometheus'
+
+export interface FileOptions {
+  readonly listen: HostPort
+  readonly extras: ReadonlySet<Extra>
+  /** The text of `.env`. */
+  readonly existingEnv: string
 }
 
 /** A value for `.env`, as the parser of Node.js reads it. @throws UsageError if no quotes fit */
@@ -26,9 +37,9 @@ function quote(name: string, value: string): string {
 
 const envLine = /^\s*(?:export\s+)?([A-Z_]+)\s*=/
 
-/** The lines of an `.env` file with values added or replaced. */
+/** The lines of an `.env` file with secrets added or replaced, also those that name a file. */
 export function envText(existing: string, values: Readonly<Record<string, string>>): string {
-  const kept = existing.split('\n').filter((line) => !((envLine.exec(line)?.[1] ?? '') in values))
+  const kept = existing.split('\n').filter((line) => !((envLine.exec(line)?.[1] ?? '').replace(/_FILE$/, '') in values))
   const lines = Object.entries(values).map(([name, value]) => `${name}=${quote(name, value)}`)
   const before = kept.join('\n').trimEnd()
   return `${before === '' ? '' : `${before}\n`}${lines.join('\n')}\n`
@@ -38,13 +49,21 @@ export function envText(existing: string, values: Readonly<Record<string, string
 function split({ name, settings: given }: PlannedServer) {
   const keys: Record<string, string> = { name }
   const secrets: Record<string, string> = {}
-  for (const { env, file = '', secret } of settingsOfServer) {
+  for (const { env, file = '', secret, kind } of settingsOfServer) {
     const [value, path] = [given[env], given[`${env}_FILE`]]
-    if (env !== 'MC_NAME' && value !== undefined) (secret ? secrets : keys)[secret ? env : file] = value
+    if (env !== 'MC_NAME' && value !== undefined)
+      (secret ? secrets : keys)[secret ? env : file] = kind.isLocal ? resolve(value) : value
     if (secret && path !== undefined) keys[`${file}File`] = resolve(path)
   }
   return { keys, secrets }
 }
+
+/** The files and folders that the settings of a server name. */
+const pathsOf = ({ settings: given }: PlannedServer): readonly string[] =>
+  settingsOfServer.flatMap(({ env, secret, kind }) => {
+    const path = secret ? given[`${env}_FILE`] : kind.isLocal && given[env]
+    return path ? [resolve(path)] : []
+  })
 
 /** Keys with dots as sections: `rcon: { address: ... }`. */
 function nest(keys: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> {
@@ -65,7 +84,7 @@ function commented({ file, meaning, default: value = './history' }: { file: stri
 }
 
 /** `tickwarden.yaml`, and the files of its secrets: the environment is only about the first server. */
-function configFiles(servers: readonly PlannedServer[], listen: HostPort, existingEnv: string): readonly NewFile[] {
+function configFiles(servers: readonly PlannedServer[], { listen, existingEnv, extras }: FileOptions): readonly NewFile[] {
   const files: NewFile[] = []
   const entries = servers.map((server, index) => {
     const { keys, secrets } = split(server)
@@ -75,7 +94,12 @@ function configFiles(servers: readonly PlannedServer[], listen: HostPort, existi
     }
     const names = Object.entries(secrets).map(([env, secret]) => {
       const file = `${env.toLowerCase().replaceAll('_', '-')}-${index + 1}`
-      files.push({ name: `secrets/${file}`, text: `${secret}\n`, isSecret: true })
+      files.push({
+        name: `secrets/${file}`,
+        text: `${secret}\n`,
+        isSecret: true,
+        ...(extras.has('compose') && { isMounted: true }),
+      })
       return [`${settingsOfServer.find((one) => one.env === env)?.file}File`, resolve('secrets', file)] as const
     })
     return nest({ ...keys, ...Object.fromEntries(names) })
@@ -111,6 +135,15 @@ function readDocument(path: string, comment: string): Document {
 const isLocal = ({ settings }: PlannedServer): boolean =>
   settings.MC_SERVER === undefined || /^(localhost|127\.|::1$)/.test(parseServerAddress(settings.MC_SERVER)?.host ?? '')
 
+/** The numbers of the groups of each server.properties: one with a password is often readable for its group only. */
+function groupsOf(servers: readonly PlannedServer[]): readonly string[] {
+  const groups = servers.flatMap(({ settings: { MC_DIRECTORY: folder } }) => {
+    const stats = folder === undefined ? undefined : statSync(join(folder, 'server.properties'), { throwIfNoEntry: false })
+    return stats === undefined ? [] : [String(stats.gid)]
+  })
+  return [...new Set(groups)]
+}
+
 /** The service `tickwarden` of the shipped compose.yaml, for this folder. */
 function composeText(servers: readonly PlannedServer[], { host, port }: HostPort, secretFiles: readonly string[]): string {
   readShipped('Dockerfile')
@@ -119,23 +152,20 @@ function composeText(servers: readonly PlannedServer[], { host, port }: HostPort
     'Tickwarden in a container, with the settings of tickwarden.yaml: docker compose up',
   )
   const service = ['services', 'tickwarden']
-  const [first] = servers
-  const secretNames = first === undefined ? [] : Object.keys(split(first).secrets)
   const only = (path: readonly string[], names: readonly string[]) => {
     const map = document.getIn(path)
     if (map instanceof YAMLMap) map.items = map.items.filter(({ key }) => names.includes(String(key)))
   }
   only(['services'], ['tickwarden'])
   only(['volumes'], ['data', 'history'])
-  // The other settings are in tickwarden.yaml; these come from .env.
-  only([...service, 'environment'], ['HOST', 'PORT', 'HISTORY_DIR', ...secretNames])
   const set = (key: string, value: unknown) => document.setIn([...service, ...key.split('/')], value)
   set('build', packageRoot)
   // The paths of tickwarden.yaml are the same in the container.
-  const folders = servers.flatMap(({ settings: { MC_DIRECTORY: folder } }) => (folder === undefined ? [] : [folder]))
-  const mounted = ['tickwarden.yaml', ...secretFiles].map((name) => resolve(name))
-  const volumes = [...mounted, ...folders].map((path) => `${path}:${path}:ro`)
-  set('volumes', [...volumes, 'data:/data', 'history:/history'])
+  const own = ['tickwarden.yaml', ...secretFiles].map((name) => resolve(name))
+  const mounted = new Set([...own, ...servers.flatMap(pathsOf)])
+  set('volumes', [...[...mounted].map((path) => `${path}:${path}:ro`), 'data:/data', 'history:/history'])
+  const groups = groupsOf(servers)
+  if (groups.length > 0) set('group_add', groups)
   set('environment/TICKWARDEN_CONFIG', resolve('tickwarden.yaml'))
   set('working_dir', '/data')
   if (servers.some(isLocal)) {
@@ -144,25 +174,25 @@ function composeText(servers: readonly PlannedServer[], { host, port }: HostPort
     for (const key of ['ports', 'extra_hosts']) document.deleteIn([...service, key])
     set('environment/HOST', host)
     set('environment/PORT', String(port))
-    const test = document.getIn([...service, 'healthcheck', 'test'])
-    if (test instanceof YAMLSeq) test.set(3, String(test.get(3)).replace(':8080', `:${port}`))
-  } else set('ports', [`${host}:${port}:8080`])
+  } else set('ports', [`${formatHostPort({ host, port })}:8080`])
   return document.toString({ lineWidth: 0 })
 }
 
 /** The shipped unit, for this folder and user. */
-function unitText(): string {
+function unitText(servers: readonly PlannedServer[]): string {
   const folder = resolve('.')
   const escaped = (path: string) => path.replaceAll('%', '%%')
-  const inHome = [folder, packageRoot, process.execPath].some((path) => /^\/(home|root|run\/user)\//.test(`${path}/`))
+  const paths = [folder, packageRoot, process.execPath, ...servers.flatMap(pathsOf)]
+  const inHome = paths.some((path) => /^\/(home|root|run\/user)\//.test(`${path}/`))
+  const groups = groupsOf(servers).join(' ')
   const replaced: Readonly<Record<string, string>> = {
     Documentation: `file:${escaped(encodeURI(packageRoot))}/README.md`,
     ExecStart: [process.execPath, '--v8-pool-size=1', join(packageRoot, 'dist/src/main.js')]
       .map((word) => (/\s/.test(word) ? `"${escaped(word)}"` : escaped(word)))
       .join(' '),
     WorkingDirectory: escaped(folder),
-    // The secrets in this folder can only be read by the user who made them.
-    DynamicUser: `no\nUser=${userInfo().username}`,
+    // The secrets in this folder can only be read by the user who made them. Root has no more rights than others in the unit.
+    DynamicUser: `no\nUser=${userInfo().username}${groups && `\nSupplementaryGroups=${groups}`}`,
     ...(inHome && { ProtectHome: 'read-only' }),
   }
   const lines = readShipped('examples/tickwarden.service').split('\n')
@@ -187,23 +217,15 @@ function prometheusText({ host, port }: HostPort): string {
   return document.toString({ lineWidth: 0 })
 }
 
-export type Extra = 'compose' | 'systemd' | 'prometheus'
-
 /** Every file of a setup; the first one is `tickwarden.yaml`. @throws UsageError if a text is not shipped */
-export function filesFor(
-  servers: readonly PlannedServer[],
-  {
-    listen,
-    extras,
-    existingEnv,
-  }: { readonly listen: HostPort; readonly extras: ReadonlySet<Extra>; readonly existingEnv: string },
-): readonly NewFile[] {
-  const files = configFiles(servers, listen, existingEnv)
-  const secrets = files.flatMap(({ name, isSecret }) => (isSecret && name !== '.env' ? [name] : []))
+export function filesFor(servers: readonly PlannedServer[], options: FileOptions): readonly NewFile[] {
+  const { listen, extras } = options
+  const files = configFiles(servers, options)
+  const secrets = files.flatMap(({ name, isMounted }) => (isMounted ? [name] : []))
   return [
     ...files,
     ...(extras.has('compose') ? [{ name: 'compose.yaml', text: composeText(servers, listen, secrets) }] : []),
-    ...(extras.has('systemd') ? [{ name: 'tickwarden.service', text: unitText() }] : []),
+    ...(extras.has('systemd') ? [{ name: 'tickwarden.service', text: unitText(servers) }] : []),
     ...(extras.has('prometheus') ? [{ name: 'prometheus.yaml', text: prometheusText(listen) }] : []),
   ]
 }

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { loadConfig } from '../../config/config.ts'
+import { settingsOfServer, slices } from '../../config/settings.ts'
 import { duration, hostPort } from '../../settings/kinds/index.ts'
 import type { Texts } from '../../settings/read.ts'
 import { readText, type UnreadableFileError } from '../../settings/read-text.ts'
@@ -101,6 +102,12 @@ async function addRcon(
   return { ...server, settings: { ...server.settings, MC_RCON: address, MC_RCON_PASSWORD: await ask.askPassword() } }
 }
 
+/** The variables of what is written to tickwarden.yaml about the first server and the service: in .env, they take precedence over it. */
+const writtenVariables: readonly string[] = [
+  ...settingsOfServer.filter(({ secret }) => !secret).map(({ env }) => env),
+  ...[slices.listen.host.env, slices.listen.port.env],
+]
+
 /** More than all files together. */
 const probeBytes = 64 * 1024
 
@@ -134,9 +141,11 @@ function readEnv(): string {
 
 /** Writes the files, each as a whole. @throws Error of the system, with the name of the file */
 async function write(files: readonly NewFile[]): Promise<void> {
-  for (const { name, text, isSecret } of files) {
-    await mkdir(dirname(resolve(name)), { recursive: true, mode: isSecret ? 0o700 : 0o755 })
-    await writeAtomic(name, text, { mode: isSecret ? 0o600 : 0o644 }).catch((error: Error) => {
+  for (const { name, text, isSecret, isMounted } of files) {
+    const folder = dirname(resolve(name))
+    await mkdir(folder, { recursive: true, mode: isSecret ? 0o700 : 0o755 })
+    if (isMounted) await chmod(folder, 0o700)
+    await writeAtomic(name, text, { mode: isSecret && !isMounted ? 0o600 : 0o644 }).catch((error: Error) => {
       throw new Error(`${name} cannot be written: ${error.message}`, { cause: error })
     })
   }
@@ -204,12 +213,14 @@ async function setUp(call: Call, changed: string[]): Promise<number> {
   call.stop.throwIfAborted()
   await write(files)
   // What was written must be valid, whatever the environment of this shell is.
-  loadConfig({ file: 'tickwarden.yaml', env: parseEnv(readEnv()) })
-  const end = [
-    `Written: ${files.map(({ name }) => name).join(', ')}`,
-    `Next: ${commandName}, then open http://${formatHostPort(listen).replace(/^(0\.0\.0\.0|\[::\]):/, 'localhost:')}`,
-  ]
-  for (const line of end.slice(0, ask ? 1 : 2)) print(line)
-  ask?.end(end[1] ?? '')
+  const env = parseEnv(readEnv())
+  const effective = formatHostPort(loadConfig({ file: 'tickwarden.yaml', env }))
+  const overriding = writtenVariables.filter((name) => env[name])
+  print(`Written: ${files.map(({ name }) => name).join(', ')}`)
+  if (overriding.length > 0)
+    print(`.env sets ${overriding.join(', ')} instead of tickwarden.yaml: remove from it what you do not want to keep.`)
+  const next = `Next: ${commandName}, then open http://${effective.replace(/^(0\.0\.0\.0|\[::\]):/, 'localhost:')}`
+  if (ask === undefined) print(next)
+  else ask.end(next)
   return isOk ? 0 : 1
 }

@@ -81,11 +81,13 @@ describe('the config file', () => {
 
   it.concurrent('reports other changed settings, which require a restart', async ({ expect }) => {
     const { folder, names, log } = await startDiscovering({ yaml: two })
-    writeFileSync(join(folder, 'tickwarden.yaml'), `poll: { timeout: 2s }\npage: { title: Other }\n${two}${server('c')}`)
+    const databases = 'databases: [{ name: books, file: books.json, fields: { title: { kind: text } } }]\n'
+    const other = `poll: { timeout: 2s }\npage: { title: Other }\n${databases}`
+    writeFileSync(join(folder, 'tickwarden.yaml'), `${other}${two}${server('c')}`)
     await expect.poll(names).toEqual(['a', 'b', 'c'])
     const lines = log.filter((line) => line.includes('restart'))
     expect(lines).toHaveLength(1)
-    expect(lines[0]).toContain('after a restart only: poll.timeout, page.title.')
+    expect(lines[0]).toContain('after a restart only: poll.timeout, page.title, databases.')
   })
 })
 
