@@ -82,8 +82,27 @@ export function merge(
     for (const name of invalid) delete known[name]
   }
   const { players } = known as KnownFields
-  if (players !== undefined) known.players = Object.freeze({ ...players, value: withIds(players.value, readings) })
+  if (players !== undefined) {
+    const { value, source } = longestPart(players, readings, failing)
+    known.players = Object.freeze({ value: withIds(value, readings), source })
+  }
   return Object.freeze(count > maxAdded ? { ...known } : known) as KnownFields
+}
+
+/** Of lists that lack players, takes the longest one: a query may hide names that are in the status. A complete list is taken as it is. */
+function longestPart(
+  taken: KnownField<PlayerList>,
+  readings: readonly Reading[],
+  failing: ReadonlySet<SourceName>,
+): KnownField<PlayerList> {
+  if (taken.value.complete) return taken
+  let longest = taken
+  for (const { source, fields } of readings) {
+    const value = fields.players
+    if (value === undefined || value.complete || failing.has(source) || ranks.get(source)?.players === undefined) continue
+    if (value.players.length > longest.value.players.length) longest = { value, source }
+  }
+  return longest
 }
 
 /**

@@ -73,6 +73,18 @@ it('adds the ids of players from another source, but no other players', () => {
   })
 })
 
+it('takes the longest of player lists that lack players, of the sources whose last poll succeeded', () => {
+  const part = (...names: string[]) => ({ players: { players: names.map((name) => ({ name })), complete: false } })
+  const merged = (query: readonly string[], status: readonly string[], ...failing: SourceName[]) =>
+    merge([reading('query', part(...query)), reading('status', part(...status))], new Set(failing)).players?.source
+  expect(merged([], ['Al'])).toBe('status')
+  expect(merged(['Al'], ['Bob', 'Al'])).toBe('status')
+  expect(merged(['Al'], ['Bob'])).toBe('query')
+  expect(merged(['Al'], ['Bob', 'Al'], 'status')).toBe('query')
+  const complete = { players: { players: [], complete: true } }
+  expect(merge([reading('query', complete), reading('status', part('Al'))]).players?.source).toBe('query')
+})
+
 it('adds no id to one of several players of the same name', () => {
   const id = '069a79f4-44e9-4726-a5be-fca90e38aaf5'
   // The status leaves out an id that is not valid.

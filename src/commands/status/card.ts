@@ -1,7 +1,7 @@
-import { parseTextRuns, type TextRun } from '../../game/protocol/text-runs.ts'
+import type { TextRun } from '../../game/protocol/text-runs.ts'
 import { escapeControls } from '../../util/escape-controls.ts'
 import { gameColors } from '../../web/pictures/theme.ts'
-import { motdLines } from '../../web/view/motd.ts'
+import { motdLines, motdRuns } from '../../web/view/motd.ts'
 import type { Look } from './look.ts'
 
 export interface CardStyle {
@@ -45,7 +45,7 @@ function paint({ text, color: given, formats }: TextRun, colors: number): string
 /** The lines of the message of the day, in its colours. */
 function paintMotd({ snapshot }: Look, colors: number): readonly string[] {
   const { motd, formattedMotd } = snapshot.fields
-  const lines = motdLines(parseTextRuns(formattedMotd?.value ?? motd?.value ?? ''), maxMotdLines)
+  const lines = motdLines(motdRuns(motd?.value ?? '', formattedMotd?.value), maxMotdLines)
   const painted = lines.map((runs) => runs.map((run) => paint(run, colors)).join(''))
   return painted.map((line) => line.trimEnd()).filter((line) => line !== '')
 }

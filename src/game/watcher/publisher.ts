@@ -106,7 +106,7 @@ export class Publisher {
     this.#freshness.addPolled(reading)
     if (reading.fields.tickCount !== undefined) this.#ticks.readOver(reading.connection)
     const wasDown = this.#reached(source, reading.at)
-    if (isNetwork(source)) this.#lastReachedAt = Math.max(this.#lastReachedAt, reading.at)
+    if (isNetwork(source) && !this.#reachability.isAsleep) this.#lastReachedAt = Math.max(this.#lastReachedAt, reading.at)
     return wasDown
   }
 
@@ -123,7 +123,7 @@ export class Publisher {
   /** Records a failed poll of a source. If the server was not asked, what is known about it stays until it is stale. */
   addFailed(source: Source, { code }: SourceError): void {
     if (code !== 'exhausted') {
-      this.#reachability.missed(source)
+      this.#reachability.missed(source, code === 'asleep')
       this.#checkedAt = this.#options.clock.now()
     }
     if (this.#current.fields.tickCount?.source === source.name) this.#ticks.interrupt()
@@ -201,10 +201,10 @@ export class Publisher {
   #reached(source: Source, at: number): boolean {
     const { clock } = this.#options
     const contactBefore = this.#lastContact?.at
-    if (isNetwork(source) && (contactBefore === undefined || at > contactBefore)) {
+    const wasDown = this.#reachability.reached(source)
+    if (isNetwork(source) && !this.#reachability.isAsleep && (contactBefore === undefined || at > contactBefore)) {
       this.#lastContact = { at, wall: Math.round(clock.wall() - (clock.now() - at)) }
     }
-    const wasDown = this.#reachability.reached(source)
     if (wasDown && contactBefore !== undefined) {
       this.#lastOutageAt = contactBefore
       this.#freshness.dropUntil(contactBefore)

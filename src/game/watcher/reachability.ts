@@ -3,13 +3,14 @@ import type { Source } from '../sources/source.ts'
 interface Outcome {
   readonly source: Source
   hasReached: boolean
+  isAsleep: boolean
 }
 
 const noOutcomes: readonly Outcome[] = []
 
 /**
  * Whether a server is up: up if the last poll of any source reached it, down if all sources that connect to it were polled and none
- * reached it.
+ * reached it, or if it is asleep.
  * @param isNetwork whether the source connects to the server: reading a directory does not show that the server is running
  */
 export class Reachability {
@@ -26,17 +27,23 @@ export class Reachability {
     return this.#up
   }
 
+  /** Whether a proxy answers for the stopped server. The replies that other sources receive meanwhile may be of the proxy too. */
+  get isAsleep(): boolean {
+    return this.#outcomes.some(({ isAsleep }) => isAsleep)
+  }
+
   /** Returns true if the server was down until now. */
   reached(source: Source): boolean {
     this.#set(source, true)
-    if (!this.#isNetwork(source)) return false
+    if (!this.#isNetwork(source) || this.isAsleep) return false
     const wasDown = this.#up === false
     this.#up = true
     return wasDown
   }
 
-  missed(source: Source): void {
-    this.#set(source, false)
+  /** @param isAsleep whether a proxy answered for the server */
+  missed(source: Source, isAsleep = false): void {
+    this.#set(source, false, isAsleep)
   }
 
   /** Whether the last poll of the source reached the server; undefined until its first poll has ended. */
@@ -48,6 +55,10 @@ export class Reachability {
   update(sources: readonly Source[]): void {
     if (!this.#outcomes.every(({ source }) => sources.includes(source))) {
       this.#outcomes = this.#outcomes.filter(({ source }) => sources.includes(source))
+    }
+    if (this.isAsleep) {
+      this.#up = false
+      return
     }
     let hasNetwork = false
     let isPending = false
@@ -69,9 +80,9 @@ export class Reachability {
     return this.#outcomes.find((outcome) => outcome.source === source)
   }
 
-  #set(source: Source, hasReached: boolean): void {
+  #set(source: Source, hasReached: boolean, isAsleep = false): void {
     const outcome = this.#find(source)
-    if (outcome === undefined) this.#outcomes = this.#outcomes.concat({ source, hasReached })
-    else outcome.hasReached = hasReached
+    if (outcome === undefined) this.#outcomes = this.#outcomes.concat({ source, hasReached, isAsleep })
+    else Object.assign(outcome, { hasReached, isAsleep })
   }
 }

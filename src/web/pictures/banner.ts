@@ -1,7 +1,7 @@
-import { parseTextRuns } from '../../game/protocol/text-runs.ts'
+import type { TextRun } from '../../game/protocol/text-runs.ts'
 import { cleanName } from '../view/clean-text.ts'
 import { readable } from '../view/contrast.ts'
-import { motdLines } from '../view/motd.ts'
+import { motdLines, motdRuns } from '../view/motd.ts'
 import { drawLine } from './line.ts'
 import { judgeTickRate, type Summary, tickText } from './summary.ts'
 import { drawText, type TextPiece, textWidth } from './text.ts'
@@ -15,8 +15,8 @@ const scaleOf = (width: number): number => Math.min(1.6, Math.max(0.75, width / 
 export const bannerHeight = (width: number): number => Math.round(base.height * scaleOf(width))
 
 /** The lines of the message with their colours. */
-const linesOf = (motd: string, theme: Theme): readonly (readonly TextPiece[])[] =>
-  motdLines(parseTextRuns(motd)).map((line) =>
+const linesOf = (motd: readonly TextRun[], theme: Theme): readonly (readonly TextPiece[])[] =>
+  motdLines(motd).map((line) =>
     line.map(({ text, color, formats }, index) => {
       const own = color === undefined ? undefined : (gameColors[color] ?? color)
       return {
@@ -57,7 +57,7 @@ export async function drawBanner(
   const [inner, height] = [width / scale, base.height]
   const left = base.padding + base.icon + base.gap
   const right = inner - base.padding
-  const { up, status, shortStatus, players, version, software, motd } = summary
+  const { up, status, shortStatus, players, version, software, motd, formattedMotd } = summary
   const color =
     shortStatus === 'online' ? theme.up : shortStatus === 'offline' || shortStatus === 'hung' ? theme.down : theme.muted
 
@@ -75,7 +75,7 @@ export async function drawBanner(
   if (version !== null) add([software, version].filter((part) => part !== null && part !== 'vanilla').join(' '), theme.muted)
 
   if (address !== null) add(address, theme.muted)
-  const lines = motd === null ? [] : linesOf(motd, theme)
+  const lines = motd === null ? [] : linesOf(motdRuns(motd, formattedMotd), theme)
   const dot = 4
   const factsY = height - 15
   return [

@@ -46,8 +46,8 @@ export function summarise(snapshot: ServerSnapshot) {
     isFrozen: state.frozen === true,
     version: state.version,
     software: state.software,
-    /** With formatting codes. */
-    motd: state.motd === null ? null : (formattedMotd?.value ?? state.motd),
+    motd: state.motd,
+    formattedMotd: formattedMotd?.value ?? null,
   }
 }
 

@@ -9,6 +9,17 @@ const shownLines = 2
 /** Characters of all lines; no card and no picture has room for more. */
 const maxLength = 160
 
+/**
+ * A message of the day in pieces of one style each. The formatting is ignored if it is that of another message: only the status has
+ * formatting, and the message may be that of another source.
+ */
+export function motdRuns(motd: string, formattedMotd: string | null | undefined): readonly TextRun[] {
+  const runs = parseTextRuns(formattedMotd ?? motd)
+  const text = runs.map((run) => run.text).join('')
+  const isSame = runs.length < maxTextRuns ? text === motd : motd.startsWith(text)
+  return isSame ? runs : parseTextRuns(motd)
+}
+
 /** The lines of a message of the day in pieces of one style each, without invisible characters. */
 export function motdLines(runs: readonly TextRun[], maxLines = shownLines): readonly (readonly TextRun[])[] {
   const found: TextRun[][] = [[]]
@@ -47,9 +58,6 @@ function viewRun({ text, color, formats }: TextRun): ViewElement {
 /** The message of the day in its colours; empty if it is unknown. */
 export function viewMotd({ motd, formattedMotd }: ServerState): ViewElement | undefined {
   if (motd === null) return undefined
-  const runs = parseTextRuns(formattedMotd ?? motd)
-  const text = runs.map((run) => run.text).join('')
-  const isCurrent = runs.length < maxTextRuns ? text === motd : motd.startsWith(text)
-  const shown = motdLines(isCurrent ? runs : parseTextRuns(motd))
+  const shown = motdLines(motdRuns(motd, formattedMotd))
   return h('p', { class: 'motd' }, [shown.map((line) => h('bdi', {}, line.map(viewRun)))])
 }

@@ -32,6 +32,21 @@ it('is up immediately when any source reaches a server that was down', () => {
   expect(reachability.reached(status)).toBe(false)
 })
 
+it('is down while a proxy answers for the stopped server, whatever other sources reach', () => {
+  const reachability = create()
+  reachability.reached(rcon)
+  reachability.missed(status, true)
+  reachability.update(all)
+  expect([reachability.up, reachability.isAsleep]).toEqual([false, true])
+  expect(reachability.reached(rcon)).toBe(false)
+  expect(reachability.up).toBe(false)
+  reachability.missed(status)
+  expect(reachability.isAsleep).toBe(false)
+  reachability.missed(status, true)
+  expect(reachability.reached(status)).toBe(true)
+  expect([reachability.up, reachability.isAsleep]).toEqual([true, false])
+})
+
 it('does not count a directory', () => {
   const reachability = create()
   expect(reachability.reached(directory)).toBe(false)

@@ -8,7 +8,7 @@ import { toHtml, type ViewElement } from '../../../src/web/view/node.ts'
 
 const unknownSummary: Summary = {
   ...{ server: 'Server', up: true, status: 'Online', shortStatus: 'online', players: null, tickRate: null, tickRateTarget: 20 },
-  ...{ isPaused: false, isFrozen: false, version: null, software: null, motd: null },
+  ...{ isPaused: false, isFrozen: false, version: null, software: null, motd: null, formattedMotd: null },
 }
 
 describe('a message of thousands of pieces', () => {
@@ -40,6 +40,13 @@ describe('a message of thousands of pieces', () => {
     const [first] = line!.children as readonly ViewElement[]
     expect(first!.attributes.style).toBeDefined()
   })
+})
+it('has the message in its colours, but not another message with colours', async () => {
+  const draw = (formattedMotd: string | null) =>
+    drawBanner({ ...unknownSummary, motd: 'Mine', formattedMotd }, Buffer.alloc(0), 600, themes.dark)
+  const plain = await draw(null)
+  expect(await draw('§aMine')).not.toBe(plain)
+  expect(await draw('§aOther')).toBe(plain)
 })
 it('shows the letters after any number of marks, and a sign for an invisible name', async () => {
   const draw = (server: string) => drawBanner({ ...unknownSummary, server }, Buffer.alloc(0), 600, themes.dark)

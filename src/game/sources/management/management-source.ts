@@ -195,9 +195,11 @@ export class ManagementSource implements Source {
 
   /** Returns the error of a poll in which no request was answered. */
   #failure(connection: JsonRpc, before: number, error: unknown): SourceError {
+    const reason =
+      error instanceof JsonRpcError ? `answers each request with an error (${error.message})` : 'supports none of the methods'
     const failure =
       error instanceof JsonRpcError || error === undefined
-        ? new SourceError('unsupported', `${this.target}: the server supports none of the methods`, { cause: error })
+        ? new SourceError('unsupported', `${this.target}: the server ${reason}`, { cause: error })
         : withProgress(toSourceError(error, this.target), 'accepted')
     // No message arrived, so the connection may be dead without either side having noticed.
     // That is no failure of the connection, which was accepted: the next poll makes a new one.

@@ -122,6 +122,19 @@ describe('a poll', () => {
     expect(fields.defaultGameMode).toBeUndefined()
   })
 
+  it.each([
+    [{}, 'supports none of the methods'],
+    [{ 'minecraft:players': new Error('Out of memory') }, 'answers each request with an error (Out of memory)'],
+  ])('reports a server without a result: %j', async (results, reason) => {
+    server.results = results
+    const failed = { code: 'unsupported', message: expect.stringMatching(/^ws:\S+: the server /) }
+    const error = await source()
+      .poll(never())
+      .catch((error: unknown) => error)
+    expect(error).toMatchObject(failed)
+    expect((error as Error).message).toContain(reason)
+  })
+
   it('reports calls that fail while others are answered, and logs each once until it is answered again', async () => {
     const lines: string[] = []
     const log = { ...silentLog, warn: (_: unknown, text?: string) => void lines.push(text ?? '') }
