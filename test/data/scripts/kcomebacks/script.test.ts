@@ -67,7 +67,8 @@ const configOf = (more: Record<string, string | undefined>) =>
 async function run(options: Partial<RunContext> = {}, env: Record<string, string | undefined> = {}): Promise<Outcome> {
   output = []
   reddit.requested.length = 0
-  const print = (...parts: unknown[]) => void output.push(parts.filter((part) => typeof part === 'string').join())
+  const print = (...parts: unknown[]) =>
+    void output.push(parts.map((part) => (typeof part === 'string' ? part : JSON.stringify(part))).join(' '))
   const end = new AbortController()
   const counts = { ...noCounts }
   const context: RunContext = {
@@ -165,11 +166,19 @@ describe('the update of the comebacks', () => {
     const daily = ['token', ...['archive', '2024/february', '2024/january'].map(page)]
     const all = [...daily, ...['2023/december', '2023/november'].map(page)]
     await run()
-    for (const days of [1, 2, 6]) {
-      clock = skippingClock(today + days * 86_400_000)
+    // A weekly run may start half a day early.
+    const week = today + 6.5 * 86_400_000
+    for (const wall of [today, today + 86_400_000, today + 2 * 86_400_000, week - 1]) {
+      clock = skippingClock(wall)
       expect(await run()).toBe('done')
       expect(reddit.requested).toEqual(daily)
     }
+    clock = skippingClock(week)
+    expect(await run()).toBe('done')
+    expect(reddit.requested).toEqual(all)
+    clock = skippingClock(today)
+    expect(await run()).toBe('done')
+    expect(reddit.requested).toEqual(all)
     clock = skippingClock(today + 7 * 86_400_000)
     expect(await run()).toBe('done')
     expect(reddit.requested).toEqual(all)
@@ -183,6 +192,33 @@ describe('the update of the comebacks', () => {
     clock = skippingClock(today)
     expect(await run()).toBe('done')
     expect(reddit.requested).toEqual(all)
+  })
+
+  it.each([
+    ['2024-02-29T14:59:59.999Z', ['2024/february', '2024/january']],
+    ['2024-02-29T15:00:00.000Z', ['2024/february']],
+  ])('reads the previous month daily, in the time of Korea: at %s', async (time, fresh) => {
+    clock = skippingClock(Date.parse(time) - 86_400_000)
+    await run()
+    clock = skippingClock(Date.parse(time))
+    expect(await run()).toBe('done')
+    expect(reddit.requested).toEqual(['token', ...['archive', ...fresh].map(page)])
+  })
+
+  it('fails if the archive links to no month, and keeps what it has published', async () => {
+    await run()
+    const before = readFileSync(path(), 'utf8')
+    reddit.pages.set('upcoming-releases/archive', 'The archive has moved.')
+    await expect(run({ full: true })).rejects.toThrow('/wiki/upcoming-releases/archive links to no month')
+    expect(readFileSync(path(), 'utf8')).toBe(before)
+  })
+
+  it('reports a link of the archive that is no month, and reads the others', async () => {
+    reddit.pages.set('upcoming-releases/archive', archiveOf(['2024/february', '2024/smarch', '2024/january']))
+    expect(await run()).toBe('partly')
+    expect(last.errors).toEqual(['upcoming-releases/2024/smarch is not the page of a month'])
+    expect(output).toContain('kcomebacks: upcoming-releases/2024/smarch is not the page of a month')
+    expect(artists()).toBe('EFGH')
   })
 
   it('follows no redirect', async () => {
@@ -226,6 +262,8 @@ describe('the update of the comebacks', () => {
           .map((index) => `2024-01-${index + 1} E - e${index}`)
           .join(', ')}; --force accepts it; its stored entries (20) are kept`,
       ],
+      // Those of February only: the rows of a page that is refused do not count.
+      counts: { read: 3, added: 0, changed: 0, unchanged: 2, rejected: 1 },
     })
     reddit.pages.set(page('2024/january'), tableOf(...rows.slice(4)))
     expect(await run()).toBe('done')
@@ -347,6 +385,7 @@ describe('the update of the comebacks', () => {
     expect(reddit.requested).toContain(page('2023/december'))
     expect(reddit.requested).not.toContain(page('2023/november'))
     expect(readFileSync(path(), 'utf8')).toBe(before)
+    expect(last.errors.at(-1)).toBe('upcoming-releases/2023/november: not read: Reddit is down; its stored entries (2) are kept')
   })
 
   describe('of a wiki with many months', () => {
@@ -386,6 +425,47 @@ describe('the update of the comebacks', () => {
       for (const name of old.slice(0, 3)) reddit.pages.delete(page(name))
       expect(await run()).toBe('partly')
       expect(artists()).toBe(`${old.slice(3).join('')}ABCDEFGH`)
+      expect(last.errors).toHaveLength(3)
+      for (const error of last.errors) expect(error).toMatch(/ answered 404; its stored entries \(0\) are kept$/)
+    })
+
+    it('tries every new month, but no older one, when Reddit is down', async () => {
+      await run()
+      const fresh = ['2024/april', '2024/march', '2024/february', '2024/january']
+      const months = [...fresh, '2023/december', '2023/november', ...old.toReversed()]
+      reddit.pages.set('upcoming-releases/archive', archiveOf(months))
+      for (const name of months) {
+        reddit.instead.set(
+          page(name),
+          Array(10).fill((_request: unknown, response: { destroy(): void }) => response.destroy()),
+        )
+      }
+      expect(await run({ full: true })).toBe('failed')
+      expect([...new Set(reddit.requested)]).toEqual(['token', ...['archive', ...fresh].map(page)])
+      expect(last.errors).toHaveLength(months.length)
+    })
+
+    it('continues after failures that are not in a row', async () => {
+      await run()
+      for (const name of ['2024/february', '2024/january', '2023/november', ...old.slice(-2)]) {
+        reddit.instead.set(
+          page(name),
+          Array(4).fill((_request: unknown, response: { destroy(): void }) => response.destroy()),
+        )
+      }
+      reddit.pages.set(page(old[0] ?? ''), tableOf(row('1st', 'changed', 't')))
+      expect(await run({ full: true })).toBe('partly')
+      expect(reddit.requested).toContain(page('2023/september'))
+      expect(reddit.requested).not.toContain(page('2023/august'))
+    })
+
+    it('is current if it has no new months and all others were read this week', async () => {
+      reddit.pages.set('upcoming-releases/archive', archiveOf(['2023/december', '2023/november', ...old.toReversed()]))
+      expect(await run()).toBe('done')
+      nextDay()
+      expect(await run()).toBe('done')
+      expect(reddit.requested).toEqual(['token', 'upcoming-releases/archive'])
+      expect(lastUpdate()).toMatch(/^2024-02-21/)
     })
 
     it('dates changed data one second later if no new month could be read, for If-Modified-Since', async () => {
@@ -417,6 +497,25 @@ describe('the update of the comebacks', () => {
         'upcoming-releases/archive does not link to 2024-01; its stored entries (2) are kept',
         'upcoming-releases/archive does not link to 2024-02; its stored entries (2) are kept',
       ])
+    })
+
+    it('keeps the date of the data if the previous month is the newest one and cannot be read', async () => {
+      reddit.pages.set('upcoming-releases/archive', archiveOf(['2024/january', '2023/december', ...old.toReversed()]))
+      await run()
+      const before = lastUpdate()
+      reddit.pages.delete(page('2024/january'))
+      nextDay()
+      expect(await run({ full: true })).toBe('partly')
+      expect(artists()).toMatch(/CDEF$/)
+      expect(lastUpdate()).toBe(before)
+    })
+
+    it('publishes nothing in a first run that reads no month', async () => {
+      reddit.pages.set('upcoming-releases/archive', archiveOf(['2024/february', '2024/january']))
+      for (const name of ['2024/february', '2024/january']) reddit.pages.delete(page(name))
+      expect(await run()).toBe('failed')
+      expect(last.errors).toEqual(Array(2).fill(expect.stringMatching(/ answered 404; its stored entries \(0\) are kept$/)))
+      expect(readdirSync(folder)).toEqual(['kcomebacks.months.json'])
     })
 
     it('dates the first data by its months', async () => {
@@ -483,8 +582,31 @@ describe('the update of the comebacks', () => {
     expect(readFileSync(path(), 'utf8')).toBe(before)
     expect(await run({ full: true })).toBe('failed')
     expect(artists()).toBe('ABCDEFGH')
+    expect(last.errors).toEqual(['the new snapshot is rejected: it has 6 entries, the current one has 8'])
     expect(await run({ full: true, force: true })).toBe('done')
     expect(artists()).toBe('ACEFGH')
+  })
+
+  it('keeps what it has published if most rows are struck out, unless forced', async () => {
+    await run()
+    const struck = (day: string, artist: string, title: string) => row(day, `~~${artist}~~`, `~~${title}~~`)
+    reddit.pages.set(page('2024/january'), tableOf(struck('4th', 'E', 'e1'), struck('5th', 'F', 'f1')))
+    reddit.pages.set(page('2024/february'), tableOf(struck('6th', 'G', 'g1'), row('TBA', 'H', 'h1')))
+    expect(await run()).toBe('failed')
+    expect(artists()).toBe('ABCDEFGH')
+    const rejected = 'the new snapshot is rejected: it has 5 entries, the current one has 8'
+    expect(last.errors).toEqual([rejected, ...Array(3).fill(expect.stringMatching(/, line \d+: .*it is struck out$/))])
+    expect(await run({ force: true })).toBe('done')
+    expect(artists()).toBe('ABCDH')
+  })
+
+  it('keeps entries of the snapshot that belong to no month', async () => {
+    await run()
+    const byHand = '{"date":"unknown","artist":"X","title":"x1"}'
+    writeFileSync(path(), readFileSync(path(), 'utf8').replace('\n]', `,\n${byHand}\n]`))
+    expect(await run()).toBe('done')
+    expect(last.errors).toEqual([])
+    expect(artists()).toBe('ABCDEFGHX')
   })
 
   describe('a month with fewer rows', () => {
@@ -501,6 +623,9 @@ describe('the update of the comebacks', () => {
       reddit.pages.set(january, tableOf(...rows('ABCDE')))
       expect([await run(), await run()]).toEqual(['partly', 'partly'])
       expect(await run()).toBe('done')
+      const reason = expect.stringMatching(/: the page has 5 entries, but 10 are stored; .*; it replaces the stored entries$/)
+      expect(output).toContainEqual(reason)
+      expect(output.join('')).toContain('{"month":"2024-01","times":3}')
       expect(entries().filter(({ date }) => date.startsWith('2024-01'))).toHaveLength(5)
     })
 
