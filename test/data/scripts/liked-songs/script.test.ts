@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,19 +10,13 @@ import { likedSongs } from '../../../../src/data/scripts/liked-songs/index.ts'
 import { runLikedSongs } from '../../../../src/data/scripts/liked-songs/script.ts'
 import { noCounts, noProgress, type RunContext, scriptSettings } from '../../../../src/data/scripts/script.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
-import { bundleChild } from '../../../helpers/bundle-child.ts'
 import { skippingClock } from '../../../helpers/skipping-clock.ts'
-import { type FakeMusic, fakeMusic, json, secrets, song } from './fake-music.ts'
+import { type FakeMusic, fakeMusic, json, secrets, songs, title, titles } from './fake-music.ts'
 
 const script = { ...likedSongs, run: (context: RunContext) => runLikedSongs(context, { gap: 0, backOff: 1 }) }
 let music: FakeMusic
 let dataDir: string
 let messages: string[]
-
-/** Songs from `max` down to `least`: newest first. */
-const songs = (max: number, least = 1) => Array.from({ length: max - least + 1 }, (_, index) => song(max - index))
-const title = (number: number) => `Artist ${number % 7} - Song ${number} é`
-const titles = (least: number, max: number) => Array.from({ length: max - least + 1 }, (_, index) => title(least + index))
 
 function createContext(options: Partial<RunContext>, env: Record<string, string> = {}): RunContext {
   // Errors with their causes and other properties, which JSON leaves out.
@@ -597,40 +590,5 @@ describe('the likedsongs script', () => {
     await expect(run({ signal: stop.signal, counts })).rejects.toThrow()
     expect(music.loved.length).toBeLessThanOrEqual(6)
     expect(counts).toEqual({ ...noCounts, read: 50, added: 5 })
-  })
-
-  const manySongs = process.env.LONG_TESTS === '1' ? 10_000 : 200
-  it(`resumes ${manySongs} songs after kills, repeating at most the song in flight, in bounded memory`, {
-    timeout: 300_000,
-  }, async () => {
-    music.items = songs(manySongs)
-    const program = await bundleChild(join(import.meta.dirname, 'run-once.ts'))
-    const start = () => {
-      const child = spawn(process.execPath, [program, dataDir], {
-        env: { PATH: process.env.PATH ?? '', ...music.env },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      })
-      let output = ''
-      child.stdout.on('data', (chunk: Buffer) => {
-        output += chunk
-      })
-      return { child, ended: new Promise<string>((resolve) => child.once('close', () => resolve(output))) }
-    }
-    const kills = [0.0001, 0.07, 0.25, 0.6].map((share) => Math.ceil(share * manySongs))
-    for (const count of kills) {
-      const { child, ended } = start()
-      music.intercept = (path) => {
-        if (path.startsWith('/lastfm') && music.loved.length >= count) child.kill('SIGKILL')
-        return false
-      }
-      await ended
-    }
-    music.intercept = () => false
-    const last = JSON.parse(await start().ended) as { outcome: string; peakMegabytes: number }
-    expect(last.outcome).toBe('done')
-    expect(last.peakMegabytes).toBeLessThan(400)
-    expect(new Set(music.loved).size).toBe(manySongs)
-    expect(music.loved.length - manySongs).toBeLessThanOrEqual(kills.length)
-    expect([...new Set(music.loved)]).toEqual(titles(1, manySongs))
   })
 })
