@@ -30,6 +30,7 @@ const names = [
   'data/routes/runs',
   'data/runs/*',
   'data/scripts/*/script',
+  'data/scripts/liked-songs/kill',
   'data/scripts/liked-songs/runs',
   'data/scripts/kcomebacks/*.model',
   'data/swap',

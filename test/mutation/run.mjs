@@ -50,7 +50,7 @@ const config = {
   ignoreStatic: true,
   concurrency: 1,
   timeoutMS: 5_000,
-  reporters: ['clear-text', 'json'],
+  reporters: ['clear-text', 'json', 'progress-append-only'],
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
   jsonReporter: { fileName: join(folder, 'mutation.json') },
   allowConsoleColors: false,

@@ -39,6 +39,14 @@ export const song = (number: number): unknown => ({
   },
 })
 
+/** Songs from `max` down to `least`: newest first. */
+export const songs = (max: number, least = 1) => Array.from({ length: max - least + 1 }, (_, index) => song(max - index))
+
+/** "artist - title" of a song. */
+export const title = (number: number) => `Artist ${number % 7} - Song ${number} é`
+/** Those of songs, oldest first. */
+export const titles = (least: number, max: number) => Array.from({ length: max - least + 1 }, (_, index) => title(least + index))
+
 export const json = (response: ServerResponse, status: number, value: unknown, headers: Record<string, string> = {}): void => {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value))
 }
