@@ -38,7 +38,7 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
   let browser: Browser
 
   beforeAll(async () => {
-    ;[fleet, browser] = await Promise.all([startDemoFleet(), sharedBrowser()])
+    ;[fleet, browser] = await Promise.all([startDemoFleet({ POLL_INTERVAL: '2s' }), sharedBrowser()])
     await fleet.servers.archive.close()
     await until(async () => (await (await fetch(`${fleet.url}/metrics`)).text()).includes('minecraft_up{server="archive"} 0'))
   })
