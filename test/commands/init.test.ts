@@ -154,6 +154,14 @@ describe('tickwarden init', () => {
     const { code, out } = await run(folder, ['init', '--yes', address, '--timeout', '20s'])
     expect([code, out]).toEqual([0, expect.stringContaining('.env sets MC_SERVER, PORT instead of tickwarden.yaml')])
     expect(out).toContain('open http://127.0.0.1:9123')
+    for (const [name, text] of [
+      ['.env', 'MC_RCON_PASSWORD=old'],
+      ['password', 'new'],
+    ] as const)
+      writeFileSync(join(folder, name), text)
+    const rcon = ['--rcon', formatHostPort(demo.rcon.address), '--rcon-password-file', 'password']
+    const again = await run(folder, ['init', '--yes', '--force', address, ...rcon, '--timeout', '20s'])
+    expect(again.out).toContain('.env sets MC_RCON_PASSWORD instead of tickwarden.yaml')
   })
 
   it.each([
