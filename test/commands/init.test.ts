@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -323,6 +323,15 @@ it('lets the unit read a server in a home folder', () => {
   const servers = [{ name: 'a', settings: { MC_DIRECTORY: '/home/minecraft/server' } }]
   const [, unit] = filesFor(servers, { listen, extras: new Set(['systemd']), existingEnv: '' })
   expect(unit?.text).toContain('\nProtectHome=read-only\n')
+})
+
+it('writes a unit although the group of a server.properties is not known', () => {
+  const folder = temporary()
+  symlinkSync('server.properties', join(folder, 'server.properties'))
+  const listen = { host: '127.0.0.1', port: 8080 }
+  const servers = [{ name: 'a', settings: { MC_DIRECTORY: folder } }]
+  const [, unit] = filesFor(servers, { listen, extras: new Set(['systemd']), existingEnv: '' })
+  expect(unit?.text).not.toContain('SupplementaryGroups')
 })
 
 it('refuses a secret that .env cannot hold', () => {
