@@ -39,7 +39,8 @@ function maxDistance(name: string): number {
 
 /**
  * Adds the variables of a `.env` file in the working directory, read by Node's parser, to the environment. Variables that are
- * already set take precedence, also a secret over the file of the same secret. A setting written as in YAML, which that parser skips without a word, is a problem.
+ * already set take precedence, also a secret over the file of the same secret. A setting written as in YAML, which that parser skips
+ * without a word, is a problem.
  */
 export function withEnvFile(env: Texts, problems: string[]): Texts {
   try {

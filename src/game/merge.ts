@@ -89,7 +89,10 @@ export function merge(
   return Object.freeze(count > maxAdded ? { ...known } : known) as KnownFields
 }
 
-/** Of lists that lack players, takes the longest one: a query may hide names that are in the status. A complete list is taken as it is. */
+/**
+ * Of lists that lack players, takes the longest one: a query may hide names that are in the status. A complete list is taken as it is.
+ * Of one source, the later reading counts: players may have left since the earlier one.
+ */
 function longestPart(
   taken: KnownField<PlayerList>,
   readings: readonly Reading[],
@@ -99,7 +102,8 @@ function longestPart(
   let longest = taken
   for (const { source, fields } of readings) {
     const value = fields.players
-    if (value === undefined || value.complete || failing.has(source) || ranks.get(source)?.players === undefined) continue
+    const isOther = source !== taken.source && !failing.has(source) && ranks.get(source)?.players !== undefined
+    if (value === undefined || value.complete || !isOther) continue
     if (value.players.length > longest.value.players.length) longest = { value, source }
   }
   return longest

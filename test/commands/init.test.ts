@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -154,6 +154,14 @@ describe('tickwarden init', () => {
     const { code, out } = await run(folder, ['init', '--yes', address, '--timeout', '20s'])
     expect([code, out]).toEqual([0, expect.stringContaining('.env sets MC_SERVER, PORT instead of tickwarden.yaml')])
     expect(out).toContain('open http://127.0.0.1:9123')
+    for (const [name, text] of [
+      ['.env', 'MC_RCON_PASSWORD=old'],
+      ['password', 'new'],
+    ] as const)
+      writeFileSync(join(folder, name), text)
+    const rcon = ['--rcon', formatHostPort(demo.rcon.address), '--rcon-password-file', 'password']
+    const again = await run(folder, ['init', '--yes', '--force', address, ...rcon, '--timeout', '20s'])
+    expect(again.out).toContain('.env sets MC_RCON_PASSWORD instead of tickwarden.yaml')
   })
 
   it.each([
@@ -315,6 +323,15 @@ it('lets the unit read a server in a home folder', () => {
   const servers = [{ name: 'a', settings: { MC_DIRECTORY: '/home/minecraft/server' } }]
   const [, unit] = filesFor(servers, { listen, extras: new Set(['systemd']), existingEnv: '' })
   expect(unit?.text).toContain('\nProtectHome=read-only\n')
+})
+
+it('writes a unit although the group of a server.properties is not known', () => {
+  const folder = temporary()
+  symlinkSync('server.properties', join(folder, 'server.properties'))
+  const listen = { host: '127.0.0.1', port: 8080 }
+  const servers = [{ name: 'a', settings: { MC_DIRECTORY: folder } }]
+  const [, unit] = filesFor(servers, { listen, extras: new Set(['systemd']), existingEnv: '' })
+  expect(unit?.text).not.toContain('SupplementaryGroups')
 })
 
 it('refuses a secret that .env cannot hold', () => {

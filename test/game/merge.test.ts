@@ -83,6 +83,9 @@ it('takes the longest of player lists that lack players, of the sources whose la
   expect(merged(['Al'], ['Bob', 'Al'], 'status')).toBe('query')
   const complete = { players: { players: [], complete: true } }
   expect(merge([reading('query', complete), reading('status', part('Al'))]).players?.source).toBe('query')
+  // A player has left since the poll.
+  const later = merge([reading('management', part('Al', 'Bob'), 1), reading('management', part('Al'), 2)])
+  expect(later.players?.value.players).toEqual([{ name: 'Al' }])
 })
 
 it('adds no id to one of several players of the same name', () => {

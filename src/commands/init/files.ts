@@ -132,17 +132,22 @@ function readDocument(path: string, comment: string): Document {
   return document
 }
 
-const isLocal = ({ settings }: PlannedServer): boolean =>
+const isOnThisMachine = ({ settings }: PlannedServer): boolean =>
   settings.MC_SERVER === undefined || /^(localhost|127\.|::1$)/.test(parseServerAddress(settings.MC_SERVER)?.host ?? '')
 
-/** The numbers of the groups of each server.properties: one with a password is often readable for its group only. */
-function groupsOf(servers: readonly PlannedServer[]): readonly string[] {
-  const groups = servers.flatMap(({ settings: { MC_DIRECTORY: folder } }) => {
-    const stats = folder === undefined ? undefined : statSync(join(folder, 'server.properties'), { throwIfNoEntry: false })
-    return stats === undefined ? [] : [String(stats.gid)]
-  })
-  return [...new Set(groups)]
+/** The number of the group of a server.properties; none if it is not there, or in a folder that the user may not read. */
+function groupOf(folder: string): readonly string[] {
+  try {
+    return [String(statSync(join(folder, 'server.properties')).gid)]
+  } catch {
+    return []
+  }
 }
+
+/** The groups of each server.properties: one with a password is often readable for its group only. */
+const groupsOf = (servers: readonly PlannedServer[]): readonly string[] => [
+  ...new Set(servers.flatMap(({ settings: { MC_DIRECTORY: folder } }) => (folder === undefined ? [] : groupOf(folder)))),
+]
 
 /** The service `tickwarden` of the shipped compose.yaml, for this folder. */
 function composeText(servers: readonly PlannedServer[], { host, port }: HostPort, secretFiles: readonly string[]): string {
@@ -168,7 +173,7 @@ function composeText(servers: readonly PlannedServer[], { host, port }: HostPort
   if (groups.length > 0) set('group_add', groups)
   set('environment/TICKWARDEN_CONFIG', resolve('tickwarden.yaml'))
   set('working_dir', '/data')
-  if (servers.some(isLocal)) {
+  if (servers.some(isOnThisMachine)) {
     // In a network of its own, 127.0.0.1 would be the container.
     set('network_mode', 'host')
     for (const key of ['ports', 'extra_hosts']) document.deleteIn([...service, key])

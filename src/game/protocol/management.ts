@@ -2,6 +2,7 @@ import { isRecord } from '../../util/is-record.ts'
 import { type GameMode, parseGameMode } from './game-mode.ts'
 import type { Player } from './player.ts'
 import { plainText } from './text.ts'
+import { toCount } from './to-count.ts'
 import { normaliseUuid } from './uuid.ts'
 
 /** The only methods that are called; all of them are read-only (API 1.0.0 of 1.21.9 to 3.0.0 of 26.1). */
@@ -38,7 +39,6 @@ export interface ManagementSettings {
 /** A result is either the value itself or an object with the value under `key`. */
 const unwrap = (result: unknown, key: string): unknown => (isRecord(result) && key in result ? result[key] : result)
 const integer = (value: unknown): number | undefined => (Number.isSafeInteger(value) ? (value as number) : undefined)
-const count = (value: unknown): number | undefined => integer(typeof value === 'number' && value >= 0 ? value : undefined)
 
 /** Parses the result of a `serversettings` method. */
 export function parseSetting(method: ReadingMethod, result: unknown): ManagementSettings {
@@ -53,11 +53,11 @@ export function parseSetting(method: ReadingMethod, result: unknown): Management
       return typeof motd === 'string' || (isRecord(motd) && motd !== result) ? { motd: plainText(motd) } : {}
     }
     case 'minecraft:serversettings/max_players':
-      return numberAs('playersMax', count(unwrap(result, 'max')))
+      return numberAs('playersMax', toCount(unwrap(result, 'max')))
     case 'minecraft:serversettings/pause_when_empty_seconds':
       return numberAs('pauseWhenEmpty', integer(unwrap(result, 'seconds')))
     case 'minecraft:serversettings/view_distance':
-      return numberAs('viewDistance', count(unwrap(result, 'distance')))
+      return numberAs('viewDistance', toCount(unwrap(result, 'distance')))
     case 'minecraft:serversettings/difficulty': {
       const difficulty = unwrap(result, 'difficulty')
       return typeof difficulty === 'string' && /^[a-z]{1,20}$/i.test(difficulty) ? { difficulty: difficulty.toLowerCase() } : {}
@@ -89,7 +89,7 @@ export function parseStatus(result: unknown): ManagementStatus {
   const status = unwrap(result, 'status')
   if (!isRecord(status)) return {}
   const version = isRecord(status.version) ? status.version : {}
-  const protocol = count(version.protocol)
+  const protocol = toCount(version.protocol)
   const players = parsePlayers(status.players ?? (status.started === true ? [] : undefined))
   return {
     ...(typeof version.name === 'string' && { version: plainText(version.name, 100) }),

@@ -106,7 +106,7 @@ export class Publisher {
     this.#freshness.addPolled(reading)
     if (reading.fields.tickCount !== undefined) this.#ticks.readOver(reading.connection)
     const wasDown = this.#reached(source, reading.at)
-    if (isNetwork(source) && !this.#reachability.isAsleep) this.#lastReachedAt = Math.max(this.#lastReachedAt, reading.at)
+    if (this.#reachability.isContact(source)) this.#lastReachedAt = Math.max(this.#lastReachedAt, reading.at)
     return wasDown
   }
 
@@ -202,7 +202,7 @@ export class Publisher {
     const { clock } = this.#options
     const contactBefore = this.#lastContact?.at
     const wasDown = this.#reachability.reached(source)
-    if (isNetwork(source) && !this.#reachability.isAsleep && (contactBefore === undefined || at > contactBefore)) {
+    if (this.#reachability.isContact(source) && (contactBefore === undefined || at > contactBefore)) {
       this.#lastContact = { at, wall: Math.round(clock.wall() - (clock.now() - at)) }
     }
     if (wasDown && contactBefore !== undefined) {

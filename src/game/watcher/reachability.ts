@@ -32,10 +32,15 @@ export class Reachability {
     return this.#outcomes.some(({ isAsleep }) => isAsleep)
   }
 
+  /** Whether what the source has read shows that the server is up. */
+  isContact(source: Source): boolean {
+    return this.#isNetwork(source) && !this.isAsleep
+  }
+
   /** Returns true if the server was down until now. */
   reached(source: Source): boolean {
     this.#set(source, true)
-    if (!this.#isNetwork(source) || this.isAsleep) return false
+    if (!this.isContact(source)) return false
     const wasDown = this.#up === false
     this.#up = true
     return wasDown

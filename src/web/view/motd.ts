@@ -1,3 +1,4 @@
+import { stripFormatting } from '../../game/protocol/text.ts'
 import { maxTextRuns, parseTextRuns, type TextRun } from '../../game/protocol/text-runs.ts'
 import { cleanText } from './clean-text.ts'
 import { readable } from './contrast.ts'
@@ -15,7 +16,8 @@ const maxLength = 160
  */
 export function motdRuns(motd: string, formattedMotd: string | null | undefined): readonly TextRun[] {
   const runs = parseTextRuns(formattedMotd ?? motd)
-  const text = runs.map((run) => run.text).join('')
+  // Without the tabs and invisible characters that the message was read without.
+  const text = stripFormatting(runs.map((run) => run.text).join(''))
   const isSame = runs.length < maxTextRuns ? text === motd : motd.startsWith(text)
   return isSame ? runs : parseTextRuns(motd)
 }

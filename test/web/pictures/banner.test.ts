@@ -46,6 +46,8 @@ it('has the message in its colours, but not another message with colours', async
     drawBanner({ ...unknownSummary, motd: 'Mine', formattedMotd }, Buffer.alloc(0), 600, themes.dark)
   const plain = await draw(null)
   expect(await draw('§aMine')).not.toBe(plain)
+  // The message was read without invisible characters.
+  expect(await draw('§a\u202bMine\u0001')).toBe(await draw('§aMine'))
   expect(await draw('§aOther')).toBe(plain)
 })
 it('shows the letters after any number of marks, and a sign for an invisible name', async () => {

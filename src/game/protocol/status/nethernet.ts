@@ -1,5 +1,6 @@
 import { isRecord } from '../../../util/is-record.ts'
 import { parseJson } from '../../../util/json.ts'
+import { toCount } from '../to-count.ts'
 import type { BedrockStatus } from './unconnected-ping.ts'
 
 // NetherNet, which Bedrock servers use instead of RakNet since 1.26.51: a client requests over HTTP to join.
@@ -17,8 +18,6 @@ const gameModes: ReadonlyMap<unknown, string> = new Map([
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value.slice(0, 1_000) : undefined
-const countOf = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 
 /**
  * Decodes the body of a join reply. Some servers send an empty body or a word such as `OK`: then all fields are absent, as for JSON
@@ -34,9 +33,9 @@ export function decodeJoinReply(body: string): BedrockStatus {
   if (!isRecord(value)) return {}
   const { name, level, version, protocol, players, maxPlayers, gameType } = value
   const lines = [textOf(name), textOf(level)].filter((line) => line !== undefined)
-  const protocolNumber = countOf(typeof protocol === 'string' && /^\d{1,10}$/.test(protocol) ? Number(protocol) : protocol)
-  const playersOnline = countOf(players)
-  const playersMax = countOf(maxPlayers)
+  const protocolNumber = toCount(typeof protocol === 'string' && /^\d{1,10}$/.test(protocol) ? Number(protocol) : protocol)
+  const playersOnline = toCount(players)
+  const playersMax = toCount(maxPlayers)
   const versionName = textOf(version)
   const gameMode = gameModes.get(gameType)
   return {

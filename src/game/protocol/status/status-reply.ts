@@ -2,6 +2,7 @@ import { maxReplyValues, parseJson } from '../../../util/json.ts'
 import { ProtocolError } from '../error.ts'
 import type { Player } from '../player.ts'
 import { createTextReader, truncate } from '../text.ts'
+import { toCount } from '../to-count.ts'
 import { normaliseUuid } from '../uuid.ts'
 import { parseVersionName } from './version-name.ts'
 
@@ -53,9 +54,9 @@ export function parseStatusReply(json: string, previousIcon?: Buffer): StatusRep
   const reply = parseObject(json)
   const version = record(reply.version)
   const players = record(reply.players)
-  const protocol = count(version.protocol)
-  const online = count(players.online)
-  const max = count(players.max)
+  const protocol = toCount(version.protocol)
+  const online = toCount(players.online)
+  const max = toCount(players.max)
   const list = playerList(players.sample, online)
   const favicon = decodeFavicon(reply.favicon, previousIcon)
   const readText = createTextReader()
@@ -98,10 +99,6 @@ function parseObject(json: string): Record<string, unknown> {
 /** Returns an object unchanged, and an empty one for anything else. */
 function record(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }
 
 /**

@@ -177,7 +177,9 @@ export class ManagementSource implements Source {
     }
     await Promise.all(readingMethods.filter((method) => !this.#unsupported.has(method)).map(read))
     if (answers === 0) {
-      const failure = this.#failure(connection, before, failed[0]?.error)
+      // An error reply is the reason only if each request has one.
+      const { error } = failed.find(({ error }) => !(error instanceof JsonRpcError)) ?? failed[0] ?? {}
+      const failure = this.#failure(connection, before, error)
       if (failure.code === 'timeout') this.#thread.unanswered(sentAt, failure)
       throw failure
     }

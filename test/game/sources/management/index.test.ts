@@ -135,6 +135,19 @@ describe('a poll', () => {
     expect((error as Error).message).toContain(reason)
   })
 
+  it('is late, and not unsupported, if one request has an error and the others have no reply', async () => {
+    server.results = Object.fromEntries(readingMethods.map((method) => [method, 'silent']))
+    server.results['minecraft:players'] = new Error('Out of memory')
+    const deadline = new AbortController()
+    const failed = expect(source().poll(deadline.signal)).rejects.toMatchObject({ code: 'timeout' })
+    await until(() => server.called.length === readingMethods.length)
+    // It arrives after the error on the same connection.
+    server.notify('minecraft:notification/server/saved')
+    await until(() => pushed.length === 1)
+    deadline.abort(new SourceError('timeout', 'late'))
+    await failed
+  })
+
   it('reports calls that fail while others are answered, and logs each once until it is answered again', async () => {
     const lines: string[] = []
     const log = { ...silentLog, warn: (_: unknown, text?: string) => void lines.push(text ?? '') }
