@@ -55,8 +55,10 @@ export async function growthOf({ run, maxSize }: Growth, make: Maker): Promise<n
     shortest = Math.min(shortest, await cpuMsOf(run, smaller))
     longest = Math.min(longest, await cpuMsOf(run, input))
     if (longest < measurableMs / 2) return undefined
-    // The shorter input may only seem to take long: anything that is not clearly linear is measured again.
-    if (longest < 1.25 * factor * shortest) break
+    // Measured again unless it is clearly linear: the shorter input may only seem to take long, by a garbage collection even as long as
+    // the other one.
+    const ratio = longest / shortest
+    if (ratio > factor / 2 && ratio < 1.25 * factor) break
   }
   return longest / shortest
 }
