@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -104,10 +104,23 @@ describe('tickwarden init', () => {
     const { servers } = parse(readFileSync(join(folder, 'tickwarden.yaml'), 'utf8'))
     // The working directory of the container is another one.
     expect(servers[0].management.ca).toBe(join(folder, 'ca.pem'))
-    await run(folder, ['init', '--yes', '--force', '--compose', '--systemd', 'lobby', '--timeout', '2s'])
-    const group = String(statSync(join(folder, 'lobby/server.properties')).gid)
-    expect([read().volumes[1], read().group_add]).toEqual([mounted('lobby'), [group]])
-    expect(readFileSync(join(folder, 'tickwarden.service'), 'utf8')).toContain(`\nSupplementaryGroups=${group}\n`)
+    const again = () => run(folder, ['init', '--yes', '--force', '--compose', '--systemd', 'lobby', '--timeout', '2s'])
+    const unit = () => readFileSync(join(folder, 'tickwarden.service'), 'utf8')
+    await again()
+    // Everyone may read it.
+    expect([read().volumes[1], read().group_add]).toEqual([mounted('lobby'), undefined])
+    expect(unit()).not.toContain('SupplementaryGroups')
+    for (const [path, mode] of [
+      ['lobby/server.properties', 0o640],
+      ['lobby', 0o750],
+    ] as const) {
+      chmodSync(join(folder, path), mode)
+      await again()
+      const group = String(statSync(join(folder, path)).gid)
+      expect(read().group_add).toEqual([group])
+      expect(unit()).toContain(`\nSupplementaryGroups=${group}\n`)
+      chmodSync(join(folder, path), 0o755)
+    }
   })
 
   it.each([

@@ -135,13 +135,23 @@ function readDocument(path: string, comment: string): Document {
 const isLocal = ({ settings }: PlannedServer): boolean =>
   settings.MC_SERVER === undefined || /^(localhost|127\.|::1$)/.test(parseServerAddress(settings.MC_SERVER)?.host ?? '')
 
-/** The numbers of the groups of each server.properties: one with a password is often readable for its group only. */
+/** The number of the group of a file or folder, if only its group may read it. One that cannot be read is told by the test of the server. */
+function neededGroup(path: string): readonly string[] {
+  try {
+    const { mode, gid } = statSync(path)
+    return mode & 0o040 && !(mode & 0o004) ? [String(gid)] : []
+  } catch {
+    return []
+  }
+}
+
+/** The numbers of the groups that are needed to read what the settings name: a server.properties with a password is often of its group. */
 function groupsOf(servers: readonly PlannedServer[]): readonly string[] {
-  const groups = servers.flatMap(({ settings: { MC_DIRECTORY: folder } }) => {
-    const stats = folder === undefined ? undefined : statSync(join(folder, 'server.properties'), { throwIfNoEntry: false })
-    return stats === undefined ? [] : [String(stats.gid)]
-  })
-  return [...new Set(groups)]
+  const paths = servers.flatMap((server) => [
+    ...pathsOf(server),
+    ...(server.settings.MC_DIRECTORY === undefined ? [] : [join(server.settings.MC_DIRECTORY, 'server.properties')]),
+  ])
+  return [...new Set(paths.flatMap(neededGroup))]
 }
 
 /** The service `tickwarden` of the shipped compose.yaml, for this folder. */
