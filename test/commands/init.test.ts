@@ -1,5 +1,15 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -321,6 +331,16 @@ it('replaces properties whatever their form, and keeps the rest', () => {
   expect(set('#enable-rcon=x\\\nenable\\-rcon=no\r\n')).toBe('#enable-rcon=x\\\nenable-rcon=true\r\n')
   for (const text of ['', 'a=1\\', 'a=1\\\n', '\\u0065nable-rcon=false', 'a=\\\\'])
     expect(parseProperties(set(text)).get('enable-rcon')).toBe('true')
+})
+
+it('names paths with a colon or a dollar sign as Compose reads them', () => {
+  const listen = { host: '127.0.0.1', port: 8080 }
+  const servers = ['/srv/mc $HOME', '/srv/mc:1 $'].map((path) => ({ name: 'a', settings: { MC_DIRECTORY: path } }))
+  const compose = filesFor(servers, { listen, extras: new Set(['compose']), existingEnv: '' }).at(-1)
+  expect(parse(compose?.text ?? '').services.tickwarden.volumes.slice(1, 3)).toEqual([
+    '/srv/mc $$HOME:/srv/mc $$HOME:ro',
+    { type: 'bind', source: '/srv/mc:1 $$', target: '/srv/mc:1 $$', read_only: true },
+  ])
 })
 
 it('lets the unit read a server in a home folder', () => {

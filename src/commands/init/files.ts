@@ -154,6 +154,15 @@ function groupsOf(servers: readonly PlannedServer[]): readonly string[] {
   return [...new Set(paths.flatMap(neededGroup))]
 }
 
+/** A `$` as it is, not as the start of a variable. */
+const escapeDollar = (text: string): string => text.replaceAll('$', '$$$$')
+
+/** A volume with the same path in the container. Only the long form can have a colon in its paths. */
+function volumeOf(path: string): unknown {
+  const escaped = escapeDollar(path)
+  return path.includes(':') ? { type: 'bind', source: escaped, target: escaped, read_only: true } : `${escaped}:${escaped}:ro`
+}
+
 /** The service `tickwarden` of the shipped compose.yaml, for this folder. */
 function composeText(servers: readonly PlannedServer[], { host, port }: HostPort, secretFiles: readonly string[]): string {
   readShipped('Dockerfile')
@@ -169,14 +178,14 @@ function composeText(servers: readonly PlannedServer[], { host, port }: HostPort
   only(['services'], ['tickwarden'])
   only(['volumes'], ['data', 'history'])
   const set = (key: string, value: unknown) => document.setIn([...service, ...key.split('/')], value)
-  set('build', packageRoot)
+  set('build', escapeDollar(packageRoot))
   // The paths of tickwarden.yaml are the same in the container.
   const own = ['tickwarden.yaml', ...secretFiles].map((name) => resolve(name))
   const mounted = new Set([...own, ...servers.flatMap(pathsOf)])
-  set('volumes', [...[...mounted].map((path) => `${path}:${path}:ro`), 'data:/data', 'history:/history'])
+  set('volumes', [...[...mounted].map(volumeOf), 'data:/data', 'history:/history'])
   const groups = groupsOf(servers)
   if (groups.length > 0) set('group_add', groups)
-  set('environment/TICKWARDEN_CONFIG', resolve('tickwarden.yaml'))
+  set('environment/TICKWARDEN_CONFIG', escapeDollar(resolve('tickwarden.yaml')))
   set('working_dir', '/data')
   if (servers.some(isLocal)) {
     // In a network of its own, 127.0.0.1 would be the container.
