@@ -343,9 +343,14 @@ it('names paths with a colon or a dollar sign as Compose reads them', () => {
   ])
 })
 
-it('lets the unit read a server in a home folder', () => {
+it.each([
+  ['a home folder', '/home/minecraft/server'],
+  ['a home folder, by a link', ''],
+])('lets the unit read a server in %s', (_, path) => {
   const listen = { host: '127.0.0.1', port: 8080 }
-  const servers = [{ name: 'a', settings: { MC_DIRECTORY: '/home/minecraft/server' } }]
+  const link = join(temporary(), 'link')
+  symlinkSync('/home', link)
+  const servers = [{ name: 'a', settings: { MC_DIRECTORY: path || link } }]
   const [, unit] = filesFor(servers, { listen, extras: new Set(['systemd']), existingEnv: '' })
   expect(unit?.text).toContain('\nProtectHome=read-only\n')
 })

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Document, parseDocument, stringify, YAMLMap } from 'yaml'
@@ -202,7 +202,8 @@ function unitText(servers: readonly PlannedServer[]): string {
   const folder = resolve('.')
   const escaped = (path: string) => path.replaceAll('%', '%%')
   const paths = [folder, packageRoot, process.execPath, ...servers.flatMap(pathsOf)]
-  const inHome = paths.some((path) => /^\/(home|root|run\/user)\//.test(`${path}/`))
+  const targets = paths.map((path) => (existsSync(path) ? realpathSync(path) : path))
+  const inHome = [...paths, ...targets].some((path) => /^\/(home|root|run\/user)\//.test(`${path}/`))
   const groups = groupsOf(servers).join(' ')
   const replaced: Readonly<Record<string, string>> = {
     Documentation: `file:${escaped(encodeURI(packageRoot))}/README.md`,
