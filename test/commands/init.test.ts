@@ -173,9 +173,12 @@ describe('tickwarden init', () => {
 
   it('tells what an .env from before sets in place of what it writes', async () => {
     const folder = temporary()
-    writeFileSync(join(folder, '.env'), 'MC_SERVER=old.invalid\nPORT=9123\nPOLL_INTERVAL=9s\n')
+    writeFileSync(join(folder, '.env'), 'MC_SERVER=old.invalid\nMC_RCON_PASSWORD=old\nPORT=9123\nPOLL_INTERVAL=9s\n')
     const { code, out } = await run(folder, ['init', '--yes', address, '--timeout', '20s'])
-    expect([code, out]).toEqual([0, expect.stringContaining('.env sets MC_SERVER, PORT instead of tickwarden.yaml')])
+    expect([code, out]).toEqual([
+      0,
+      expect.stringContaining('.env sets MC_SERVER, MC_RCON_PASSWORD, PORT instead of tickwarden.yaml'),
+    ])
     expect(out).toContain('open http://127.0.0.1:9123')
   })
 

@@ -7,6 +7,7 @@ import { settingsOfServer, slices } from '../../config/settings.ts'
 import { duration, hostPort } from '../../settings/kinds/index.ts'
 import type { Texts } from '../../settings/read.ts'
 import { readText, type UnreadableFileError } from '../../settings/read-text.ts'
+import { environmentOf } from '../../settings/setting.ts'
 import { formatHostPort, formatServerAddress } from '../../util/address.ts'
 import { escapeControls } from '../../util/escape-controls.ts'
 import { writeAtomic } from '../../util/files.ts'
@@ -102,11 +103,11 @@ async function addRcon(
   return { ...server, settings: { ...server.settings, MC_RCON: address, MC_RCON_PASSWORD: await ask.askPassword() } }
 }
 
-/** The variables of what is written to tickwarden.yaml about the first server and the service: in .env, they take precedence over it. */
-const writtenVariables: readonly string[] = [
-  ...settingsOfServer.filter(({ secret }) => !secret).map(({ env }) => env),
-  ...[slices.listen.host.env, slices.listen.port.env],
-]
+/** The variables about the first server and the service that are not written to .env: there, they take precedence over tickwarden.yaml. */
+function variablesBefore(first: PlannedServer | undefined): readonly string[] {
+  const others = settingsOfServer.filter(({ env, secret }) => !(secret && first?.settings[env] !== undefined))
+  return [...others.flatMap(environmentOf), slices.listen.host.env, slices.listen.port.env]
+}
 
 /** More than all files together. */
 const probeBytes = 64 * 1024
@@ -215,7 +216,7 @@ async function setUp(call: Call, changed: string[]): Promise<number> {
   // What was written must be valid, whatever the environment of this shell is.
   const env = parseEnv(readEnv())
   const effective = formatHostPort(loadConfig({ file: 'tickwarden.yaml', env }))
-  const overriding = writtenVariables.filter((name) => env[name])
+  const overriding = variablesBefore(servers[0]).filter((name) => env[name])
   print(`Written: ${files.map(({ name }) => name).join(', ')}`)
   if (overriding.length > 0)
     print(`.env sets ${overriding.join(', ')} instead of tickwarden.yaml: remove from it what you do not want to keep.`)
