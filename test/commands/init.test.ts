@@ -180,6 +180,12 @@ describe('tickwarden init', () => {
       expect.stringContaining('.env sets MC_SERVER, MC_RCON_PASSWORD, PORT instead of tickwarden.yaml'),
     ])
     expect(out).toContain('open http://127.0.0.1:9123')
+    writeFileSync(join(folder, '.env'), 'MC_MANAGEMENT_SECRET=old\n')
+    const wrong = await run(folder, ['init', '--yes', '--force', address, '--timeout', '20s'])
+    expect(wrong).toEqual({
+      code: 1,
+      out: expect.stringMatching(/\.env sets MC_MANAGEMENT_SECRET.*set without MC_MANAGEMENT$/ms),
+    })
   })
 
   it.each([

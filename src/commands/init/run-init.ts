@@ -213,13 +213,13 @@ async function setUp(call: Call, changed: string[]): Promise<number> {
   if (ask !== undefined) await refuse(files)
   call.stop.throwIfAborted()
   await write(files)
-  // What was written must be valid, whatever the environment of this shell is.
   const env = parseEnv(readEnv())
-  const effective = formatHostPort(loadConfig({ file: 'tickwarden.yaml', env }))
   const overriding = variablesBefore(servers[0]).filter((name) => env[name])
   print(`Written: ${files.map(({ name }) => name).join(', ')}`)
   if (overriding.length > 0)
     print(`.env sets ${overriding.join(', ')} instead of tickwarden.yaml: remove from it what you do not want to keep.`)
+  // What was written must be valid, whatever the environment of this shell is.
+  const effective = formatHostPort(loadConfig({ file: 'tickwarden.yaml', env }))
   const next = `Next: ${commandName}, then open http://${effective.replace(/^(0\.0\.0\.0|\[::\]):/, 'localhost:')}`
   if (ask === undefined) print(next)
   else ask.end(next)
