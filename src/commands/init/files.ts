@@ -135,24 +135,38 @@ function readDocument(path: string, comment: string): Document {
 const isLocal = ({ settings }: PlannedServer): boolean =>
   settings.MC_SERVER === undefined || /^(localhost|127\.|::1$)/.test(parseServerAddress(settings.MC_SERVER)?.host ?? '')
 
-/** The number of the group of a file or folder, if only its group may read it. One that cannot be read is told by the test of the server. */
-function neededGroup(path: string): readonly string[] {
+/**
+ * The number of the only group or user that may read a file or folder; neither if all may. One that cannot be read here is told by the
+ * test of the server.
+ */
+function readerOf(path: string): { readonly group?: number; readonly user?: number } {
   try {
-    const { mode, gid } = statSync(path)
-    return mode & 0o040 && !(mode & 0o004) ? [String(gid)] : []
+    const { mode, gid, uid } = statSync(path)
+    if (mode & 0o004) return {}
+    return mode & 0o040 ? { group: gid } : { user: uid }
   } catch {
-    return []
+    return {}
   }
 }
 
-/** The numbers of the groups that are needed to read what the settings name: a server.properties with a password is often of its group. */
-function groupsOf(servers: readonly PlannedServer[]): readonly string[] {
-  const paths = servers.flatMap((server) => [
-    ...pathsOf(server),
-    ...(server.settings.MC_DIRECTORY === undefined ? [] : [join(server.settings.MC_DIRECTORY, 'server.properties')]),
-  ])
-  return [...new Set(paths.flatMap(neededGroup))]
-}
+/** What the settings name, and each server.properties: one with a password is often readable for its group only. */
+const readPaths = (servers: readonly PlannedServer[]): readonly string[] =>
+  servers.flatMap((server) => {
+    const { MC_DIRECTORY: folder } = server.settings
+    return [...pathsOf(server), ...(folder === undefined ? [] : [join(folder, 'server.properties')])]
+  })
+
+/** The numbers of the groups that are needed to read what the settings name. */
+const groupsOf = (servers: readonly PlannedServer[]): readonly string[] => [
+  ...new Set(readPaths(servers).flatMap((path) => readerOf(path).group?.toString() ?? [])),
+]
+
+/** The user `node` of the image. */
+export const containerUser = 1000
+
+/** The files and folders that the settings name and the user of the container cannot read. */
+export const hiddenFromContainer = (servers: readonly PlannedServer[]): readonly string[] =>
+  readPaths(servers).filter((path) => (readerOf(path).user ?? containerUser) !== containerUser)
 
 /** A `$` as it is, not as the start of a variable. */
 const escapeDollar = (text: string): string => text.replaceAll('$', '$$$$')

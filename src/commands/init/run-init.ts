@@ -18,7 +18,7 @@ import { type Call, flagValue } from '../command.ts'
 import { secretsFor, serverOf } from '../status/full-look.ts'
 import { parseTarget } from '../status/look.ts'
 import { enableRcon, hasRcon } from './enable-rcon.ts'
-import { type Extra, filesFor, type NewFile } from './files.ts'
+import { containerUser, type Extra, filesFor, hiddenFromContainer, type NewFile } from './files.ts'
 import { findServers, foldersWithin, isFolder, nameServers, type PlannedServer, propertiesIn } from './find-servers.ts'
 
 type Questions = typeof import('./questions.ts')['questions']
@@ -218,6 +218,11 @@ async function setUp(call: Call, changed: string[]): Promise<number> {
   print(`Written: ${files.map(({ name }) => name).join(', ')}`)
   if (overriding.length > 0)
     print(`.env sets ${overriding.join(', ')} instead of tickwarden.yaml: remove from it what you do not want to keep.`)
+  const hidden = wanted.has('compose') ? hiddenFromContainer(servers) : []
+  if (hidden.length > 0)
+    print(
+      `The user of the container (${containerUser}) cannot read ${escapeControls(hidden.join(', '))}: let it or a group, then run init again.`,
+    )
   // What was written must be valid, whatever the environment of this shell is.
   const effective = formatHostPort(loadConfig({ file: 'tickwarden.yaml', env }))
   const next = `Next: ${commandName}, then open http://${effective.replace(/^(0\.0\.0\.0|\[::\]):/, 'localhost:')}`
