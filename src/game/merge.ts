@@ -81,9 +81,9 @@ export function merge(
     }
     for (const name of invalid) delete known[name]
   }
-  const { players } = known as KnownFields
+  const { players, playersOnline } = known as KnownFields
   if (players !== undefined) {
-    const { value, source } = longestPart(players, readings, failing)
+    const { value, source } = longestPart(players, playersOnline?.value, readings, failing)
     known.players = Object.freeze({ value: withIds(value, readings), source })
   }
   return Object.freeze(count > maxAdded ? { ...known } : known) as KnownFields
@@ -91,10 +91,12 @@ export function merge(
 
 /**
  * Of lists that lack players, takes the longest one: a query may hide names that are in the status. A complete list is taken as it is.
- * Of one source, the later reading counts: players may have left since the earlier one.
+ * Of one source, the later reading counts: players may have left since the earlier one. A list of more players than are online is not used
+ * instead: it is that of another moment, or of the proxy before the server.
  */
 function longestPart(
   taken: KnownField<PlayerList>,
+  online = Number.POSITIVE_INFINITY,
   readings: readonly Reading[],
   failing: ReadonlySet<SourceName>,
 ): KnownField<PlayerList> {
@@ -103,7 +105,7 @@ function longestPart(
   for (const { source, fields } of readings) {
     const value = fields.players
     const isOther = source !== taken.source && !failing.has(source) && ranks.get(source)?.players !== undefined
-    if (value === undefined || value.complete || !isOther) continue
+    if (value === undefined || value.complete || !isOther || value.players.length > online) continue
     if (value.players.length > longest.value.players.length) longest = { value, source }
   }
   return longest

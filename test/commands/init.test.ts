@@ -1,5 +1,15 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -96,7 +106,11 @@ describe('tickwarden init', () => {
     const rcon = ['--rcon', 'mc.invalid', '--rcon-password-file', 'password']
     const management = ['--management', 'wss://mc.invalid', '--management-secret-file', 'secret', '--management-ca', 'ca.pem']
     const args = ['init', '--yes', '--compose', '--listen', '[::1]:9000', 'mc.invalid', 'mc2.invalid', ...rcon, ...management]
-    expect(await run(folder, [...args, '--timeout', '2s'])).toMatchObject({ code: 1, out: expect.stringContaining('Written') })
+    chmodSync(join(folder, 'password'), 0o600)
+    const { code, out } = await run(folder, [...args, '--timeout', '2s'])
+    expect([code, out]).toEqual([1, expect.stringContaining('Written')])
+    const isHidden = process.getuid?.() !== 1000
+    expect(out.includes(`The user of the container (1000) cannot read ${join(folder, 'password')}:`)).toBe(isHidden)
     const read = () => parse(readFileSync(join(folder, 'compose.yaml'), 'utf8')).services.tickwarden
     const mounted = (name: string) => `${join(folder, name)}:${join(folder, name)}:ro`
     expect(read().volumes.slice(0, -2)).toEqual(['tickwarden.yaml', 'password', 'secret', 'ca.pem'].map(mounted))
@@ -104,10 +118,23 @@ describe('tickwarden init', () => {
     const { servers } = parse(readFileSync(join(folder, 'tickwarden.yaml'), 'utf8'))
     // The working directory of the container is another one.
     expect(servers[0].management.ca).toBe(join(folder, 'ca.pem'))
-    await run(folder, ['init', '--yes', '--force', '--compose', '--systemd', 'lobby', '--timeout', '2s'])
-    const group = String(statSync(join(folder, 'lobby/server.properties')).gid)
-    expect([read().volumes[1], read().group_add]).toEqual([mounted('lobby'), [group]])
-    expect(readFileSync(join(folder, 'tickwarden.service'), 'utf8')).toContain(`\nSupplementaryGroups=${group}\n`)
+    const again = () => run(folder, ['init', '--yes', '--force', '--compose', '--systemd', 'lobby', '--timeout', '2s'])
+    const unit = () => readFileSync(join(folder, 'tickwarden.service'), 'utf8')
+    await again()
+    // Everyone may read it.
+    expect([read().volumes[1], read().group_add]).toEqual([mounted('lobby'), undefined])
+    expect(unit()).not.toContain('SupplementaryGroups')
+    for (const [path, mode] of [
+      ['lobby/server.properties', 0o640],
+      ['lobby', 0o750],
+    ] as const) {
+      chmodSync(join(folder, path), mode)
+      await again()
+      const group = String(statSync(join(folder, path)).gid)
+      expect(read().group_add).toEqual([group])
+      expect(unit()).toContain(`\nSupplementaryGroups=${group}\n`)
+      chmodSync(join(folder, path), 0o755)
+    }
   })
 
   it.each([
@@ -150,9 +177,12 @@ describe('tickwarden init', () => {
 
   it('tells what an .env from before sets in place of what it writes', async () => {
     const folder = temporary()
-    writeFileSync(join(folder, '.env'), 'MC_SERVER=old.invalid\nPORT=9123\nPOLL_INTERVAL=9s\n')
+    writeFileSync(join(folder, '.env'), 'MC_SERVER=old.invalid\nMC_RCON_PASSWORD=old\nPORT=9123\nPOLL_INTERVAL=9s\n')
     const { code, out } = await run(folder, ['init', '--yes', address, '--timeout', '20s'])
-    expect([code, out]).toEqual([0, expect.stringContaining('.env sets MC_SERVER, PORT instead of tickwarden.yaml')])
+    expect([code, out]).toEqual([
+      0,
+      expect.stringContaining('.env sets MC_SERVER, MC_RCON_PASSWORD, PORT instead of tickwarden.yaml'),
+    ])
     expect(out).toContain('open http://127.0.0.1:9123')
     for (const [name, text] of [
       ['.env', 'MC_RCON_PASSWORD=old'],
@@ -162,6 +192,12 @@ describe('tickwarden init', () => {
     const rcon = ['--rcon', formatHostPort(demo.rcon.address), '--rcon-password-file', 'password']
     const again = await run(folder, ['init', '--yes', '--force', address, ...rcon, '--timeout', '20s'])
     expect(again.out).toContain('.env sets MC_RCON_PASSWORD instead of tickwarden.yaml')
+    writeFileSync(join(folder, '.env'), 'MC_MANAGEMENT_SECRET=old\n')
+    const wrong = await run(folder, ['init', '--yes', '--force', address, '--timeout', '20s'])
+    expect(wrong).toEqual({
+      code: 1,
+      out: expect.stringMatching(/\.env sets MC_MANAGEMENT_SECRET.*set without MC_MANAGEMENT$/ms),
+    })
   })
 
   it.each([
@@ -318,9 +354,24 @@ it('replaces properties whatever their form, and keeps the rest', () => {
     expect(parseProperties(set(text)).get('enable-rcon')).toBe('true')
 })
 
-it('lets the unit read a server in a home folder', () => {
+it('names paths with a colon or a dollar sign as Compose reads them', () => {
   const listen = { host: '127.0.0.1', port: 8080 }
-  const servers = [{ name: 'a', settings: { MC_DIRECTORY: '/home/minecraft/server' } }]
+  const servers = ['/srv/mc $HOME', '/srv/mc:1 $'].map((path) => ({ name: 'a', settings: { MC_DIRECTORY: path } }))
+  const compose = filesFor(servers, { listen, extras: new Set(['compose']), existingEnv: '' }).at(-1)
+  expect(parse(compose?.text ?? '').services.tickwarden.volumes.slice(1, 3)).toEqual([
+    '/srv/mc $$HOME:/srv/mc $$HOME:ro',
+    { type: 'bind', source: '/srv/mc:1 $$', target: '/srv/mc:1 $$', read_only: true },
+  ])
+})
+
+it.each([
+  ['a home folder', '/home/minecraft/server'],
+  ['a home folder, by a link', ''],
+])('lets the unit read a server in %s', (_, path) => {
+  const listen = { host: '127.0.0.1', port: 8080 }
+  const link = join(temporary(), 'link')
+  symlinkSync('/home', link)
+  const servers = [{ name: 'a', settings: { MC_DIRECTORY: path || link } }]
   const [, unit] = filesFor(servers, { listen, extras: new Set(['systemd']), existingEnv: '' })
   expect(unit?.text).toContain('\nProtectHome=read-only\n')
 })

@@ -81,6 +81,10 @@ it('takes the longest of player lists that lack players, of the sources whose la
   expect(merged(['Al'], ['Bob', 'Al'])).toBe('status')
   expect(merged(['Al'], ['Bob'])).toBe('query')
   expect(merged(['Al'], ['Bob', 'Al'], 'status')).toBe('query')
+  const ofOnline = { ...part('Al'), playersOnline: 1 }
+  expect(merge([reading('query', ofOnline), reading('status', part('Bob', 'Al'))]).players?.source).toBe('query')
+  const left = merge([reading('management', part('Al', 'Bob')), reading('management', part('Al'))])
+  expect(left.players?.value.players).toEqual([{ name: 'Al' }])
   const complete = { players: { players: [], complete: true } }
   expect(merge([reading('query', complete), reading('status', part('Al'))]).players?.source).toBe('query')
   // A player has left since the poll.

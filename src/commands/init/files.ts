@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Document, parseDocument, stringify, YAMLMap } from 'yaml'
@@ -135,19 +135,47 @@ function readDocument(path: string, comment: string): Document {
 const isOnThisMachine = ({ settings }: PlannedServer): boolean =>
   settings.MC_SERVER === undefined || /^(localhost|127\.|::1$)/.test(parseServerAddress(settings.MC_SERVER)?.host ?? '')
 
-/** The number of the group of a server.properties; none if it is not there, or in a folder that the user may not read. */
-function groupOf(folder: string): readonly string[] {
+/**
+ * The number of the only group or user that may read a file or folder; neither if all may. One that cannot be read here is told by the
+ * test of the server.
+ */
+function readerOf(path: string): { readonly group?: number; readonly user?: number } {
   try {
-    return [String(statSync(join(folder, 'server.properties')).gid)]
+    const { mode, gid, uid } = statSync(path)
+    if (mode & 0o004) return {}
+    return mode & 0o040 ? { group: gid } : { user: uid }
   } catch {
-    return []
+    return {}
   }
 }
 
-/** The groups of each server.properties: one with a password is often readable for its group only. */
+/** What the settings name, and each server.properties: one with a password is often readable for its group only. */
+const readPaths = (servers: readonly PlannedServer[]): readonly string[] =>
+  servers.flatMap((server) => {
+    const { MC_DIRECTORY: folder } = server.settings
+    return [...pathsOf(server), ...(folder === undefined ? [] : [join(folder, 'server.properties')])]
+  })
+
+/** The numbers of the groups that are needed to read what the settings name. */
 const groupsOf = (servers: readonly PlannedServer[]): readonly string[] => [
-  ...new Set(servers.flatMap(({ settings: { MC_DIRECTORY: folder } }) => (folder === undefined ? [] : groupOf(folder)))),
+  ...new Set(readPaths(servers).flatMap((path) => readerOf(path).group?.toString() ?? [])),
 ]
+
+/** The user `node` of the image. */
+export const containerUser = 1000
+
+/** The files and folders that the settings name and the user of the container cannot read. */
+export const hiddenFromContainer = (servers: readonly PlannedServer[]): readonly string[] =>
+  readPaths(servers).filter((path) => (readerOf(path).user ?? containerUser) !== containerUser)
+
+/** A `$` as it is, not as the start of a variable. */
+const escapeDollar = (text: string): string => text.replaceAll('$', '$$$$')
+
+/** A volume with the same path in the container. Only the long form can have a colon in its paths. */
+function volumeOf(path: string): unknown {
+  const escaped = escapeDollar(path)
+  return path.includes(':') ? { type: 'bind', source: escaped, target: escaped, read_only: true } : `${escaped}:${escaped}:ro`
+}
 
 /** The service `tickwarden` of the shipped compose.yaml, for this folder. */
 function composeText(servers: readonly PlannedServer[], { host, port }: HostPort, secretFiles: readonly string[]): string {
@@ -164,14 +192,14 @@ function composeText(servers: readonly PlannedServer[], { host, port }: HostPort
   only(['services'], ['tickwarden'])
   only(['volumes'], ['data', 'history'])
   const set = (key: string, value: unknown) => document.setIn([...service, ...key.split('/')], value)
-  set('build', packageRoot)
+  set('build', escapeDollar(packageRoot))
   // The paths of tickwarden.yaml are the same in the container.
   const own = ['tickwarden.yaml', ...secretFiles].map((name) => resolve(name))
   const mounted = new Set([...own, ...servers.flatMap(pathsOf)])
-  set('volumes', [...[...mounted].map((path) => `${path}:${path}:ro`), 'data:/data', 'history:/history'])
+  set('volumes', [...[...mounted].map(volumeOf), 'data:/data', 'history:/history'])
   const groups = groupsOf(servers)
   if (groups.length > 0) set('group_add', groups)
-  set('environment/TICKWARDEN_CONFIG', resolve('tickwarden.yaml'))
+  set('environment/TICKWARDEN_CONFIG', escapeDollar(resolve('tickwarden.yaml')))
   set('working_dir', '/data')
   if (servers.some(isOnThisMachine)) {
     // In a network of its own, 127.0.0.1 would be the container.
@@ -188,7 +216,8 @@ function unitText(servers: readonly PlannedServer[]): string {
   const folder = resolve('.')
   const escaped = (path: string) => path.replaceAll('%', '%%')
   const paths = [folder, packageRoot, process.execPath, ...servers.flatMap(pathsOf)]
-  const inHome = paths.some((path) => /^\/(home|root|run\/user)\//.test(`${path}/`))
+  const targets = paths.map((path) => (existsSync(path) ? realpathSync(path) : path))
+  const inHome = [...paths, ...targets].some((path) => /^\/(home|root|run\/user)\//.test(`${path}/`))
   const groups = groupsOf(servers).join(' ')
   const replaced: Readonly<Record<string, string>> = {
     Documentation: `file:${escaped(encodeURI(packageRoot))}/README.md`,

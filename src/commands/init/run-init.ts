@@ -18,7 +18,7 @@ import { type Call, flagValue } from '../command.ts'
 import { secretsFor, serverOf } from '../status/full-look.ts'
 import { parseTarget } from '../status/look.ts'
 import { enableRcon, hasRcon } from './enable-rcon.ts'
-import { type Extra, filesFor, type NewFile } from './files.ts'
+import { containerUser, type Extra, filesFor, hiddenFromContainer, type NewFile } from './files.ts'
 import { findServers, foldersWithin, isFolder, nameServers, type PlannedServer, propertiesIn } from './find-servers.ts'
 
 type Questions = typeof import('./questions.ts')['questions']
@@ -103,13 +103,10 @@ async function addRcon(
   return { ...server, settings: { ...server.settings, MC_RCON: address, MC_RCON_PASSWORD: await ask.askPassword() } }
 }
 
-/**
- * The variables of what is written to tickwarden.yaml about the service and the first server: in .env, they take precedence over it. Of a
- * secret, only its file is written there.
- */
-function writtenVariables(first: PlannedServer | undefined): readonly string[] {
-  const written = settingsOfServer.filter(({ env, secret }) => !secret || first?.settings[`${env}_FILE`] !== undefined)
-  return [...written, ...Object.values(slices.listen)].flatMap(environmentOf)
+/** The variables about the first server and the service that are not written to .env: there, they take precedence over tickwarden.yaml. */
+function variablesBefore(first: PlannedServer | undefined): readonly string[] {
+  const others = settingsOfServer.filter(({ env, secret }) => !(secret && first?.settings[env] !== undefined))
+  return [...others.flatMap(environmentOf), slices.listen.host.env, slices.listen.port.env]
 }
 
 /** More than all files together. */
@@ -216,13 +213,18 @@ async function setUp(call: Call, changed: string[]): Promise<number> {
   if (ask !== undefined) await refuse(files)
   call.stop.throwIfAborted()
   await write(files)
-  // What was written must be valid, whatever the environment of this shell is.
   const env = parseEnv(readEnv())
-  const effective = formatHostPort(loadConfig({ file: 'tickwarden.yaml', env }))
-  const overriding = writtenVariables(servers[0]).filter((name) => env[name])
+  const overriding = variablesBefore(servers[0]).filter((name) => env[name])
   print(`Written: ${files.map(({ name }) => name).join(', ')}`)
   if (overriding.length > 0)
     print(`.env sets ${overriding.join(', ')} instead of tickwarden.yaml: remove from it what you do not want to keep.`)
+  const hidden = wanted.has('compose') ? hiddenFromContainer(servers) : []
+  if (hidden.length > 0)
+    print(
+      `The user of the container (${containerUser}) cannot read ${escapeControls(hidden.join(', '))}: let it or a group, then run init again.`,
+    )
+  // What was written must be valid, whatever the environment of this shell is.
+  const effective = formatHostPort(loadConfig({ file: 'tickwarden.yaml', env }))
   const next = `Next: ${commandName}, then open http://${effective.replace(/^(0\.0\.0\.0|\[::\]):/, 'localhost:')}`
   if (ask === undefined) print(next)
   else ask.end(next)

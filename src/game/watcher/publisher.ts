@@ -233,7 +233,8 @@ export class Publisher {
       const measured = this.#ticks.measure(known)
       return { measured, invalid: mainThread?.responsive === false ? tickFields : [] }
     })
-    this.#counter.update(fields)
+    // A proxy that answers for the stopped server may list players of its own.
+    if (!this.#reachability.isAsleep) this.#counter.update(fields)
     this.#current = this.#build(state, fields, mainThread)
     for (const listener of this.#listeners) {
       try {

@@ -139,7 +139,8 @@ function createClient(ws: WebSocket, target: string, { onNotification, onClose, 
     const call = typeof id === 'number' ? pending.get(id) : undefined
     if (isRecord(error)) {
       const code = typeof error.code === 'number' ? error.code : 0
-      call?.reject(new JsonRpcError(code, truncate(typeof error.message === 'string' ? error.message : '', 200)))
+      const message = typeof error.message === 'string' ? error.message : ''
+      call?.reject(new JsonRpcError(code, truncate(message || `code ${code}`, 200)))
     } else call?.resolve(result)
   }
 

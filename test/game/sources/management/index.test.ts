@@ -125,6 +125,7 @@ describe('a poll', () => {
   it.each([
     [{}, 'supports none of the methods'],
     [{ 'minecraft:players': new Error('Out of memory') }, 'answers each request with an error (Out of memory)'],
+    [{ 'minecraft:players': new Error('') }, 'answers each request with an error (code -32603)'],
   ])('reports a server without a result: %j', async (results, reason) => {
     server.results = results
     const failed = { code: 'unsupported', message: expect.stringMatching(/^ws:\S+: the server /) }
