@@ -14,14 +14,20 @@ async function isFree(port: number): Promise<boolean> {
   return outcomes.every(({ status }) => status === 'fulfilled')
 }
 
+const given = new Set<number>()
+/** Each worker of a test run has ports of its own, because a port that was given may not be in use yet, or for a while. */
+const [workers, worker] = [16, Number(process.env.VITEST_POOL_ID ?? 0) % 16]
+
 /**
- * A port that is not in use, for a program that cannot listen on port 0, and for a server that is closed or restarted by its test. The
- * system never assigns it by itself, because those ports begin at 32,768 or above: it stays closed until someone asks for it.
- * Above 10,080, the last one that fetch() refuses.
+ * A port that is not in use, and was not given before, for a program that cannot listen on port 0, and for a server that is closed or
+ * restarted by its test. The system never assigns it by itself, because those ports begin at 32,768 or above: it stays closed until
+ * someone asks for it. Above 10,080, the last one that fetch() refuses.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(10_081, 32_768)
+    const port = workers * randomInt(10_096 / workers, 32_768 / workers) + worker
+    if (given.has(port)) continue
+    given.add(port)
     if (await isFree(port)) return port
   }
 }
