@@ -90,7 +90,8 @@ const checked = fc.asyncProperty(steps, fc.infiniteStream(fc.nat(99)), async (li
       if (timer?.state === 'pending') timer.state = 'cancelled'
       return
     }
-    const at = clock.now() + one.delay
+    // Due when it is added at the earliest, whatever its delay.
+    const at = clock.now() + Math.max(0, one.delay)
     const number = timers.length
     const cancel = wheel.after(one.delay, () => fired(number))
     timers.push({ at, tick: Math.ceil(at / tickMs), number, inside: one.inside, cancel, state: 'pending' })
