@@ -4,6 +4,7 @@ import { closeSync, openSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
 import { none, readProgress, writeProgress } from './progress.ts'
 
 /** Twice what the program takes with all readers loaded. */
@@ -59,7 +60,7 @@ export class ReaderProcess<Request extends object, Reply> {
     const hangMs = this.#hangMs
     writeProgress(none, this.#progress)
     return new Promise<Reply>((resolve, reject) => {
-      let [calls, since] = [-1, performance.now()]
+      let [last, since] = [readProgress(this.#progress), performance.now()]
       const finish = (act: () => void) => {
         clearInterval(timer)
         child.removeAllListeners()
@@ -75,7 +76,8 @@ export class ReaderProcess<Request extends object, Reply> {
         () => {
           const now = readProgress(this.#progress)
           const ms = performance.now() - since
-          if (now.calls !== calls) [calls, since] = [now.calls, performance.now()]
+          // Its number too: the time of the start is not that of the first input.
+          if (!isDeepStrictEqual(now, last)) [last, since] = [now, performance.now()]
           else if (ms > (now.number === none ? startMs : hangMs)) fail(`it did not return within ${hangMs / 1000} s`)
         },
         Math.min(1_000, hangMs),
