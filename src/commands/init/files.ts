@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Document, parseDocument, stringify, YAMLMap } from 'yaml'
@@ -7,6 +7,7 @@ import { formatHostPort, type HostPort, parseServerAddress } from '../../util/ad
 import { packageRoot } from '../../util/package.ts'
 import { UsageError } from '../../util/usage-error.ts'
 import type { PlannedServer } from './find-servers.ts'
+import { groupsOf, pathsOf } from './readable.ts'
 
 /** A file to write. */
 export interface NewFile {
@@ -57,13 +58,6 @@ function split({ name, settings: given }: PlannedServer) {
   }
   return { keys, secrets }
 }
-
-/** The files and folders that the settings of a server name. */
-const pathsOf = ({ settings: given }: PlannedServer): readonly string[] =>
-  settingsOfServer.flatMap(({ env, secret, kind }) => {
-    const path = secret ? given[`${env}_FILE`] : kind.isLocal && given[env]
-    return path ? [resolve(path)] : []
-  })
 
 /** Keys with dots as sections: `rcon: { address: ... }`. */
 function nest(keys: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> {
@@ -134,39 +128,6 @@ function readDocument(path: string, comment: string): Document {
 
 const isOnThisMachine = ({ settings }: PlannedServer): boolean =>
   settings.MC_SERVER === undefined || /^(localhost|127\.|::1$)/.test(parseServerAddress(settings.MC_SERVER)?.host ?? '')
-
-/**
- * The number of the only group or user that may read a file or folder; neither if all may. One that cannot be read here is told by the
- * test of the server.
- */
-function readerOf(path: string): { readonly group?: number; readonly user?: number } {
-  try {
-    const { mode, gid, uid } = statSync(path)
-    if (mode & 0o004) return {}
-    return mode & 0o040 ? { group: gid } : { user: uid }
-  } catch {
-    return {}
-  }
-}
-
-/** What the settings name, and each server.properties: one with a password is often readable for its group only. */
-const readPaths = (servers: readonly PlannedServer[]): readonly string[] =>
-  servers.flatMap((server) => {
-    const { MC_DIRECTORY: folder } = server.settings
-    return [...pathsOf(server), ...(folder === undefined ? [] : [join(folder, 'server.properties')])]
-  })
-
-/** The numbers of the groups that are needed to read what the settings name. */
-const groupsOf = (servers: readonly PlannedServer[]): readonly string[] => [
-  ...new Set(readPaths(servers).flatMap((path) => readerOf(path).group?.toString() ?? [])),
-]
-
-/** The user `node` of the image. */
-export const containerUser = 1000
-
-/** The files and folders that the settings name and the user of the container cannot read. */
-export const hiddenFromContainer = (servers: readonly PlannedServer[]): readonly string[] =>
-  readPaths(servers).filter((path) => (readerOf(path).user ?? containerUser) !== containerUser)
 
 /** A `$` as it is, not as the start of a variable. */
 const escapeDollar = (text: string): string => text.replaceAll('$', '$$$$')

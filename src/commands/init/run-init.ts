@@ -18,8 +18,9 @@ import { type Call, flagValue } from '../command.ts'
 import { secretsFor, serverOf } from '../status/full-look.ts'
 import { parseTarget } from '../status/look.ts'
 import { enableRcon, hasRcon } from './enable-rcon.ts'
-import { containerUser, type Extra, filesFor, hiddenFromContainer, type NewFile } from './files.ts'
+import { type Extra, filesFor, type NewFile } from './files.ts'
 import { findServers, foldersWithin, isFolder, nameServers, type PlannedServer, propertiesIn } from './find-servers.ts'
+import { containerUser, hiddenFromContainer } from './readable.ts'
 
 type Questions = typeof import('./questions.ts')['questions']
 
