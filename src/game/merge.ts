@@ -83,7 +83,7 @@ export function merge(
   }
   const { players, playersOnline } = known as KnownFields
   if (players !== undefined) {
-    const { value, source } = longestPart(players, playersOnline?.value, readings, failing)
+    const { value, source } = longestPart(players, readings, failing, playersOnline?.value)
     known.players = Object.freeze({ value: withIds(value, readings), source })
   }
   return Object.freeze(count > maxAdded ? { ...known } : known) as KnownFields
@@ -96,9 +96,9 @@ export function merge(
  */
 function longestPart(
   taken: KnownField<PlayerList>,
-  online = Number.POSITIVE_INFINITY,
   readings: readonly Reading[],
   failing: ReadonlySet<SourceName>,
+  online = Number.POSITIVE_INFINITY,
 ): KnownField<PlayerList> {
   if (taken.value.complete) return taken
   let longest = taken
