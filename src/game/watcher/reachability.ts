@@ -2,8 +2,7 @@ import type { Source } from '../sources/source.ts'
 
 interface Outcome {
   readonly source: Source
-  hasReached: boolean
-  isAsleep: boolean
+  result: 'reached' | 'missed' | 'asleep'
 }
 
 const noOutcomes: readonly Outcome[] = []
@@ -29,7 +28,7 @@ export class Reachability {
 
   /** Whether a proxy answers for the stopped server. The replies that other sources receive meanwhile may be of the proxy too. */
   get isAsleep(): boolean {
-    return this.#outcomes.some(({ isAsleep }) => isAsleep)
+    return this.#outcomes.some(({ result }) => result === 'asleep')
   }
 
   /** Whether what the source has read shows that the server is up. */
@@ -39,7 +38,7 @@ export class Reachability {
 
   /** Returns true if the server was down until now. */
   reached(source: Source): boolean {
-    this.#set(source, true)
+    this.#set(source, 'reached')
     if (!this.isContact(source)) return false
     const wasDown = this.#up === false
     this.#up = true
@@ -48,12 +47,13 @@ export class Reachability {
 
   /** @param isAsleep whether a proxy answered for the server */
   missed(source: Source, isAsleep = false): void {
-    this.#set(source, false, isAsleep)
+    this.#set(source, isAsleep ? 'asleep' : 'missed')
   }
 
   /** Whether the last poll of the source reached the server; undefined until its first poll has ended. */
   hasReached(source: Source): boolean | undefined {
-    return this.#find(source)?.hasReached
+    const outcome = this.#find(source)
+    return outcome && outcome.result === 'reached'
   }
 
   /** Drops sources that are not in the list, and updates `up`. */
@@ -85,9 +85,9 @@ export class Reachability {
     return this.#outcomes.find((outcome) => outcome.source === source)
   }
 
-  #set(source: Source, hasReached: boolean, isAsleep = false): void {
+  #set(source: Source, result: Outcome['result']): void {
     const outcome = this.#find(source)
-    if (outcome === undefined) this.#outcomes = this.#outcomes.concat({ source, hasReached, isAsleep })
-    else Object.assign(outcome, { hasReached, isAsleep })
+    if (outcome === undefined) this.#outcomes = this.#outcomes.concat({ source, result })
+    else outcome.result = result
   }
 }
