@@ -9,7 +9,9 @@ interface Run {
   offset: number
   /** Whether the offset has been seen twice. */
   isSure: boolean
+  /** Polls that the metrics and the server had counted when the offset was last seen. */
   told: number
+  begun: number
   inARow: number
   /** Consecutive times that they differed. */
   differed: number
@@ -62,7 +64,10 @@ export class PollCheck {
       const key = `${name} ${server}`
       const value = told.get(server)
       const run = this.#runs.get(key)
-      const hasBegunAgain = run !== undefined && (value === undefined || value < run.told || count.inARow < run.inARow)
+      // After so many polls that its value is no smaller, a counter that has begun again cannot be told from one that lacks polls.
+      const mayHaveBegunAgain = run !== undefined && count.begun - run.begun >= run.told
+      const hasBegunAgain =
+        run !== undefined && (value === undefined || value < run.told || count.inARow < run.inARow || mayHaveBegunAgain)
       if (hasBegunAgain) this.#runs.delete(key)
       if (value === undefined || hasBegunAgain || count.inARow < minInARow) continue
       // Otherwise a poll is in progress: a later scrape compares.
@@ -74,8 +79,8 @@ export class PollCheck {
     const offset = told - begun
     if (run?.offset === offset) {
       this.compared += told - run.told
-      Object.assign(run, { isSure: true, told, inARow, differed: 0 })
-    } else if (!run?.isSure) this.#runs.set(key, { offset, isSure: false, told, inARow, differed: 0 })
+      Object.assign(run, { isSure: true, told, begun, inARow, differed: 0 })
+    } else if (!run?.isSure) this.#runs.set(key, { offset, isSure: false, told, begun, inARow, differed: 0 })
     else if (++run.differed === maxDiffering)
       this.problems.push(`${key}: the metrics have ${offset - run.offset} more polls than the server`)
   }
