@@ -141,7 +141,7 @@ export class HistoryStore {
       const id = this.servers([old.server])[0]?.id ?? -1
       const own = (slices: Float64Array) => slices.map((value, index) => (index % sliceSize === layout.server ? id : value))
       for (const [level, slices] of old.levels) this.buckets.writeLevel(level, own(slices))
-      this.buckets.extendServer(id, old.since, old.record?.players, old.record?.at)
+      this.buckets.extendServers([id, old.since ?? null, old.record?.players ?? null, old.record?.at ?? null])
       this.buckets.write(own(old.slices))
       // Those who were online are known to have been up to the newest values.
       let lastAt = 0
