@@ -373,9 +373,9 @@ it('answers from a thread of its own as it does without', async () => {
 
 it('rejects calls to its thread after close()', async () => {
   for (let round = 0; round < 20; round++) {
-    const store = await openStoreThread({ path: file(), days: 400 })
+    const store = await openStoreThread({ path: file() })
     const closed = store.close()
-    const late = await Promise.allSettled([store.bytes(), store.prune(clock.wall()), store.servers(['late'])])
+    const late = await Promise.allSettled([store.bytes(), store.prune(clock.wall(), 400), store.servers(['late'])])
     await closed
     for (const result of late) expect(result).toMatchObject({ reason: { message: 'the thread of the history has ended' } })
   }

@@ -38,25 +38,20 @@ export interface StoredServer {
   readonly incident: IncidentRecord | undefined
 }
 
-export interface StoreOptions extends DatabaseOptions {
-  /** Days for which days, sessions and events are kept. */
-  readonly days: number
-}
-
 /**
  * The recorded history in an SQLite database. Its methods are synchronous: with many servers it runs in a thread of its own.
  * @throws Error if the file cannot be used, for `reasonOf`; it is then unchanged
  */
 export class HistoryStore {
   readonly #connection: Connection
-  readonly #options: StoreOptions
+  readonly #options: DatabaseOptions
   readonly #inode: number | undefined
   readonly buckets: Buckets
   readonly sessions: SessionTable
   readonly incidents: IncidentTable
   readonly overview: Overview
 
-  constructor(options: StoreOptions) {
+  constructor(options: DatabaseOptions) {
     this.#options = options
     this.#connection = new Connection(openDatabase(options))
     this.#inode = inodeOf(options)
@@ -104,10 +99,13 @@ export class HistoryStore {
     })
   }
 
-  /** Deletes what is older than it is kept: at most so much at once that other calls need not wait long. */
-  prune(now: number): void {
+  /**
+   * Deletes what is older than it is kept: at most so much at once that other calls need not wait long.
+   * @param days for which days, sessions, events and incidents are kept
+   */
+  prune(now: number, days: number): void {
     if (this.#options.isReadOnly) return
-    const keptMs = this.#options.days * dayMs
+    const keptMs = days * dayMs
     this.#connection.transaction(() => {
       this.buckets.prune(now, keptMs)
       this.#connection.deleteOldest('events', now - keptMs, dayMs)
@@ -130,7 +128,7 @@ export class HistoryStore {
    * @returns false if it cannot be read
    * @throws Error of the system or the database; nothing is written then
    */
-  importFile(path: string, now: number): boolean {
+  importFile(path: string): boolean {
     const file = basename(path)
     // The process may have been killed before the file was moved.
     if (this.#connection.first('SELECT 1 FROM imported WHERE file = ?', file) !== undefined) return true
@@ -148,7 +146,7 @@ export class HistoryStore {
       for (const slices of [...old.levels.map(([, slices]) => slices), old.slices])
         for (const start of startsOf(slices)) lastAt = Math.max(lastAt, start)
       for (const session of old.sessions)
-        this.sessions.add(id, session, session.isOnline ? lastAt : (session.to ?? session.from ?? now))
+        this.sessions.add(id, session, session.isOnline ? lastAt : (session.to ?? session.from ?? lastAt))
     })
     return true
   }
@@ -182,5 +180,5 @@ export class HistoryStore {
 }
 
 /** Identifies the file at the path of the database; undefined if it is kept nowhere. */
-const inodeOf = ({ path, isTemporary, isReadOnly }: StoreOptions): number | undefined =>
+const inodeOf = ({ path, isTemporary, isReadOnly }: DatabaseOptions): number | undefined =>
   path === undefined || isTemporary || isReadOnly ? undefined : statSync(path, { throwIfNoEntry: false })?.ino

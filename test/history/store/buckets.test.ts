@@ -21,7 +21,7 @@ function slicesOf(index: number, id: number): Float64Array {
 it('are the same whether many servers are written at once or one after the other', () => {
   const write = (isAtOnce: boolean) => {
     const path = join(temporaryFolder(), 'history.db')
-    const store = new HistoryStore({ path, days: 400 })
+    const store = new HistoryStore({ path })
     const parts = store.servers(names).map(({ id }, index) => slicesOf(index, id))
     const batches = isAtOnce ? [concatSlices(parts)] : parts
     // Twice: the second time it is added to what is there.
