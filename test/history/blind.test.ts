@@ -181,7 +181,7 @@ it('tries a locked database once a second, however many clients ask', async () =
       throw Object.assign(new Error('locked'), { code: 'SQLITE_BUSY' })
     },
   }
-  const writer = new BatchWriter(store, true, { log, clock })
+  const writer = new BatchWriter(store, { log, clock })
   const recorded = {
     moveTo: ({ slices }: { slices: Float64Array[] }) => slices.push(new Float64Array(1)),
   } as unknown as RecordedServer

@@ -47,10 +47,10 @@ export class FleetRecorder {
   #cancelLoad = () => {}
   #cancelIncidentSave: (() => void) | undefined
 
-  constructor(options: RecordingOptions, store: StoreClient, isWritable: boolean) {
+  constructor(options: RecordingOptions, store: StoreClient) {
     this.#options = options
     this.#store = store
-    this.#writer = new BatchWriter(store, isWritable, options)
+    this.#writer = new BatchWriter(store, options)
   }
 
   /** Those that are watched, by name. */

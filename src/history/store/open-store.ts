@@ -20,9 +20,8 @@ export interface OpenStoreOptions {
 
 export interface OpenStore {
   readonly store: StoreClient
-  readonly isWritable: boolean
   /** True: in memory, because the file cannot be used at the moment. */
-  readonly isWaiting?: boolean
+  readonly isWaiting: boolean
 }
 
 /** Name of the database. */
@@ -32,10 +31,9 @@ const progressMs = 5_000
 
 /** Opens the database in the folder. A file that cannot be used stays as it is; the history is then kept in memory. */
 export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
-  const inMemory = async () => ({ store: await openTemporary(options), isWritable: true })
-  if (options.folder === undefined) return inMemory()
+  if (options.folder === undefined) return { store: await openTemporary(options), isWaiting: false }
   try {
-    return await openFile(options)
+    return { store: await openFile(options), isWaiting: false }
   } catch (error) {
     const [path, reason, isWaiting] = [join(options.folder, fileName), reasonOf(error), isPassing(error)]
     const advice = isWaiting
@@ -45,16 +43,16 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
       { file: path, reason },
       `cannot use ${path}: ${reason}; it stays as it is, and the history is kept in memory only. ${advice}`,
     )
-    return { ...(await inMemory()), isWaiting }
+    return { store: await openTemporary(options), isWaiting }
   }
 }
 
 /** Opens the database in the folder. @throws Error if it cannot be used, for `reasonOf` */
-export async function openFile(options: OpenStoreOptions): Promise<OpenStore> {
+export async function openFile(options: OpenStoreOptions): Promise<StoreClient> {
   const { folder = '', isReadOnly = false, oldFolder = folder } = options
   const store = await open({ path: join(folder, fileName), isReadOnly }, options)
   if (!isReadOnly) await importOldFiles(store, oldFolder, options)
-  return { store, isWritable: !isReadOnly }
+  return store
 }
 
 const open = (file: DatabaseOptions, { inThread }: OpenStoreOptions) => (inThread ? openStoreThread : openLocalStore)(file)

@@ -84,8 +84,9 @@ export class HistoryStore {
     return isReadOnly ? read() : this.#connection.transaction(read)
   }
 
-  /** @throws Error of the database; nothing is written then */
+  /** Does nothing if the file is read-only. @throws Error of the database; nothing is written then */
   write({ slices, sessions, events, incidents }: Batch): void {
+    if (this.#options.isReadOnly) return
     this.#connection.transaction(() => {
       this.buckets.write(slices)
       for (const start of startsOf(slices)) this.overview.change(start)
