@@ -49,19 +49,19 @@ export class Buckets {
   /** Adds slices, of which each is a bucket of one level, to the stored ones. */
   writeLevel(level: Level, slices: Float64Array): void {
     /**
-     * The values of the rows, one row after the other, by their time and the series that they have, as bits: most servers have two of
+     * The values of the rows, one row after the other, by the series that they have, as bits, and by their time: most servers have two of
      * five. Rows of the same time are side by side in the table, which takes a tenth less CPU time than server by server.
      */
-    const groups = new Map<number, { readonly known: number; readonly values: number[] }>()
+    const groups = new Map<number, Map<number, number[]>>()
     for (let at = 0; at < slices.length; at += sliceSize) {
       const number = (offset: number) => slices[at + offset] ?? 0
       let known = 0
       for (let index = 0; index < seriesNames.length; index++)
         if (number(layout.series + index * ofSeries.size) !== 0) known |= 1 << index
-      const key = number(layout.start) * (1 << seriesNames.length) + known
-      const group = groups.get(key) ?? { known, values: [] }
-      groups.set(key, group)
-      const { values } = group
+      const times = groups.get(known) ?? new Map<number, number[]>()
+      groups.set(known, times)
+      const values = times.get(number(layout.start)) ?? []
+      times.set(number(layout.start), values)
       values.push(number(layout.start), number(layout.server), number(layout.knownMs), number(layout.upMs))
       for (let index = 0; index < seriesNames.length; index++) {
         if ((known & (1 << index)) === 0) continue
@@ -71,7 +71,10 @@ export class Buckets {
       }
       if (level.table === 'days') values.push(number(layout.peakAt))
     }
-    for (const { known, values } of groups.values()) this.#upsertOf(level, known)(values)
+    for (const [known, times] of groups) {
+      const upsert = this.#upsertOf(level, known)
+      for (const values of times.values()) upsert(values)
+    }
   }
 
   /** @param known the series of the rows, as bits */
