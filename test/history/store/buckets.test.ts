@@ -43,3 +43,14 @@ it('are the same whether many servers are written at once or one after the other
   expect(servers[7]).toEqual([8, 'server-7', first, 2, midnight])
   expect(write(true)).toEqual(write(false))
 })
+
+it('have no more digits of the uptime than six', () => {
+  const store = new HistoryStore({})
+  const [{ id } = { id: -1 }] = store.servers(['Server'])
+  const slices = new Slices()
+  slices.add({ up: true, values: [] }, midnight, 87_006)
+  slices.add({ up: false, values: [] }, midnight + 87_006, 12_994)
+  store.write({ slices: slices.take(id), sessions: [], events: [], incidents: [] })
+  expect(store.buckets.uptime(id, 1, midnight).days[0]?.up).toBe(0.870_06)
+  store.close()
+})
