@@ -116,6 +116,25 @@ describe('the history after a restart', () => {
     expect((await history.uptime('Server', 1)).record).toMatchObject({ players: 5 })
   })
 
+  it('has each change of state, although the clock was set back', async () => {
+    const refused = { status: new SourceError('refused', 'x') }
+    await open({ Server: { status: status(3) } })
+    await fleet.pollAll()
+    await run(minute)
+    fleet.scripts.Server = refused
+    await run(5_000)
+    clock.jump(-20_000)
+    fleet.scripts.Server = { status: status(3) }
+    await run(30_000)
+    fleet.scripts.Server = refused
+    await run(5_000)
+    await history.close()
+    expect(onFile('SELECT kind, count(*) AS count FROM events GROUP BY kind')).toEqual([
+      { kind: 'down', count: 2 },
+      { kind: 'up', count: 2 },
+    ])
+  })
+
   it('ends when the server is removed, although it is written later', async () => {
     await open({ Server: { status: status(3) } })
     await fleet.pollAll()
