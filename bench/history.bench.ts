@@ -33,7 +33,7 @@ function snapshotOf(server: string): ServerSnapshot {
 
 /** As much as 400 days of polling leave, made by the database itself. */
 function fill(path: string, names: readonly string[]): void {
-  const store = new HistoryStore({ path, days: 400 })
+  const store = new HistoryStore({ path })
   store.servers(names)
   store.close()
   const db = new Database(path)

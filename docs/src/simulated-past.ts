@@ -50,7 +50,7 @@ function snapshotOf({ name, players, tickTimeMs, tickRate, outages }: SimulatedS
 
 /** Writes 90 days of history up to `now`, for pictures that show more than a demo of some minutes. */
 export function writeSimulatedPast(folder: string, servers: readonly SimulatedServer[], now: number): void {
-  const store = new HistoryStore({ path: join(folder, fileName), days: 400 })
+  const store = new HistoryStore({ path: join(folder, fileName) })
   for (const server of servers) {
     let at = now - stages[0].ago
     const clock = { now: () => at, wall: () => at, after: () => () => {} }

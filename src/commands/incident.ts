@@ -33,7 +33,7 @@ const linesOf = (incident: Incident): readonly string[] => [
  */
 export async function runIncident(
   { args: [action, ...args] }: Call,
-  { history: { historyDir, historyDays }, data: { dataDir } }: Config,
+  { history: { historyDir }, data: { dataDir } }: Config,
   { log, error }: Pick<Console, 'log' | 'error'>,
 ): Promise<number> {
   const note = action === 'note' ? noteOf(args) : undefined
@@ -50,7 +50,7 @@ export async function runIncident(
   const { HistoryStore } = await import('../history/store/store.ts')
   const now = Date.now()
   try {
-    const store = new HistoryStore({ path, days: historyDays, isReadOnly: note === undefined })
+    const store = new HistoryStore({ path, isReadOnly: note === undefined })
     try {
       if (note === undefined) {
         const servers = args.length > 0 ? { servers: args } : {}

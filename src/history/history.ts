@@ -2,7 +2,7 @@ import type { Incident, IncidentQuery } from './incidents.ts'
 import { FleetRecorder, incidentSaveMs, type RecordingOptions } from './recording/fleet-recorder.ts'
 import type { Session } from './recording/sessions.ts'
 import { isPassing, reasonOf } from './store/file-error.ts'
-import { type OpenStore, type OpenStoreOptions, openFile, openStore } from './store/open-store.ts'
+import { type OpenStoreOptions, openFile, openStore } from './store/open-store.ts'
 import type { PlayerTime, Regular } from './store/session-table.ts'
 import type { StoreClient } from './store/store-client.ts'
 import type { PlayerCounts, ServerOverview } from './values/overview.ts'
@@ -21,10 +21,10 @@ const maxLocalServers = 100
  */
 export async function openHistory(options: HistoryOptions): Promise<History> {
   const all = { inThread: options.fleet.watchers.length > maxLocalServers, ...options }
-  const opened = await openStore(all)
-  const history = new History(options, opened)
+  const { store, isWaiting } = await openStore(all)
+  const history = new History(options, store)
   await history.start()
-  if (opened.isWaiting) history.waitFor(() => openFile(all))
+  if (isWaiting) history.waitFor(() => openFile(all))
   return history
 }
 
@@ -39,10 +39,10 @@ export class History {
   #opening: Promise<void> | undefined
   #isStopped = false
 
-  constructor(options: HistoryOptions, { store, isWritable }: OpenStore) {
+  constructor(options: HistoryOptions, store: StoreClient) {
     this.#options = options
     this.#store = store
-    this.#recorder = new FleetRecorder(options, store, isWritable)
+    this.#recorder = new FleetRecorder(options, store)
   }
 
   /** Resolves when all servers are recorded. */
@@ -51,19 +51,19 @@ export class History {
   }
 
   /** Tries once a minute to open the file. From then on the history is kept in it. */
-  waitFor(open: () => Promise<OpenStore>): void {
+  waitFor(open: () => Promise<StoreClient>): void {
     this.#stopWaiting = this.#options.clock.after(minute, () => {
       this.#opening = this.#openAgain(open)
     })
   }
 
-  async #openAgain(open: () => Promise<OpenStore>): Promise<void> {
+  async #openAgain(open: () => Promise<StoreClient>): Promise<void> {
     const { log } = this.#options
     try {
-      const { store, isWritable } = await open()
+      const store = await open()
       if (this.#isStopped) return await store.close()
       const before = this.#recorder
-      this.#recorder = new FleetRecorder(this.#options, store, isWritable)
+      this.#recorder = new FleetRecorder(this.#options, store)
       this.#store = store
       this.#overviewAt = Number.NEGATIVE_INFINITY
       await Promise.all([this.start(), before.close()])

@@ -11,7 +11,7 @@ import { HistoryStore } from '../../src/history/store/store.ts'
 function setUp(name: string) {
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-incident-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
-  const store = new HistoryStore({ path: join(folder, fileName), days: 400 })
+  const store = new HistoryStore({ path: join(folder, fileName) })
   const [server = 0] = store.servers([name]).map(({ id }) => id)
   const [from, to] = [1_000, 2_000]
   const incident = { server, kind: 'down', from, to, knownAt: to, unknownMs: 0, detail: null } as const

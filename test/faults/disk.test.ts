@@ -209,7 +209,7 @@ describe.skipIf(!isSupported(canMount, 'only root can mount a file system'))('a 
 
   it('almost full has the history of an earlier version, which grows by indexes once there is room', () => {
     const path = join(root, 'history.db')
-    new HistoryStore({ path, days: 400 }).close()
+    new HistoryStore({ path }).close()
     const indexes = ['sessions_of_server', 'sessions_in_order', 'sessions_of_name']
     const db = new Database(path)
     for (const index of indexes) db.exec(`DROP INDEX ${index}`)
@@ -221,7 +221,7 @@ describe.skipIf(!isSupported(canMount, 'only root can mount a file system'))('a 
     const filler = join(root, 'filler')
     truncateSync(filler, statSync(filler).size - 65_536)
     const open = () => {
-      const store = new HistoryStore({ path, days: 400 })
+      const store = new HistoryStore({ path })
       const count = store.sessions.last(1).length
       store.close()
       const file = new Database(path, { readonly: true })

@@ -181,7 +181,7 @@ it('tries a locked database once a second, however many clients ask', async () =
       throw Object.assign(new Error('locked'), { code: 'SQLITE_BUSY' })
     },
   }
-  const writer = new BatchWriter(store, true, { log, clock })
+  const writer = new BatchWriter(store, { log, clock })
   const recorded = {
     moveTo: ({ slices }: { slices: Float64Array[] }) => slices.push(new Float64Array(1)),
   } as unknown as RecordedServer
@@ -200,7 +200,7 @@ it('writes at its end what could not be written before', async () => {
   await history.uptime('Server', 1)
   unlock()
   await history.close()
-  const store = new HistoryStore({ path: join(folder, 'history.db'), isReadOnly: true, days: 400 })
+  const store = new HistoryStore({ path: join(folder, 'history.db'), isReadOnly: true })
   const [{ id } = { id: -1 }] = store.servers(['Server'])
   expect(store.buckets.uptime(id, 1, clock.wall()).days[0]!.known * day).toBeCloseTo(2 * minute - 5_000, -3)
   store.close()
@@ -287,7 +287,7 @@ it.each(['deleted', 'replaced'])('says once that its file was %s while it was op
   await poll(undefined, 2 * minute)
   expect(log.lines).toEqual([])
   const copy = join(folder, 'copy.db')
-  new HistoryStore({ path: copy, days: 400 }).close()
+  new HistoryStore({ path: copy }).close()
   if (what === 'deleted') rmSync(join(folder, 'history.db'))
   else renameSync(copy, join(folder, 'history.db'))
   await poll(undefined, 3 * minute)

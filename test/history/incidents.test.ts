@@ -270,7 +270,7 @@ describe('the recorded incidents', () => {
   })
 
   it('of a server that never stops flapping are bounded, and found and noted without reading all', () => {
-    const store = new HistoryStore({ days: 400 })
+    const store = new HistoryStore({})
     onTestFinished(() => store.close())
     const [one, two] = store.servers(['one', 'two']).map(({ id }) => id)
     const incident = (server = 0, from = 0, to: number | null = from + 5) =>
@@ -286,7 +286,7 @@ describe('the recorded incidents', () => {
     ])
     expect(found(119_996, ['one'])).toEqual([])
     expect(found(119_996, ['one', 'two'])).toEqual([['two', 7]])
-    store.prune(120_000)
+    store.prune(120_000, 400)
     expect(store.incidents.list({ since: 0, limit: 1e6 })).toHaveLength(10_001)
     expect(store.incidents.addNote({ server: one ?? 0, from: 0 }, { at: 1, text: 'gone' })).toBeUndefined()
     store.incidents.addNote({ server: one ?? 0, from: 20_000 }, { at: 1, text: 'by ID' })

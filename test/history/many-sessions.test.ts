@@ -15,7 +15,7 @@ const noChanges = { slices: new Float64Array(0), events: [], incidents: [] }
 const players = (count: number, prefix: string) => Array.from({ length: count }, (_, index) => ({ name: `${prefix}${index}` }))
 
 function openStore(path?: string) {
-  const store = new HistoryStore({ days: 400, ...(path !== undefined && { path }) })
+  const store = new HistoryStore({ ...(path !== undefined && { path }) })
   onTestFinished(() => store.close())
   const [{ id: server } = { id: -1 }] = store.servers(['Server'])
   const write = (changes: readonly SessionChange[]) =>
@@ -52,7 +52,7 @@ it('keeps and lists the newest of a server with more than a million', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-sessions-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'history.db')
-  new HistoryStore({ path, days: 400 }).close()
+  new HistoryStore({ path }).close()
   const db = new Database(path)
   // As an earlier version left it.
   for (const index of ['of_server', 'in_order', 'of_name']) db.exec(`DROP INDEX sessions_${index}`)
@@ -65,9 +65,9 @@ it('keeps and lists the newest of a server with more than a million', () => {
   const { store, server, write } = openStore(path)
   const joins = players(10_000, 'new').map(({ name }) => ({ kind: 'join', name, id: null, at: now, changedAt: now }) as const)
   write(joins.slice(1))
-  store.prune(now)
+  store.prune(now, 400)
   write(joins.slice(0, 1))
-  store.prune(now)
+  store.prune(now, 400)
   expect(store.servers(['Server'])[0]?.online).toHaveLength(10_000)
   const file = new Database(path, { readonly: true })
   expect(file.prepare('SELECT server, count(*) FROM sessions GROUP BY server').raw().all()).toEqual([

@@ -116,6 +116,25 @@ describe('the history after a restart', () => {
     expect((await history.uptime('Server', 1)).record).toMatchObject({ players: 5 })
   })
 
+  it('has each change of state, although the clock was set back', async () => {
+    const refused = { status: new SourceError('refused', 'x') }
+    await open({ Server: { status: status(3) } })
+    await fleet.pollAll()
+    await run(minute)
+    fleet.scripts.Server = refused
+    await run(5_000)
+    clock.jump(-20_000)
+    fleet.scripts.Server = { status: status(3) }
+    await run(30_000)
+    fleet.scripts.Server = refused
+    await run(5_000)
+    await history.close()
+    expect(onFile('SELECT kind, count(*) AS count FROM events GROUP BY kind')).toEqual([
+      { kind: 'down', count: 2 },
+      { kind: 'up', count: 2 },
+    ])
+  })
+
   it('ends when the server is removed, although it is written later', async () => {
     await open({ Server: { status: status(3) } })
     await fleet.pollAll()
@@ -373,9 +392,9 @@ it('answers from a thread of its own as it does without', async () => {
 
 it('rejects calls to its thread after close()', async () => {
   for (let round = 0; round < 20; round++) {
-    const store = await openStoreThread({ path: file(), days: 400 })
+    const store = await openStoreThread({ path: file() })
     const closed = store.close()
-    const late = await Promise.allSettled([store.bytes(), store.prune(clock.wall()), store.servers(['late'])])
+    const late = await Promise.allSettled([store.bytes(), store.prune(clock.wall(), 400), store.servers(['late'])])
     await closed
     for (const result of late) expect(result).toMatchObject({ reason: { message: 'the thread of the history has ended' } })
   }

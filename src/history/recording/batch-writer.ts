@@ -14,7 +14,7 @@ const pauseMs = 1_000
 /** Writes what is recorded of servers, in its order. What cannot be written is kept, and written with the next batch. */
 export class BatchWriter {
   readonly #store: Pick<StoreClient, 'write'>
-  #isWritable: boolean
+  #isStopped = false
   readonly #log: Log
   readonly #clock: Pick<Clock, 'now'>
   /** Monotonic milliseconds. */
@@ -25,21 +25,15 @@ export class BatchWriter {
   /** Whether it is logged that the last values are lost. */
   #isLost = false
 
-  /** @param isWritable false: everything is dropped */
-  constructor(
-    store: Pick<StoreClient, 'write'>,
-    isWritable: boolean,
-    { log, clock }: { readonly log: Log; readonly clock: Pick<Clock, 'now'> },
-  ) {
+  constructor(store: Pick<StoreClient, 'write'>, { log, clock }: { readonly log: Log; readonly clock: Pick<Clock, 'now'> }) {
     this.#store = store
-    this.#isWritable = isWritable
     this.#log = log
     this.#clock = clock
   }
 
   /** From now on everything is dropped. */
   stop(): void {
-    this.#isWritable = false
+    this.#isStopped = true
     this.#unwritten = []
   }
 
@@ -47,7 +41,7 @@ export class BatchWriter {
   async write(servers: readonly RecordedServer[], now: number, isLast = false): Promise<void> {
     const batch = takeBatch(servers, now)
     const batches = batch === undefined ? this.#unwritten : [...this.#unwritten, batch]
-    if (batches.length === 0 || !this.#isWritable) return
+    if (batches.length === 0 || this.#isStopped) return
     if (!isLast && this.#clock.now() - this.#failedAt < pauseMs) {
       this.#unwritten = keepNewest(batches)
       return

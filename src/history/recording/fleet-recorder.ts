@@ -10,6 +10,8 @@ export interface RecordingOptions {
   readonly fleet: Fleet
   readonly clock: Clock
   readonly log: Log
+  /** Days for which days, sessions, events and incidents are kept; default 400. */
+  readonly days?: number
   /** False: player sessions are not recorded. */
   readonly recordsPlayers?: boolean
   /**
@@ -45,10 +47,10 @@ export class FleetRecorder {
   #cancelLoad = () => {}
   #cancelIncidentSave: (() => void) | undefined
 
-  constructor(options: RecordingOptions, store: StoreClient, isWritable: boolean) {
+  constructor(options: RecordingOptions, store: StoreClient) {
     this.#options = options
     this.#store = store
-    this.#writer = new BatchWriter(store, isWritable, options)
+    this.#writer = new BatchWriter(store, options)
   }
 
   /** Those that are watched, by name. */
@@ -195,7 +197,7 @@ export class FleetRecorder {
           'history.db was deleted or replaced while Tickwarden was using it: what it records from now on is lost when it stops; restart it',
         )
       }
-      await this.#store.prune(this.#now())
+      await this.#store.prune(this.#now(), this.#options.days ?? 400)
       this.#bytes = await this.#store.bytes()
     } catch (error) {
       this.#writer.report(error)

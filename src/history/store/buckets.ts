@@ -3,19 +3,20 @@ import { chooseStep, levelOf, type RangeQuery, type RangeValues } from '../value
 import { type SeriesName, series, seriesNames } from '../values/series.ts'
 import { joinSlices, layout, ofSeries, sliceSize } from '../values/slices.ts'
 import { toDay, type Uptime } from '../values/uptime.ts'
-import type { Connection } from './connection.ts'
-import { bucketColumns, upsertBuckets } from './schema.ts'
-
-const rowsAtOnce = 64
+import type { Connection, Row } from './connection.ts'
+import { bucketColumns, extendServers, upsertBuckets } from './schema.ts'
 
 /** The tables of values by time, one for each level, and what `servers` keeps of them: when they begin, and the record of players. */
 export class Buckets {
   readonly #connection: Connection
-  /** The statements that write so many rows of some series. */
-  readonly #upserts = new Map<string, string>()
+  /** The statements that write rows of some series. */
+  readonly #upserts = new Map<string, (values: Row) => void>()
+  /** Takes rows of a server: since when it is recorded, and the most players at once, and when; null if unknown. */
+  readonly extendServers: (values: Row) => void
 
   constructor(connection: Connection) {
     this.#connection = connection
+    this.extendServers = connection.forRows(4, extendServers)
   }
 
   /** @param slices of one server after the other, each in order */
@@ -31,60 +32,61 @@ export class Buckets {
       joined = joinSlices(joined, level.step)
       this.writeLevel(level, joined)
     }
+    const servers: (number | null)[] = []
     for (let at = 0; at < joined.length; at += sliceSize) {
       const server = joined[at + layout.server] ?? -1
       const players = joined[at + layout.series + ofSeries.max] ?? 0
-      this.extendServer(server, firstAt.get(server), Number.isFinite(players) ? players : undefined, joined[at + layout.peakAt])
+      servers.push(
+        server,
+        firstAt.get(server) ?? null,
+        Number.isFinite(players) ? players : null,
+        joined[at + layout.peakAt] ?? 0,
+      )
     }
+    this.extendServers(servers)
   }
 
   /** Adds slices, of which each is a bucket of one level, to the stored ones. */
   writeLevel(level: Level, slices: Float64Array): void {
-    /** The values of the rows, one row after the other, by the series that they have, as bits: most servers have two of five. */
-    const rows = new Map<number, number[]>()
+    /**
+     * The values of the rows, one row after the other, by the series that they have, as bits, and by their time: most servers have two of
+     * five. Rows of the same time are side by side in the table, which takes a tenth less CPU time than server by server.
+     */
+    const groups = new Map<number, Map<number, number[]>>()
     for (let at = 0; at < slices.length; at += sliceSize) {
+      const number = (offset: number) => slices[at + offset] ?? 0
       let known = 0
       for (let index = 0; index < seriesNames.length; index++)
-        if (slices[at + layout.series + index * ofSeries.size] !== 0) known |= 1 << index
-      const same = rows.get(known) ?? []
-      rows.set(known, same)
-      const number = (offset: number) => slices[at + offset] ?? 0
-      same.push(number(layout.start), number(layout.server), number(layout.knownMs), number(layout.upMs))
+        if (number(layout.series + index * ofSeries.size) !== 0) known |= 1 << index
+      const times = groups.get(known) ?? new Map<number, number[]>()
+      groups.set(known, times)
+      const values = times.get(number(layout.start)) ?? []
+      times.set(number(layout.start), values)
+      values.push(number(layout.start), number(layout.server), number(layout.knownMs), number(layout.upMs))
       for (let index = 0; index < seriesNames.length; index++) {
         if ((known & (1 << index)) === 0) continue
         const first = layout.series + index * ofSeries.size
         const knownMs = number(first)
-        same.push(knownMs, number(first + ofSeries.sum) / knownMs, number(first + ofSeries.min), number(first + ofSeries.max))
+        values.push(knownMs, number(first + ofSeries.sum) / knownMs, number(first + ofSeries.min), number(first + ofSeries.max))
       }
-      if (level.table === 'days') same.push(number(layout.peakAt))
+      if (level.table === 'days') values.push(number(layout.peakAt))
     }
-    for (const [known, same] of rows) {
-      const names = seriesNames.filter((_, index) => (known & (1 << index)) !== 0)
-      const width = bucketColumns(level, names).length
-      // A statement of many rows takes half as long as one of each (`npm run bench -- history`).
-      for (let at = 0; at < same.length; ) {
-        const count = same.length - at >= rowsAtOnce * width ? rowsAtOnce : 1
-        const key = `${level.table} ${known} ${count}`
-        const sql = this.#upserts.get(key) ?? upsertBuckets(level, names, count)
-        this.#upserts.set(key, sql)
-        this.#connection.run(sql, ...same.slice(at, at + count * width))
-        at += count * width
-      }
+    for (const [known, times] of groups) {
+      const upsert = this.#upsertOf(level, known)
+      for (const values of times.values()) upsert(values)
     }
   }
 
-  /**
-   * Only an earlier time than the stored one, and a larger number of players, count.
-   * @param at when there were so many players; times are Unix milliseconds
-   */
-  extendServer(id: number, firstAt: number | undefined, players: number | undefined, at: number | undefined): void {
-    this.#connection.run(
-      `UPDATE servers SET first_at = ifnull(min(ifnull(first_at, ?2), ?2), first_at),
-        record_at = iif(ifnull(record_players, -1) < ?3, ?4, record_at),
-        record_players = ifnull(max(ifnull(record_players, ?3), ?3), record_players)
-        WHERE id = ?1 AND (ifnull(first_at > ?2, 1) OR ifnull(record_players, -1) < ?3)`,
-      ...[id, firstAt ?? null, players ?? null, at ?? null],
-    )
+  /** @param known the series of the rows, as bits */
+  #upsertOf(level: Level, known: number): (values: Row) => void {
+    const key = `${level.table} ${known}`
+    const found = this.#upserts.get(key)
+    if (found !== undefined) return found
+    const names = seriesNames.filter((_, index) => (known & (1 << index)) !== 0)
+    const width = bucketColumns(level, names).length
+    const upsert = this.#connection.forRows(width, (rows) => upsertBuckets(level, names, rows))
+    this.#upserts.set(key, upsert)
+    return upsert
   }
 
   /** The newest values of a server; null where unknown. */

@@ -1,10 +1,9 @@
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Clock } from '../../util/clock.ts'
 import type { Log } from '../../util/log.ts'
+import type { DatabaseOptions } from './database.ts'
 import { isPassing, reasonOf } from './file-error.ts'
-import type { StoreOptions } from './store.ts'
 import { openLocalStore, openStoreThread, type StoreClient } from './store-client.ts'
 
 export interface OpenStoreOptions {
@@ -14,19 +13,15 @@ export interface OpenStoreOptions {
   readonly isReadOnly?: boolean
   /** Where an earlier version kept its files; default: the folder. */
   readonly oldFolder?: string
-  /** Days for which days, sessions and events are kept; default 400. */
-  readonly days?: number
   /** Whether the database is used in a thread of its own; default: on this one. */
   readonly inThread?: boolean
   readonly log: Log
-  readonly clock: Pick<Clock, 'wall'>
 }
 
 export interface OpenStore {
   readonly store: StoreClient
-  readonly isWritable: boolean
   /** True: in memory, because the file cannot be used at the moment. */
-  readonly isWaiting?: boolean
+  readonly isWaiting: boolean
 }
 
 /** Name of the database. */
@@ -36,10 +31,9 @@ const progressMs = 5_000
 
 /** Opens the database in the folder. A file that cannot be used stays as it is; the history is then kept in memory. */
 export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
-  const inMemory = async () => ({ store: await openTemporary(options), isWritable: true })
-  if (options.folder === undefined) return inMemory()
+  if (options.folder === undefined) return { store: await openTemporary(options), isWaiting: false }
   try {
-    return await openFile(options)
+    return { store: await openFile(options), isWaiting: false }
   } catch (error) {
     const [path, reason, isWaiting] = [join(options.folder, fileName), reasonOf(error), isPassing(error)]
     const advice = isWaiting
@@ -49,20 +43,19 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
       { file: path, reason },
       `cannot use ${path}: ${reason}; it stays as it is, and the history is kept in memory only. ${advice}`,
     )
-    return { ...(await inMemory()), isWaiting }
+    return { store: await openTemporary(options), isWaiting }
   }
 }
 
 /** Opens the database in the folder. @throws Error if it cannot be used, for `reasonOf` */
-export async function openFile(options: OpenStoreOptions): Promise<OpenStore> {
+export async function openFile(options: OpenStoreOptions): Promise<StoreClient> {
   const { folder = '', isReadOnly = false, oldFolder = folder } = options
   const store = await open({ path: join(folder, fileName), isReadOnly }, options)
   if (!isReadOnly) await importOldFiles(store, oldFolder, options)
-  return { store, isWritable: !isReadOnly }
+  return store
 }
 
-const open = (file: Omit<StoreOptions, 'days'>, { inThread, days = 400 }: OpenStoreOptions) =>
-  (inThread ? openStoreThread : openLocalStore)({ ...file, days })
+const open = (file: DatabaseOptions, { inThread }: OpenStoreOptions) => (inThread ? openStoreThread : openLocalStore)(file)
 
 /** In memory; the history of many servers, which would grow to 250 KB each, in a file that is deleted as soon as it is open. */
 async function openTemporary(options: OpenStoreOptions): Promise<StoreClient> {
@@ -77,7 +70,7 @@ async function openTemporary(options: OpenStoreOptions): Promise<StoreClient> {
 }
 
 /** Takes over the files of an earlier version, of which each was the history of one server, and moves them to a folder beside them. */
-async function importOldFiles(store: StoreClient, folder: string, { log, clock }: OpenStoreOptions): Promise<void> {
+async function importOldFiles(store: StoreClient, folder: string, { log }: OpenStoreOptions): Promise<void> {
   const files = await readdir(folder).catch(() => [])
   const names = files.filter((name) => name.endsWith('.history'))
   if (names.length === 0) return
@@ -87,7 +80,7 @@ async function importOldFiles(store: StoreClient, folder: string, { log, clock }
   for (const [index, name] of names.entries()) {
     const path = join(folder, name)
     try {
-      if (await store.importFile(path, Math.round(clock.wall()))) {
+      if (await store.importFile(path)) {
         await mkdir(kept, { recursive: true })
         await rename(path, join(kept, name))
         imported++

@@ -126,9 +126,8 @@ PRAGMA user_version = ${schemaVersion};
  * Adds the values of buckets to those that they have. The times stay within the bucket even if the clock was set back. The values of
  * a row are in the order of `bucketColumns`.
  */
-export function upsertBuckets(level: Level, names: readonly SeriesName[], rows: number): string {
+export function upsertBuckets(level: Level, names: readonly SeriesName[], rows: string): string {
   const ofSeries = names.map((name) => columnsOf(series[name].column))
-  const columns = bucketColumns(level, names)
   const sums = ['known_ms', 'up_ms'].map((column) => `${column} = min(${column} + excluded.${column}, ${level.step})`)
   const peakAt = `players_max_at = CASE WHEN ifnull(players_max, -1) < excluded.players_max
     THEN excluded.players_max_at ELSE players_max_at END`
@@ -139,7 +138,17 @@ export function upsertBuckets(level: Level, names: readonly SeriesName[], rows: 
     `${max} = max(ifnull(${max}, excluded.${max}), excluded.${max})`,
   ])
   const updates = [...sums, ...values, ...(level.table === 'days' && names.includes('players') ? [peakAt] : [])]
-  const row = `(${columns.map(() => '?').join(', ')})`
-  return `INSERT INTO ${level.table} (${columns.join(', ')}) VALUES ${Array.from({ length: rows }, () => row).join(', ')}
+  return `INSERT INTO ${level.table} (${bucketColumns(level, names).join(', ')}) VALUES ${rows}
     ON CONFLICT (time, server) DO UPDATE SET ${updates.join(', ')}`
 }
+
+/**
+ * Only an earlier time than the stored one, and a larger number of players, count.
+ * @param rows of a server: since when it is recorded, and the most players at once, and when
+ */
+export const extendServers = (rows: string): string => `
+  UPDATE servers SET first_at = ifnull(min(ifnull(first_at, since), since), first_at),
+    record_at = iif(ifnull(record_players, -1) < players, at, record_at),
+    record_players = ifnull(max(ifnull(record_players, players), players), record_players)
+  FROM (SELECT column1 AS server, column2 AS since, max(column3) AS players, column4 AS at FROM (VALUES ${rows}) GROUP BY column1)
+  WHERE id = server AND (ifnull(first_at > since, 1) OR ifnull(record_players, -1) < players)`

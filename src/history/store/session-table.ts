@@ -1,19 +1,11 @@
-import { type Player, toPlayer } from '../../http/players.ts'
+import { toPlayer } from '../../http/players.ts'
 import type { Static } from '../../util/schema.ts'
 import type { Session, SessionChange } from '../recording/sessions.ts'
+import type { PlayersReply } from '../routes/schemas.ts'
 import type { Connection } from './connection.ts'
 
 /** What one player played in a range of time. */
-export interface PlayerTime {
-  readonly player: Static<typeof Player>
-  /** Of the sessions of which start and end are known. */
-  readonly seconds: number
-  readonly sessions: number
-  /** Unix milliseconds. */
-  readonly lastSeen: number
-  /** Null if that is not known now. */
-  readonly online: boolean | null
-}
+export type PlayerTime = Readonly<Static<typeof PlayersReply>['players'][number]>
 
 export interface Regular extends PlayerTime {
   /** Of all sessions, Unix milliseconds; null if the player joined for the first time before the server was watched. */

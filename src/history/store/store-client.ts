@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
-import type { HistoryStore, StoreOptions } from './store.ts'
+import type { DatabaseOptions } from './database.ts'
+import type { HistoryStore } from './store.ts'
 
 /** The methods of an object and of its parts, which resolve in the order of their calls. */
 type Client<T> = {
@@ -45,7 +46,7 @@ const localBusyMs = 20
  * Opens the database on this thread: for a few servers each call takes less than a millisecond, and a thread takes 10 MB.
  * @throws Error if the file cannot be used, for `reasonOf`
  */
-export async function openLocalStore(options: StoreOptions): Promise<StoreClient> {
+export async function openLocalStore(options: DatabaseOptions): Promise<StoreClient> {
   const { HistoryStore } = await import('./store.ts')
   const store = new HistoryStore({ ...options, busyMs: localBusyMs })
   return clientOf(async (call) => callStore(store, call))
@@ -55,7 +56,7 @@ export async function openLocalStore(options: StoreOptions): Promise<StoreClient
  * Opens the database in a thread of its own.
  * @throws Error if the file cannot be used, for `reasonOf`
  */
-export async function openStoreThread(options: StoreOptions): Promise<StoreClient> {
+export async function openStoreThread(options: DatabaseOptions): Promise<StoreClient> {
   const worker = new Worker(createRequire(import.meta.url).resolve('#history-thread'), {
     workerData: options,
     // Its memory then stays that of the database and of what is being written.

@@ -38,25 +38,20 @@ export interface StoredServer {
   readonly incident: IncidentRecord | undefined
 }
 
-export interface StoreOptions extends DatabaseOptions {
-  /** Days for which days, sessions and events are kept. */
-  readonly days: number
-}
-
 /**
  * The recorded history in an SQLite database. Its methods are synchronous: with many servers it runs in a thread of its own.
  * @throws Error if the file cannot be used, for `reasonOf`; it is then unchanged
  */
 export class HistoryStore {
   readonly #connection: Connection
-  readonly #options: StoreOptions
+  readonly #options: DatabaseOptions
   readonly #inode: number | undefined
   readonly buckets: Buckets
   readonly sessions: SessionTable
   readonly incidents: IncidentTable
   readonly overview: Overview
 
-  constructor(options: StoreOptions) {
+  constructor(options: DatabaseOptions) {
     this.#options = options
     this.#connection = new Connection(openDatabase(options))
     this.#inode = inodeOf(options)
@@ -89,8 +84,9 @@ export class HistoryStore {
     return isReadOnly ? read() : this.#connection.transaction(read)
   }
 
-  /** @throws Error of the database; nothing is written then */
+  /** Does nothing if the file is read-only. @throws Error of the database; nothing is written then */
   write({ slices, sessions, events, incidents }: Batch): void {
+    if (this.#options.isReadOnly) return
     this.#connection.transaction(() => {
       this.buckets.write(slices)
       for (const start of startsOf(slices)) this.overview.change(start)
@@ -104,10 +100,13 @@ export class HistoryStore {
     })
   }
 
-  /** Deletes what is older than it is kept: at most so much at once that other calls need not wait long. */
-  prune(now: number): void {
+  /**
+   * Deletes what is older than it is kept: at most so much at once that other calls need not wait long.
+   * @param days for which days, sessions, events and incidents are kept
+   */
+  prune(now: number, days: number): void {
     if (this.#options.isReadOnly) return
-    const keptMs = this.#options.days * dayMs
+    const keptMs = days * dayMs
     this.#connection.transaction(() => {
       this.buckets.prune(now, keptMs)
       this.#connection.deleteOldest('events', now - keptMs, dayMs)
@@ -130,7 +129,7 @@ export class HistoryStore {
    * @returns false if it cannot be read
    * @throws Error of the system or the database; nothing is written then
    */
-  importFile(path: string, now: number): boolean {
+  importFile(path: string): boolean {
     const file = basename(path)
     // The process may have been killed before the file was moved.
     if (this.#connection.first('SELECT 1 FROM imported WHERE file = ?', file) !== undefined) return true
@@ -141,14 +140,14 @@ export class HistoryStore {
       const id = this.servers([old.server])[0]?.id ?? -1
       const own = (slices: Float64Array) => slices.map((value, index) => (index % sliceSize === layout.server ? id : value))
       for (const [level, slices] of old.levels) this.buckets.writeLevel(level, own(slices))
-      this.buckets.extendServer(id, old.since, old.record?.players, old.record?.at)
+      this.buckets.extendServers([id, old.since ?? null, old.record?.players ?? null, old.record?.at ?? null])
       this.buckets.write(own(old.slices))
       // Those who were online are known to have been up to the newest values.
       let lastAt = 0
       for (const slices of [...old.levels.map(([, slices]) => slices), old.slices])
         for (const start of startsOf(slices)) lastAt = Math.max(lastAt, start)
       for (const session of old.sessions)
-        this.sessions.add(id, session, session.isOnline ? lastAt : (session.to ?? session.from ?? now))
+        this.sessions.add(id, session, session.isOnline ? lastAt : (session.to ?? session.from ?? lastAt))
     })
     return true
   }
@@ -182,5 +181,5 @@ export class HistoryStore {
 }
 
 /** Identifies the file at the path of the database; undefined if it is kept nowhere. */
-const inodeOf = ({ path, isTemporary, isReadOnly }: StoreOptions): number | undefined =>
+const inodeOf = ({ path, isTemporary, isReadOnly }: DatabaseOptions): number | undefined =>
   path === undefined || isTemporary || isReadOnly ? undefined : statSync(path, { throwIfNoEntry: false })?.ino

@@ -1,6 +1,7 @@
 // The thread of the history: it calls the methods of the store that it is asked for, one after the other.
 import { parentPort, workerData } from 'node:worker_threads'
-import { HistoryStore, type StoreOptions } from './store.ts'
+import type { DatabaseOptions } from './database.ts'
+import { HistoryStore } from './store.ts'
 import { callStore, type StoreCall, type StoreResult } from './store-client.ts'
 
 function post(action: () => unknown): void {
@@ -15,7 +16,7 @@ function post(action: () => unknown): void {
 }
 
 post(() => {
-  const store = new HistoryStore(workerData as StoreOptions)
+  const store = new HistoryStore(workerData as DatabaseOptions)
   parentPort?.on('message', (call: StoreCall) => {
     post(() => callStore(store, call))
     // The thread ends by itself: libsql aborts the process if a call fails while its thread is being terminated.

@@ -15,7 +15,7 @@ function record(maintainedSince?: () => number | undefined) {
   let [wall, now] = [start, 0]
   const clock = { wall: () => wall, now: () => now, after: () => () => {} }
   const recorder = new Recorder(clock, maintainedSince)
-  const store = new HistoryStore({ days: 4_000 })
+  const store = new HistoryStore({})
   const { id = -1 } = store.servers(['Server'])[0] ?? {}
   const write = () => {
     store.write({ slices: recorder.take(id), sessions: [], events: [], incidents: [] })

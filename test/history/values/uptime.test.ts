@@ -11,7 +11,7 @@ const start = 19_676 * day
 
 /** A server that was up, then down, for this many minutes each, from `start` on. */
 function record(...parts: readonly (readonly [up: boolean, minutes: number])[]) {
-  const store = new HistoryStore({ days: 400 })
+  const store = new HistoryStore({})
   const [{ id } = { id: -1 }] = store.servers(['Server'])
   let at = start
   const add = (up: boolean, minutes: number) => {
