@@ -64,7 +64,7 @@ interface State extends Pick<ServerSnapshot, 'up' | 'knownUntil'> {
 export class Publisher {
   readonly #options: PublisherOptions
   readonly #freshness: Freshness
-  readonly #reachability = new Reachability(isNetwork)
+  readonly #reachability: Reachability
   readonly #counter = new PlayerCounter()
   readonly #ticks = new MeasuredTicks()
   /** Replaced when a poll ends: it is part of the snapshots. */
@@ -90,6 +90,7 @@ export class Publisher {
 
   constructor(options: PublisherOptions) {
     this.#options = options
+    this.#reachability = new Reachability(isNetwork, options.listSources)
     this.#freshness = new Freshness(options.settings.staleAfter, readsFiles)
     this.#current = this.#build({ now: options.clock.now(), isStale: true }, merge([]))
   }
@@ -142,7 +143,7 @@ export class Publisher {
   pollEnded(startedAt: number): boolean | undefined {
     const { clock, states, listSources } = this.#options
     const list = listSources()
-    this.#reachability.update(list)
+    this.#reachability.update()
     const { up } = this.#reachability
     const errors = list.filter(isNetwork).flatMap((source) => states.of(source).error ?? [])
     const isExhausted = errors.some(({ code }) => code === 'exhausted')
@@ -218,7 +219,7 @@ export class Publisher {
     this.#cancelPublish = undefined
     const list = listSources()
     states.keepOnly(list)
-    this.#reachability.update(list)
+    this.#reachability.update()
     const state = this.#decide(now)
     this.#expireReadings(list, state)
     const failed = list.filter((source) => this.#reachability.hasReached(source) === false)
@@ -234,7 +235,7 @@ export class Publisher {
       return { measured, invalid: mainThread?.responsive === false ? tickFields : [] }
     })
     // A proxy that answers for the stopped server may list players of its own.
-    if (!this.#reachability.isAsleep) this.#counter.update(fields)
+    if (!this.#reachability.mayBeAsleep) this.#counter.update(fields)
     this.#current = this.#build(state, fields, mainThread)
     for (const listener of this.#listeners) {
       try {
