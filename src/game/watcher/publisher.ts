@@ -124,8 +124,10 @@ export class Publisher {
   /** Records a failed poll of a source. If the server was not asked, what is known about it stays until it is stale. */
   addFailed(source: Source, { code }: SourceError): void {
     if (code !== 'exhausted') {
+      const isFirst = this.#reachability.hasReached(source) === undefined
       this.#reachability.missed(source, code === 'asleep')
       this.#checkedAt = this.#options.clock.now()
+      if (source.detectsSleep && isFirst) this.#countContacts()
     }
     if (this.#current.fields.tickCount?.source === source.name) this.#ticks.interrupt()
   }
@@ -211,6 +213,14 @@ export class Publisher {
       this.#freshness.dropUntil(contactBefore)
     }
     return wasDown
+  }
+
+  /** Counts what other sources have reached before the first poll of the source that detects a sleeping server had ended. */
+  #countContacts(): void {
+    for (const source of this.#options.listSources()) {
+      const reading = this.#freshness.readings().find((one) => one.source === source.name)
+      if (reading !== undefined && this.#reachability.hasReached(source)) this.#reached(source, reading.at)
+    }
   }
 
   #publish(now = this.#options.clock.now()): void {
