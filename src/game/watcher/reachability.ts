@@ -23,7 +23,10 @@ export class Reachability {
     this.#listSources = listSources
   }
 
-  /** Undefined if unknown: no source has reached the server, and not all of them have been polled, or none connects to it. */
+  /**
+   * Undefined if unknown: no source has reached the server, and not all of them have been polled, or none connects to it, or it may be
+   * asleep.
+   */
   get up(): boolean | undefined {
     return this.#up
   }
