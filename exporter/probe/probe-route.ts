@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Fleet } from '../../src/game/fleet.ts'
 import type { Network } from '../../src/game/network.ts'
 import { createPhaseRecorder, type PhaseRecorder } from '../../src/game/phases.ts'
-import { addressOf } from '../../src/game/server-settings.ts'
+import { addressOf, type ServerSettings } from '../../src/game/server-settings.ts'
 import { security } from '../../src/http/openapi/docs.ts'
 import { booleanParameter, optional, query, shown, textParameter, withDefault } from '../../src/http/parameters.ts'
 import { problem, problems } from '../../src/http/replies/problem.ts'
@@ -12,6 +12,7 @@ import { textType } from '../../src/http/replies/reply.ts'
 import { hostname as hostnameKind } from '../../src/settings/kinds/index.ts'
 import type { Clock } from '../../src/util/clock.ts'
 import { invalidParameter, RequestError, unavailable } from '../../src/util/errors.ts'
+import { joinFirst } from '../../src/util/join-first.ts'
 import type { MaintenanceOf } from '../../src/util/part-metrics.ts'
 import { serverFamilies } from '../families/index.ts'
 import { type Probed, probed } from '../families/probed.ts'
@@ -64,13 +65,17 @@ const parameters = {
   debug: withDefault(booleanParameter({ description: 'Return a log of the poll as plain text', example: true }), false),
 }
 
-/** Does not reveal what the target resolves to: that may be an address of an internal network. */
-const notAllowed = (target: string, { basePath }: Pick<FastifyRequest, 'basePath'>): RequestError =>
-  new RequestError(
-    403,
-    'TARGET_NOT_ALLOWED',
-    `Parameter "target" is ${shown(target)}; expected a watched server (${basePath}/sd lists them) or an address that PROBE_ALLOW covers.`,
-  )
+/**
+ * Names the watched servers on the same host. Does not reveal what the target resolves to: that may be an address of an internal
+ * network.
+ */
+function notAllowed(settings: ServerSettings, { basePath }: Pick<FastifyRequest, 'basePath'>, fleet: Fleet): RequestError {
+  const hostOf = (server: ServerSettings) => addressOf(server)?.host.toLowerCase()
+  const onHost = fleet.servers.filter((server) => hostOf(server) === hostOf(settings)).map(({ name }) => shown(name))
+  const expected = `a watched server (${basePath}/sd lists them${onHost.length > 0 ? `; on this host ${joinFirst(onHost, ', ')}` : ''})`
+  const problem = `Parameter "target" is ${shown(settings.name)}; expected ${expected} or an address that PROBE_ALLOW covers.`
+  return new RequestError(403, 'TARGET_NOT_ALLOWED', problem)
+}
 
 const schema = {
   tags: ['metrics'],
@@ -129,7 +134,7 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
   /** Polls once with a separate watcher, which is always closed. At the deadline it returns what has been read so far. */
   async function poll({ settings, configured }: Target, request: FastifyRequest, { timeout, phases, debug }: Poll) {
     const host = addressOf(settings)?.host ?? ''
-    if (!configured && !mayProbe(host)) throw notAllowed(settings.name, request)
+    if (!configured && !mayProbe(host)) throw notAllowed(settings, request, fleet)
     const guard = configured ? undefined : guardNetwork(options.network, (address) => allowList.allows(host, address))
     // Traced from outside the guard, so that no refused address is shown.
     const network = guard ?? options.network
@@ -147,7 +152,7 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
     try {
       await Promise.race([watcher.poll(), deadline])
       const snapshot = watcher.snapshot()
-      if (guard?.hasRefused() && snapshot.up !== true) throw notAllowed(settings.name, request)
+      if (guard?.hasRefused() && snapshot.up !== true) throw notAllowed(settings, request, fleet)
       return snapshot
     } finally {
       cancel()

@@ -111,13 +111,13 @@ export class History {
     // Up to when those that go on are known is written at most once a second, however many clients ask.
     const isDue = now - this.#incidentsWrittenAt >= incidentSaveMs
     if (isDue) this.#incidentsWrittenAt = now
-    this.#recorder.save(({ incidents }) => (isDue ? incidents.hasChanges : incidents.hasNews))
+    await this.#recorder.save(({ incidents }) => (isDue ? incidents.hasChanges : incidents.hasNews))
     return this.#store.incidents.list(query)
   }
 
   /** Whether any server has a session of the player. @param uuid with dashes */
   async hasPlayer(uuid: string): Promise<boolean> {
-    this.#recorder.save(({ sessions }) => sessions.hasChanges)
+    await this.#recorder.save(({ sessions }) => sessions.hasChanges)
     return this.#recordsPlayers && this.#store.sessions.hasPlayer(uuid)
   }
 
@@ -163,7 +163,7 @@ export class History {
     const isLarge = this.#recorder.servers.size > maxLocalServers
     if (now - this.#overviewAt < (isLarge ? minute : minute / 12)) return
     this.#overviewAt = now
-    if (!isLarge) this.#recorder.save(() => true)
+    if (!isLarge) await this.#recorder.save(() => true)
     try {
       await this.#store.overview.refresh(this.#now())
     } catch (error) {

@@ -7,19 +7,10 @@ import type { Log } from '../util/log.ts'
 import type { MaintenanceOf } from '../util/part-metrics.ts'
 import { serverPatterns } from '../util/wildcard.ts'
 import { createNotification, type EventName, type Notification, type TemplateValues } from './notification.ts'
+import type { Observation } from './observation.ts'
 import type { Outbox } from './outbox.ts'
 import { createQuietCheck } from './quiet-hours.ts'
-import {
-  applyRule,
-  createMemory,
-  forgetPending,
-  type Memory,
-  type Observation,
-  type Rule,
-  resumePending,
-  type Told,
-  withDownAt,
-} from './rules.ts'
+import { applyRule, createMemory, forgetPending, type Memory, type Rule, resumePending, type Told, withDownAt } from './rules.ts'
 import { Sender } from './sender.ts'
 import type { ChannelSettings, NotifySettings } from './settings.ts'
 import type { ServerDetails } from './status-embeds.ts'

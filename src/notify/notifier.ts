@@ -6,7 +6,7 @@ import type { HttpClient } from '../util/http-client.ts'
 import type { ChannelMetrics } from '../util/part-metrics.ts'
 import { waitUpTo } from '../util/wait-up-to.ts'
 import { ChannelNotifier, type NotifierOptions } from './channel-notifier.ts'
-import type { Observation } from './rules.ts'
+import type { Observation } from './observation.ts'
 import { createChannelClient } from './sender.ts'
 
 const listCheckMs = 5_000

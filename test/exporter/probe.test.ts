@@ -273,6 +273,24 @@ describe('/probe', () => {
     expect(await reply.json()).toMatchObject({ code: 'INVALID_PARAMETER', detail: expect.stringMatching(detail) })
   })
 
+  it('names the watched servers of a host that several of them have', async () => {
+    const phones = { status: { address: { host: '127.0.0.1', port: 2, edition: 'bedrock' } } } as const
+    const other = { status: { address: { host: '127.0.0.2', port: 1, edition: 'java' } } } as const
+    const service = await startProbe([
+      silentSettings('survival', 1),
+      ...[
+        { name: 'phones', sources: phones },
+        { name: 'other', sources: other },
+        { name: 'local', sources: {} },
+      ],
+    ])
+    const reply = await service.get('/probe?target=127.0.0.1')
+    expect([reply.status, await reply.json()]).toMatchObject([
+      403,
+      { detail: expect.stringContaining('(/sd lists them; on this host "survival", "phones") or') },
+    ])
+  })
+
   it('does not resolve a name that the list cannot allow', async () => {
     const { network, lookups, connections } = scriptedNetwork({ 'mc.example.com': [[publicAddress]] }, () => 1)
     const service = await startProbe([], { PROBE_ALLOW: '*.example.org' }, { network })

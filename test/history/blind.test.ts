@@ -5,8 +5,9 @@ import Database from 'libsql'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type History, openHistory } from '../../src/history/history.ts'
 import { BatchWriter } from '../../src/history/recording/batch-writer.ts'
-import type { RecordedServer } from '../../src/history/recording/recorded-server.ts'
+import { RecordedServer } from '../../src/history/recording/recorded-server.ts'
 import { HistoryStore } from '../../src/history/store/store.ts'
+import { openLocalStore } from '../../src/history/store/store-client.ts'
 import { type FakeFleet, fakeFleet, type Script } from '../helpers/fake-fleet.ts'
 import { collectLog } from '../helpers/log-lines.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
@@ -190,6 +191,26 @@ it('tries a locked database once a second, however many clients ask', async () =
   await clock.advance(1_000)
   for (let count = 0; count < 100; count++) await writer.write([recorded], clock.wall())
   expect(attempts).toBe(2)
+})
+
+it('keeps the order of what could not be written, if several writes fail at once', async () => {
+  await open({ Server: { status } })
+  const store = await openLocalStore({ path: join(folder, 'history.db'), days: 400 })
+  const writer = new BatchWriter(store, true, { log, clock })
+  const recorded = new RecordedServer(clock)
+  recorded.resume((await store.servers(['Other']))[0])
+  const observe = (up: boolean) =>
+    recorded.observe({ ...fleet.watchers[0]!.snapshot(), up, knownUntil: hour }, undefined, clock.wall())
+  const unlock = lock()
+  observe(false)
+  const first = writer.write([recorded], clock.wall())
+  observe(true)
+  await Promise.all([first, writer.write([recorded], clock.wall())])
+  unlock()
+  await clock.advance(minute)
+  await writer.write([], clock.wall())
+  expect(await store.incidents.list({ since: 0, limit: 2 })).toMatchObject([{ kind: 'down', to: clock.wall() - minute }])
+  await store.close()
 })
 
 it('writes at its end what could not be written before', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LiveState } from '../../src/live/state.ts'
-import { applyRule, createMemory, forgetPending, type Observation, type Rule, type Told } from '../../src/notify/rules.ts'
+import type { Observation } from '../../src/notify/observation.ts'
+import { applyRule, createMemory, forgetPending, type Rule, type Told } from '../../src/notify/rules.ts'
 
 const up: LiveState = {
   ...{ up: true, online: 3, max: 20, players: null, version: '1.21.11', software: null, motd: null, tickRate: 20 },

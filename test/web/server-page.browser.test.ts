@@ -57,6 +57,8 @@ describe.skipIf(!hasTool('chromium'))('the page of a server in a browser', () =>
     await until(async () => (await page.locator('.plot canvas').count()) === charts)
     expect(await page.evaluate('window.shift')).toBeLessThan(0.05)
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    const overflowing = `[...document.querySelectorAll('#sources .scroll')].filter((e) => e.scrollWidth > e.clientWidth).length`
+    expect(await page.evaluate(overflowing)).toBe(0)
     const smallestText = `Math.min(...[...document.querySelectorAll('main *')]
       .filter((e) => e.checkVisibility() && [...e.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== ''))
       .map((e) => parseFloat(getComputedStyle(e).fontSize)))`

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import type { Clock } from '../../util/clock.ts'
-import { readFileUpTo } from '../../util/files.ts'
+import { fileVersion, readFileUpTo } from '../../util/files.ts'
 
 /** Milliseconds between two checks of a file. */
 const checkEveryMs = 5_000
@@ -18,8 +18,8 @@ export function createFileView<T extends object>(path: string, parse: (text: str
   let checkedAt = Number.NEGATIVE_INFINITY
 
   async function read(before?: Promise<T>): Promise<T> {
-    const found = await stat(path).catch(() => undefined)
-    const now = found && found.size <= maxBytes ? `${found.mtimeMs} ${found.size} ${found.ino}` : ''
+    const found = await stat(path, { bigint: true }).catch(() => undefined)
+    const now = found && found.size <= maxBytes ? fileVersion(found) : ''
     if (before !== undefined && now === version) return before
     const text = now === '' ? '' : await readFileUpTo(path, maxBytes).then(String, () => '')
     version = now

@@ -81,6 +81,10 @@ export class GuardedSource implements Source {
     return this.#source.hints ?? {}
   }
 
+  get detectsSleep(): boolean {
+    return this.#source.detectsSleep ?? false
+  }
+
   async poll(signal: AbortSignalLike, deadlineAt?: number): Promise<Reading> {
     this.#wake()
     try {

@@ -72,6 +72,8 @@ export interface Source {
   poll(signal: AbortSignalLike, deadlineAt?: number): Promise<Reading>
   /** Override the hints of the descriptor, depending on the settings. */
   readonly hints?: Readonly<Partial<Record<SourceErrorCode, string>>>
+  /** Whether it can tell that a proxy answers for the stopped server: its poll then fails with `asleep`. */
+  readonly detectsSleep?: boolean
   /** Returns the commands that are not sent for a while because the server did not answer them. */
   resting?(): readonly RestingCommand[]
   /** Only implemented by a source whose requests the server's main thread answers. */

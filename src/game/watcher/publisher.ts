@@ -64,7 +64,7 @@ interface State extends Pick<ServerSnapshot, 'up' | 'knownUntil'> {
 export class Publisher {
   readonly #options: PublisherOptions
   readonly #freshness: Freshness
-  readonly #reachability = new Reachability(isNetwork)
+  readonly #reachability: Reachability
   readonly #counter = new PlayerCounter()
   readonly #ticks = new MeasuredTicks()
   /** Replaced when a poll ends: it is part of the snapshots. */
@@ -90,6 +90,7 @@ export class Publisher {
 
   constructor(options: PublisherOptions) {
     this.#options = options
+    this.#reachability = new Reachability(isNetwork, options.listSources)
     this.#freshness = new Freshness(options.settings.staleAfter, readsFiles)
     this.#current = this.#build({ now: options.clock.now(), isStale: true }, merge([]))
   }
@@ -123,8 +124,10 @@ export class Publisher {
   /** Records a failed poll of a source. If the server was not asked, what is known about it stays until it is stale. */
   addFailed(source: Source, { code }: SourceError): void {
     if (code !== 'exhausted') {
+      const isFirst = this.#reachability.hasReached(source) === undefined
       this.#reachability.missed(source, code === 'asleep')
       this.#checkedAt = this.#options.clock.now()
+      if (source.detectsSleep && isFirst) this.#countContacts()
     }
     if (this.#current.fields.tickCount?.source === source.name) this.#ticks.interrupt()
   }
@@ -142,7 +145,7 @@ export class Publisher {
   pollEnded(startedAt: number): boolean | undefined {
     const { clock, states, listSources } = this.#options
     const list = listSources()
-    this.#reachability.update(list)
+    this.#reachability.update()
     const { up } = this.#reachability
     const errors = list.filter(isNetwork).flatMap((source) => states.of(source).error ?? [])
     const isExhausted = errors.some(({ code }) => code === 'exhausted')
@@ -212,13 +215,21 @@ export class Publisher {
     return wasDown
   }
 
+  /** Counts what other sources have reached before the first poll of the source that detects a sleeping server had ended. */
+  #countContacts(): void {
+    for (const source of this.#options.listSources()) {
+      const reading = this.#freshness.readings().find((one) => one.source === source.name)
+      if (reading !== undefined && this.#reachability.hasReached(source)) this.#reached(source, reading.at)
+    }
+  }
+
   #publish(now = this.#options.clock.now()): void {
     const { server, log, states, listSources } = this.#options
     this.#cancelPublish?.()
     this.#cancelPublish = undefined
     const list = listSources()
     states.keepOnly(list)
-    this.#reachability.update(list)
+    this.#reachability.update()
     const state = this.#decide(now)
     this.#expireReadings(list, state)
     const failed = list.filter((source) => this.#reachability.hasReached(source) === false)
@@ -234,7 +245,7 @@ export class Publisher {
       return { measured, invalid: mainThread?.responsive === false ? tickFields : [] }
     })
     // A proxy that answers for the stopped server may list players of its own.
-    if (!this.#reachability.isAsleep) this.#counter.update(fields)
+    if (!this.#reachability.mayBeAsleep) this.#counter.update(fields)
     this.#current = this.#build(state, fields, mainThread)
     for (const listener of this.#listeners) {
       try {

@@ -14,26 +14,34 @@ const noOutcomes: readonly Outcome[] = []
  */
 export class Reachability {
   readonly #isNetwork: (source: Source) => boolean
+  readonly #listSources: () => readonly Source[]
   #outcomes: readonly Outcome[] = noOutcomes
   #up: boolean | undefined
 
-  constructor(isNetwork: (source: Source) => boolean) {
+  constructor(isNetwork: (source: Source) => boolean, listSources: () => readonly Source[]) {
     this.#isNetwork = isNetwork
+    this.#listSources = listSources
   }
 
-  /** Undefined if unknown: no source has reached the server, and not all of them have been polled, or none connects to it. */
+  /**
+   * Undefined if unknown: no source has reached the server, and not all of them have been polled, or none connects to it, or it may be
+   * asleep.
+   */
   get up(): boolean | undefined {
     return this.#up
   }
 
-  /** Whether a proxy answers for the stopped server. The replies that other sources receive meanwhile may be of the proxy too. */
-  get isAsleep(): boolean {
-    return this.#outcomes.some(({ result }) => result === 'asleep')
+  /**
+   * Whether a proxy answers for the stopped server, or may do so, as the source that detects it has not been polled yet. The replies
+   * that other sources receive meanwhile may be of the proxy too.
+   */
+  get mayBeAsleep(): boolean {
+    return this.#isAsleep || this.#listSources().some((source) => source.detectsSleep && this.#find(source) === undefined)
   }
 
   /** Whether what the source has read shows that the server is up. */
   isContact(source: Source): boolean {
-    return this.#isNetwork(source) && !this.isAsleep
+    return this.#isNetwork(source) && !this.mayBeAsleep
   }
 
   /** Returns true if the server was down until now. */
@@ -56,13 +64,14 @@ export class Reachability {
     return outcome && outcome.result === 'reached'
   }
 
-  /** Drops sources that are not in the list, and updates `up`. */
-  update(sources: readonly Source[]): void {
+  /** Drops sources that are no longer listed, and updates `up`. */
+  update(): void {
+    const sources = this.#listSources()
     if (!this.#outcomes.every(({ source }) => sources.includes(source))) {
       this.#outcomes = this.#outcomes.filter(({ source }) => sources.includes(source))
     }
-    if (this.isAsleep) {
-      this.#up = false
+    if (this.mayBeAsleep) {
+      if (this.#isAsleep) this.#up = false
       return
     }
     let hasNetwork = false
@@ -79,6 +88,10 @@ export class Reachability {
     }
     if (!hasNetwork) this.#up = undefined
     else if (!isPending) this.#up = false
+  }
+
+  get #isAsleep(): boolean {
+    return this.#outcomes.some(({ result }) => result === 'asleep')
   }
 
   #find(source: Source): Outcome | undefined {

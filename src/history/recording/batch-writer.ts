@@ -21,6 +21,8 @@ export class BatchWriter {
   #failedAt = Number.NEGATIVE_INFINITY
   /** What could not be written, oldest first. */
   #unwritten: Batch[] = []
+  /** Resolves when no batch is being written. */
+  #writing: Promise<void> = Promise.resolve()
   #isFailing = false
   /** Whether it is logged that the last values are lost. */
   #isLost = false
@@ -37,17 +39,22 @@ export class BatchWriter {
     this.#unwritten = []
   }
 
-  /** Never rejects. @param now Unix milliseconds; @param isLast true: it is tried even if that has just failed */
-  async write(servers: readonly RecordedServer[], now: number, isLast = false): Promise<void> {
+  /**
+   * Writes one batch after the other: a later one must not overtake one that fails. Never rejects.
+   * @param now Unix milliseconds
+   * @param isLast true: it is tried even if that has just failed
+   */
+  write(servers: readonly RecordedServer[], now: number, isLast = false): Promise<void> {
     const batch = takeBatch(servers, now)
-    const batches = batch === undefined ? this.#unwritten : [...this.#unwritten, batch]
-    if (batches.length === 0 || this.#isStopped) return
-    if (!isLast && this.#clock.now() - this.#failedAt < pauseMs) {
-      this.#unwritten = keepNewest(batches)
-      return
-    }
-    this.#unwritten = []
-    for (const [index, next] of batches.entries()) {
+    if (this.#isStopped) return this.#writing
+    if (batch !== undefined) this.#unwritten = keepNewest([...this.#unwritten, batch])
+    this.#writing = this.#writing.then(() => this.#writeAll(isLast))
+    return this.#writing
+  }
+
+  async #writeAll(isLast: boolean): Promise<void> {
+    const isPaused = !isLast && this.#clock.now() - this.#failedAt < pauseMs
+    for (let next = isPaused ? undefined : this.#unwritten.shift(); next !== undefined; next = this.#unwritten.shift()) {
       try {
         await this.#store.write(next)
         if (this.#isFailing) this.#log.info('the history can be written again')
@@ -58,7 +65,7 @@ export class BatchWriter {
           this.#log.warn({ reason: reasonOf(error) }, `cannot write the history: ${reasonOf(error)}; its last values are lost`)
         this.#isLost ||= isLast
         this.#failedAt = this.#clock.now()
-        this.#unwritten = keepNewest([...batches.slice(index), ...this.#unwritten])
+        this.#unwritten.unshift(next)
         return
       }
     }

@@ -87,15 +87,15 @@ export class FleetRecorder {
     const recorded = this.#servers.get(server)
     if (recorded === undefined) return -1
     await this.#loading
-    void this.#save([recorded])
+    await this.#save([recorded])
     return recorded.id
   }
 
   /** Writes what is recorded of some servers so far. */
-  save(isSaved: (server: RecordedServer) => boolean): void {
+  async save(isSaved: (server: RecordedServer) => boolean): Promise<void> {
     // Without any, what could not be written before is tried again.
     const [first = [], ...others] = chunks([...this.#servers.values()].filter(isSaved))
-    for (const servers of [first, ...others]) void this.#save(servers)
+    for (const servers of [first, ...others]) await this.#save(servers)
   }
 
   /** Nothing is written from now on: another process may write to the same file. */
@@ -133,7 +133,7 @@ export class FleetRecorder {
   #saveIncidentsSoon(): void {
     this.#cancelIncidentSave ??= this.#options.clock.after(incidentSaveMs, () => {
       this.#cancelIncidentSave = undefined
-      this.save(({ incidents }) => incidents.hasNews)
+      void this.save(({ incidents }) => incidents.hasNews)
     })
   }
 

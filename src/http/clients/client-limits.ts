@@ -72,19 +72,19 @@ export class ClientLimits {
    */
   openStream(request: FastifyRequest, { raw }: FastifyReply): void {
     if (this.#countStream(request.client, raw)) return
-    this.#warnOfProxy(request)
     const { env } = settings.clientStreams
     const detail = `${this.#values?.clientStreams} event streams of this client are open, which is the limit (${env}).`
-    throw tooManyRequests(detail, streamRetrySeconds)
+    throw tooManyRequests(detail + this.#hintOf(request), streamRetrySeconds)
   }
 
-  /** Otherwise the visitors of a whole site would share one limit without a sign of the reason. */
-  #warnOfProxy({ headers, ip, socket }: FastifyRequest): void {
+  /** What to do about a client that seems to be a reverse proxy, whose visitors share one limit; empty for others. Logs that once. */
+  #hintOf({ headers, ip, socket }: FastifyRequest): string {
     const isForwarded = (headers['x-forwarded-for'] ?? headers.forwarded) !== undefined
-    if (this.#hasWarned || ip !== socket.remoteAddress || !isForwarded) return
-    this.#hasWarned = true
+    if (ip !== socket.remoteAddress || !isForwarded) return ''
     const text = `${ip} has reached the limit of one client, but seems to be a reverse proxy; list it in TRUST_PROXY`
-    this.#log.warn({ peer: ip }, text)
+    if (!this.#hasWarned) this.#log.warn({ peer: ip }, text)
+    this.#hasWarned = true
+    return ' It seems to be a reverse proxy: to count its clients one by one, list it in TRUST_PROXY.'
   }
 
   #createRateLimit(name: RateName): RateLimit {
@@ -108,9 +108,8 @@ export class ClientLimits {
       raw.setHeader('x-ratelimit-remaining', Math.max(0, max - window.count))
       raw.setHeader('x-ratelimit-reset', seconds)
       if (window.count <= max) return
-      this.#warnOfProxy(request)
       const detail = `More than ${max} of these requests came from this client within a minute (${settings[name].env}); try again in ${seconds} s.`
-      throw tooManyRequests(detail, seconds)
+      throw tooManyRequests(detail + this.#hintOf(request), seconds)
     }
 
     return {

@@ -23,7 +23,8 @@ const retryAfterSeconds = 10
 export function createConnectionLimit({ maxConnections, isTrustedProxy }: ConnectionLimitOptions): (socket: Socket) => void {
   if (maxConnections === undefined) return () => {}
   const count = createOpenCounts(maxConnections)
-  const detail = `${maxConnections} connections of this client are open, which is the limit (${clients.clientConnections.env}).`
+  const { env } = clients.clientConnections
+  const detail = `${maxConnections} connections of this client are open, which is the limit (${env}). List a reverse proxy in TRUST_PROXY.`
   const refusal = problemMessage(tooManyRequests(detail, retryAfterSeconds))
 
   return (socket) => {

@@ -357,3 +357,13 @@ it('is down while a proxy answers for it, and what other sources reach then is n
   expect(publisher.pollEnded(clock.now())).toBe(true)
   expect(publisher.snapshot().joins).toBe(0)
 })
+
+it('is up by what other sources have reached, once the source that detects a sleeping server has failed', () => {
+  const detecting = source('status', { detectsSleep: true })
+  const { publisher, ok, fail, end } = publish([detecting, rcon])
+  ok(rcon, { difficulty: 'hard' })
+  expect(publisher.snapshot()).not.toHaveProperty('lastContact')
+  fail(detecting)
+  end()
+  expect(publisher.snapshot()).toMatchObject({ up: true, lastContact: { at: 1_000 }, fields: { difficulty: { value: 'hard' } } })
+})

@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
+import type { Source } from '../../../src/game/sources/source.ts'
 import { Reachability } from '../../../src/game/watcher/reachability.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 import { scriptedSource } from '../../helpers/scripted-source.ts'
@@ -8,17 +9,26 @@ const status = scriptedSource('status', clock)
 const rcon = scriptedSource('rcon', clock)
 const directory = scriptedSource('directory', clock)
 const all = [status, rcon, directory]
-const create = () => new Reachability(({ name }) => name !== 'directory')
+let list: readonly Source[] = all
+const create = () =>
+  new Reachability(
+    ({ name }) => name !== 'directory',
+    () => list,
+  )
+
+beforeEach(() => {
+  list = all
+})
 
 it('is unknown until one source has reached the server or all have failed to', () => {
   const reachability = create()
-  reachability.update(all)
+  reachability.update()
   expect(reachability.up).toBeUndefined()
   reachability.missed(status)
-  reachability.update(all)
+  reachability.update()
   expect(reachability.up).toBeUndefined()
   reachability.missed(rcon)
-  reachability.update(all)
+  reachability.update()
   expect(reachability.up).toBe(false)
 })
 
@@ -26,7 +36,7 @@ it('is up immediately when any source reaches a server that was down', () => {
   const reachability = create()
   reachability.missed(status)
   reachability.missed(rcon)
-  reachability.update(all)
+  reachability.update()
   expect(reachability.reached(rcon)).toBe(true)
   expect(reachability.up).toBe(true)
   expect(reachability.reached(status)).toBe(false)
@@ -36,15 +46,31 @@ it('is down while a proxy answers for the stopped server, whatever other sources
   const reachability = create()
   reachability.reached(rcon)
   reachability.missed(status, true)
-  reachability.update(all)
-  expect([reachability.up, reachability.isAsleep]).toEqual([false, true])
+  reachability.update()
+  expect([reachability.up, reachability.mayBeAsleep]).toEqual([false, true])
   expect(reachability.reached(rcon)).toBe(false)
   expect(reachability.up).toBe(false)
   reachability.missed(status)
-  expect(reachability.isAsleep).toBe(false)
+  expect(reachability.mayBeAsleep).toBe(false)
   reachability.missed(status, true)
   expect(reachability.reached(status)).toBe(true)
-  expect([reachability.up, reachability.isAsleep]).toEqual([true, false])
+  expect([reachability.up, reachability.mayBeAsleep]).toEqual([true, false])
+})
+
+it('is unknown until the source that detects a sleeping server has been polled', () => {
+  const detecting = Object.assign(scriptedSource('status', clock), { detectsSleep: true })
+  list = [detecting, rcon]
+  const reachability = create()
+  reachability.reached(rcon)
+  reachability.update()
+  expect([reachability.up, reachability.isContact(rcon)]).toEqual([undefined, false])
+  reachability.missed(detecting)
+  reachability.update()
+  expect([reachability.up, reachability.isContact(rcon)]).toEqual([true, true])
+  // It is created again when its settings change.
+  list = [Object.assign(scriptedSource('status', clock), { detectsSleep: true }), rcon]
+  reachability.update()
+  expect(reachability.up).toBe(true)
 })
 
 it('does not count a directory', () => {
@@ -57,12 +83,15 @@ it('does not count a directory', () => {
 it('is unknown if no source connects to the server', () => {
   const reachability = create()
   reachability.missed(directory)
-  reachability.update([directory])
+  list = [directory]
+  reachability.update()
   expect(reachability.up).toBeUndefined()
   reachability.missed(status)
-  reachability.update([status, directory])
+  list = [status, directory]
+  reachability.update()
   expect(reachability.up).toBe(false)
-  reachability.update([directory])
+  list = [directory]
+  reachability.update()
   expect(reachability.up).toBeUndefined()
 })
 
@@ -70,7 +99,8 @@ it('drops a source that is no longer listed', () => {
   const reachability = create()
   reachability.reached(rcon)
   reachability.missed(status)
-  reachability.update([status])
+  list = [status]
+  reachability.update()
   expect(reachability.hasReached(rcon)).toBeUndefined()
   expect(reachability.up).toBe(false)
 })
@@ -79,14 +109,14 @@ it('stays up while one source reaches the server', () => {
   const reachability = create()
   reachability.reached(rcon)
   reachability.missed(status)
-  reachability.update(all)
+  reachability.update()
   expect(reachability.up).toBe(true)
   reachability.missed(rcon)
   reachability.reached(status)
-  reachability.update(all)
+  reachability.update()
   expect([reachability.up, reachability.hasReached(rcon), reachability.hasReached(status)]).toEqual([true, false, true])
   reachability.missed(status)
-  reachability.update(all)
+  reachability.update()
   expect(reachability.up).toBe(false)
   expect(reachability.reached(status)).toBe(true)
 })

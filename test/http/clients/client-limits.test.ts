@@ -126,14 +126,17 @@ describe('a client', () => {
     expect(await limited(service, { 'x-forwarded-client': '203.0.113.7', forwarded: 'for=203.0.113.7' })).toBe(true)
   })
 
-  it('is reported once in the log if it seems to be a reverse proxy', async () => {
+  it('is reported in each reply, and once in the log, if it seems to be a reverse proxy', async () => {
     const lines: string[] = []
     const logger = pino({ base: null }, { write: (line) => void lines.push(line) })
     const clients = { ...loadConfig({ env: {}, watches: false }).clients, clientHeaders: 1 }
     const app = createHttpApp({ logger, corsOrigin: '*', clients })
     registerBasic(app as never)
     const get = (headers = {}) => app.inject({ url: '/v1/debug/headers', headers })
-    for (const headers of [{}, {}, from('203.0.113.5'), from('203.0.113.6')]) await get(headers)
+    const hasHint: boolean[] = []
+    for (const headers of [{}, {}, from('203.0.113.5'), from('203.0.113.6')])
+      hasHint.push((await get(headers)).body.includes('list it in TRUST_PROXY'))
+    expect(hasHint).toEqual([false, false, true, true])
     expect(lines.filter((line) => line.includes('TRUST_PROXY'))).toHaveLength(1)
     await app.close()
   })

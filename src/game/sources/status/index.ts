@@ -33,6 +33,7 @@ type StatusOptions = Omit<StatusSettings, 'address'>
 export class StatusSource implements Source {
   readonly name = 'status'
   readonly target: string
+  readonly detectsSleep: boolean
   readonly #clock: Clock
   readonly #reader: Pick<JavaReader, 'read'>
   readonly #asleepMotd: string | undefined
@@ -47,6 +48,7 @@ export class StatusSource implements Source {
     this.target = target
     this.#clock = context.clock
     this.#asleepMotd = asleepMotd
+    this.detectsSleep = asleepMotd !== undefined
     this.#reader =
       address.edition === 'bedrock'
         ? {

@@ -33,16 +33,19 @@ it('the handshake carries the configured name, with the port that was dialled', 
 })
 
 describe('a server that is asleep behind a proxy', () => {
-  async function watch(motd: string, asleepMotd: string) {
+  async function createWatcher(motd: string, asleepMotd: string, port?: number) {
     const demo = await startDemoServer({ motd })
     onTestFinished(demo.close)
     const { poll } = loadConfig({ env: {} })
-    const sources = { status: { address: demo.address, asleepMotd }, query: { address: demo.query } }
+    const address = { ...demo.address, ...(port !== undefined && { port }) }
+    const sources = { status: { address, asleepMotd }, query: { address: demo.query } }
     const servers = [{ name: 'a', sources }]
     const fleet = createFleet({ servers, poll, clock: systemClock, log: silentLog, createSources })
     onTestFinished(() => fleet.close())
-    return fleet.watchers[0]!.poll()
+    return fleet.watchers[0]!
   }
+
+  const watch = async (motd: string, asleepMotd: string) => (await createWatcher(motd, asleepMotd)).poll()
 
   it.each([
     ['the text', '§eThis server is asleep. §7Join to wake it.', 'server is asleep'],
@@ -53,6 +56,28 @@ describe('a server that is asleep behind a proxy', () => {
     expect(isAsleep(snapshot)).toBe(true)
     const states = [{ state: 'failed', error: { code: 'asleep' } }, { state: 'ok' }]
     expect(snapshot.sources).toMatchObject(states)
+  })
+
+  it('is not up before its first status either, although the proxy has answered a query', async () => {
+    let answer = () => {}
+    const queried = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await using proxy = await hostileServer((socket) => {
+      queried.then(() => socket.end(encodeStatus('{"description":"Asleep"}')))
+    })
+    const watcher = await createWatcher('', 'Asleep', proxy.port)
+    const seen: [up: unknown, contact: unknown][] = []
+    watcher.subscribe(({ sources, up, lastContact }) => {
+      if (sources[1]?.state !== 'ok') return
+      seen.push([up, lastContact])
+      answer()
+    })
+    await watcher.poll()
+    expect(seen).toEqual([
+      [undefined, undefined],
+      [false, undefined],
+    ])
   })
 
   it('is not asleep by another message', async () => {
