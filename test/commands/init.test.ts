@@ -275,24 +275,31 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     'writes the secret of a second server so that only the user and the container read it',
     async () => {
       const folder = temporary()
-      mkdirSync(join(folder, 'secrets'), { mode: 0o755 })
-      const { code, out } = await answer(
-        folder,
-        [address, address, '--compose'],
-        [
-          ['Its address', '\r'],
-          ['Its address', `${formatHostPort(demo.rcon.address)}\r`],
-          ['Password of RCON', "sword'fish\r"],
-          ['What else', '\r'],
-        ],
-      )
+      const init = () =>
+        answer(
+          folder,
+          [address, address, '--compose', '--force'],
+          [
+            ['Its address', '\r'],
+            ['Its address', `${formatHostPort(demo.rcon.address)}\r`],
+            ['Password of RCON', "sword'fish\r"],
+            ['What else', '\r'],
+          ],
+        )
+      const { code, out } = await init()
       expect([code, out]).toEqual([0, expect.stringContaining('secrets/mc-rcon-password-2, compose.yaml')])
       const secret = join(folder, 'secrets/mc-rcon-password-2')
       expect(readFileSync(secret, 'utf8')).toBe("sword'fish\n")
       // The user of the container has another ID; only the folder of this machine is closed to others, which is not mounted.
-      expect([secret, join(folder, 'secrets')].map((path) => statSync(path).mode & 0o777)).toEqual([0o644, 0o700])
+      const modes = () => [secret, join(folder, 'secrets')].map((path) => statSync(path).mode & 0o777)
+      expect(modes()).toEqual([0o644, 0o700])
       const { services } = parse(readFileSync(join(folder, 'compose.yaml'), 'utf8'))
       expect(services.tickwarden.volumes).toContain(`${secret}:${secret}:ro`)
+      // A folder that is for others too stays so.
+      chmodSync(join(folder, 'secrets'), 0o755)
+      const again = await init()
+      expect(modes()).toEqual([0o600, 0o755])
+      expect(again.out.includes('chmod 700 secrets')).toBe(process.getuid?.() !== 1000)
     },
   )
 
