@@ -395,3 +395,11 @@ it('writes a unit although the group of a server.properties is not known', () =>
 it('refuses a secret that .env cannot hold', () => {
   expect(() => envText('', { MC_RCON_PASSWORD: `'"\`` })).toThrow('MC_RCON_PASSWORD_FILE')
 })
+
+it.each(['/data', '/history'])('refuses a server in %s, where the container has a volume', (folder) => {
+  const listen = { host: '127.0.0.1', port: 8080 }
+  const servers = [{ name: 'a', settings: { MC_DIRECTORY: folder } }]
+  expect(() => filesFor(servers, { listen, extras: new Set(['compose']), existingEnv: '' })).toThrow(
+    `${folder} is a volume of the container`,
+  )
+})

@@ -157,6 +157,11 @@ function composeText(servers: readonly PlannedServer[], { host, port }: HostPort
   // The paths of tickwarden.yaml are the same in the container.
   const own = ['tickwarden.yaml', ...secretFiles].map((name) => resolve(name))
   const mounted = new Set([...own, ...servers.flatMap(pathsOf)])
+  for (const path of ['/data', '/history'])
+    if (mounted.has(path))
+      throw new UsageError(
+        `${path} is a volume of the container: name the server by a link, such as ln -s ${path} /srv/minecraft`,
+      )
   set('volumes', [...[...mounted].map(volumeOf), 'data:/data', 'history:/history'])
   const groups = groupsOf(servers)
   if (groups.length > 0) set('group_add', groups)
