@@ -13,11 +13,11 @@ import {
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { parse } from 'yaml'
 import { setProperties } from '../../src/commands/init/enable-rcon.ts'
-import { envText, filesFor } from '../../src/commands/init/files.ts'
+import { filesFor } from '../../src/commands/init/files.ts'
 import { findServers, parseListening } from '../../src/commands/init/find-servers.ts'
 import { type DemoServer, startDemoServer } from '../../src/demo/demo-server.ts'
 import { parseProperties } from '../../src/game/sources/directory/server-properties.ts'
@@ -392,8 +392,25 @@ it('writes a unit although the group of a server.properties is not known', () =>
   expect(unit?.text).not.toContain('SupplementaryGroups')
 })
 
-it('refuses a secret that .env cannot hold', () => {
-  expect(() => envText('', { MC_RCON_PASSWORD: `'"\`` })).toThrow('MC_RCON_PASSWORD_FILE')
+it.each([
+  ['sword fish', "'sword fish'"],
+  ['$HOME"\\n', `'$HOME"\\n'`],
+  ["sword'`#", `"sword'\`#"`],
+  ["sword'$HOME", undefined],
+  ["sword'\\", undefined],
+  ['sword\\', undefined],
+  [`sword'"`, undefined],
+])('writes the secret %s to .env only as both Node.js and Compose read it', (secret, quoted) => {
+  const listen = { host: '127.0.0.1', port: 8080 }
+  const servers = [{ name: 'a', settings: { MC_SERVER: 'a', MC_RCON: 'a:1', MC_RCON_PASSWORD: secret } }]
+  const existingEnv = 'MC_RCON_PASSWORD=old\nOTHER=1\n'
+  const [config, env, ...others] = filesFor(servers, { listen, extras: new Set(), existingEnv })
+  expect(env?.text).toBe(`OTHER=1\n${quoted === undefined ? '' : `MC_RCON_PASSWORD=${quoted}\n`}`)
+  expect(parse(config?.text ?? '').servers[0].rcon).toEqual({
+    address: 'a:1',
+    ...(quoted === undefined && { passwordFile: resolve('secrets/mc-rcon-password-1') }),
+  })
+  expect(others.map(({ text }) => text)).toEqual(quoted === undefined ? [`${secret}\n`] : [])
 })
 
 it.each(['/data', '/history'])('refuses a server in %s, where the container has a volume', (folder) => {
