@@ -1,4 +1,4 @@
-import { bearerToken, duration, fileOrUrl, folder, oneOf } from '../settings/kinds/index.ts'
+import { bearerToken, duration, fileOrUrl, oneOf, text } from '../settings/kinds/index.ts'
 import { type SliceOf, setting } from '../settings/setting.ts'
 import { schedule } from './runs/schedule-setting.ts'
 import { scriptNames } from './scripts/names.ts'
@@ -8,7 +8,7 @@ export const data = {
   dataDir: setting({
     env: 'DATA_DIR',
     file: 'data.dir',
-    kind: folder,
+    kind: text,
     otherwise: 'the packaged sample data',
     meaning: 'folder of projects.json and kcomebacks.json',
   }),

@@ -1,4 +1,4 @@
-import { folder, integer, oneOf } from '../settings/kinds/index.ts'
+import { integer, oneOf, text } from '../settings/kinds/index.ts'
 import { setting } from '../settings/setting.ts'
 
 /** The history of the servers. */
@@ -6,7 +6,7 @@ export const history = {
   historyDir: setting({
     env: 'HISTORY_DIR',
     file: 'history.dir',
-    kind: folder,
+    kind: text,
     otherwise: 'DATA_DIR; without DATA_DIR in memory only',
     meaning: 'folder of the database with the recorded history, history.db',
   }),

@@ -384,10 +384,6 @@ describe('mistakes', () => {
     expect(load({ env: { STALE_AFTER: '15s' } }).poll.staleAfter).toBe(15_000)
     for (const path of [join(folder, 'none'), file(''), 'a'.repeat(5000)])
       expect(problems({ env: { MC_DIRECTORY: path } }).join()).toContain('expected a folder that exists')
-    for (const name of ['DATA_DIR', 'HISTORY_DIR']) {
-      expect(problems({ env: { [name]: file('') } }).join()).toContain('expected a folder, or the path of one to create')
-      expect(problems({ env: { [name]: join(folder, 'none') } })).toEqual([])
-    }
     const ca = { MC_SERVER: 'x', MC_MANAGEMENT: 'ws://x:1', MC_MANAGEMENT_SECRET: 's', MC_MANAGEMENT_CA: folder }
     expect(problems({ env: ca }).join()).toContain('MC_MANAGEMENT_CA is')
     expect(problems({ file: join(folder, 'none.yaml') })).toEqual([expect.stringContaining('cannot be read (ENOENT)')])

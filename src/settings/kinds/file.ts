@@ -50,11 +50,3 @@ export const existingFolder = (expected: string): Kind<string> => ({
   expected,
   parse: (given) => (statusOf(given)?.isDirectory() ? resolve(given) : undefined),
 })
-
-/** A folder, which is created if it does not exist. */
-export const folder: Kind<string> = {
-  isLocal: true,
-  example: '/srv/tickwarden',
-  expected: 'a folder, or the path of one to create',
-  parse: (given) => (statusOf(given.trim())?.isDirectory() === false ? undefined : given.trim() || undefined),
-}
