@@ -14,7 +14,7 @@ export const serverLabels = 'job, instance, server'
  * @param labels further labels to keep
  */
 export const perServer = (expr: string, labels: readonly string[] = []): string =>
-  `max by (${['job', 'server', 'target', ...labels].join(', ')}) (label_replace(label_join(${expr}, "target", ";", "server", "instance"), "target", "$1", "target", ";(.+)|.*"))`
+  `max by (${['job', 'server', 'target', ...labels].join(', ')}) (label_replace(label_replace(${expr}, "target", "$1", "instance", "(.*)"), "target", "", "server", ".+"))`
 
 /** Ticks per second of a server whose target is not known. */
 const usualTarget = 20

@@ -53,6 +53,12 @@ export async function runIncident(
     const store = new HistoryStore({ path, isReadOnly: note === undefined })
     try {
       if (note === undefined) {
+        const stored = store.servers(args)
+        const unknown = args.filter((_, index) => stored[index]?.id === -1)
+        if (unknown.length > 0) {
+          error(`The history has no server ${unknown.map((name) => JSON.stringify(name)).join(', ')}.`)
+          return 1
+        }
         const servers = args.length > 0 ? { servers: args } : {}
         const found = store.incidents.list({ ...servers, since: 0, limit: maxListed })
         log(found.length === 0 ? 'No incident is recorded.' : found.flatMap(linesOf).join('\n'))

@@ -8,7 +8,7 @@ import { systemNetwork } from '../game/network.ts'
 import { addressOf, type GivenSources, type ServerSettings } from '../game/server-settings.ts'
 import { createSources } from '../game/sources/create-sources.ts'
 import { systemClock } from '../util/clock.ts'
-import { createFolder } from '../util/create-folder.ts'
+import { createFolder, exists } from '../util/create-folder.ts'
 import { writeAtomic } from '../util/files.ts'
 import { silentLog } from '../util/log.ts'
 import { UsageError } from '../util/usage-error.ts'
@@ -99,16 +99,16 @@ export function serverToRecord(call: Call): ServerSettings {
   return (hasFlags ? undefined : others.find(isSame)) ?? settingsFor(address, call.settings)
 }
 
-/** @throws UsageError if the folder is not empty */
-async function prepareFolder(folder: string): Promise<void> {
-  await createFolder(folder)
-  if ((await readdir(folder)).length > 0) throw new UsageError(`${folder} is not empty; choose another folder with --output`)
+/** @throws UsageError if the folder exists and is not empty */
+async function checkEmpty(folder: string): Promise<void> {
+  if ((await exists(folder)) && (await readdir(folder)).length > 0)
+    throw new UsageError(`${folder} is not empty; choose another folder with --output`)
 }
 
 /**
  * `tickwarden record ADDRESS`: writes the replies of a server to a folder as fixtures, without secrets, player names, UUIDs, host
  * names and IP addresses. A protocol that fails is reported and does not stop the others.
- * @param folder created if it does not exist; must be empty
+ * @param folder created if it does not exist and something was recorded; must be empty
  * @returns the exit code: 0 if at least one protocol was recorded, else 1
  * @throws UsageError for a folder that is not empty, or the reason of the signal
  */
@@ -119,7 +119,7 @@ export async function runRecord(
   { log, error: logError }: Pick<Console, 'log' | 'error'>,
 ): Promise<number> {
   if (server.via !== undefined) throw new UsageError('record does not support proxies; unset MC_VIA')
-  await prepareFolder(folder)
+  await checkEmpty(folder)
   const raw: RawRecording[] = []
   for (const [protocol, attempt] of attemptsFor(server)) {
     const deadline = AbortSignal.timeout(timeoutMs)
@@ -143,6 +143,7 @@ export async function runRecord(
     if (exchanges.flatMap(({ received }) => received).some((part) => findLeaks(part).length > 0))
       throw new Error(`${protocol}: a name or secret could not be replaced, so nothing was written; please report this`)
   }
+  if (recordings.length > 0) await createFolder(folder)
   for (const recording of recordings) {
     const file = join(folder, `${recording.protocol}.json`)
     await writeAtomic(file, formatRecording(recording))

@@ -51,11 +51,13 @@ export interface Decision {
  * @param readings must not be stale
  * @param failing sources whose last poll failed
  * @param decide called with the fields of the sources
+ * @param before the players of the earlier snapshot
  */
 export function merge(
   readings: readonly Reading[],
   failing: ReadonlySet<SourceName> = none,
   decide?: (fields: KnownFields) => Decision,
+  before?: PlayerList,
 ): KnownFields {
   const known: { [K in FieldName]?: KnownField<unknown> } = {}
   let count = 0
@@ -84,7 +86,7 @@ export function merge(
   const { players, playersOnline } = known as KnownFields
   if (players !== undefined) {
     const { value, source } = longestPart(players, readings, failing, playersOnline?.value)
-    known.players = Object.freeze({ value: withIds(value, readings), source })
+    known.players = Object.freeze({ value: withIds(value, readings, before), source })
   }
   return Object.freeze(count > maxAdded ? { ...known } : known) as KnownFields
 }
@@ -112,12 +114,12 @@ function longestPart(
 }
 
 /**
- * Adds ids from other sources to players without one, for example from the status to the players of the query. If the list has several
- * players of one name, it is unknown which of them has the id.
+ * Adds ids from other sources to players without one, for example from the status to the players of the query. Those who have stayed keep
+ * theirs: the status contains another sample each time. If the list has several players of one name, it is unknown which of them has the id.
  */
-function withIds(list: PlayerList, readings: readonly Reading[]): PlayerList {
+function withIds(list: PlayerList, readings: readonly Reading[], before: PlayerList | undefined): PlayerList {
   if (list.players.every(({ id }) => id !== undefined)) return list
-  const all = readings.flatMap(({ fields }) => fields.players?.players ?? [])
+  const all = [before, ...readings.map(({ fields }) => fields.players)].flatMap((each) => each?.players ?? [])
   const known = new Map(all.flatMap((player) => (player.id === undefined ? [] : [[player.name, player]])))
   const names = new Set<string>()
   for (const { name } of list.players) {

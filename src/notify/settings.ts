@@ -119,10 +119,14 @@ function readChannel(tree: Tree, place: string, problems: string[]): ChannelSett
   const reader = new TreeReader(tree, place, [...commonKeys, ...known], problems)
   reader.value('type', oneOf(...typeNames), true)
   const name = reader.value('name', names, true)
-  const values = keys.map(([key, { kind, isSecret, isRequired }]) => [
-    key,
-    isSecret ? reader.secret(key, kind, isRequired) : reader.value(key, kind, isRequired),
-  ])
+  const values = Object.fromEntries(
+    keys.map(([key, { kind, isSecret, isRequired }]) => [
+      key,
+      isSecret ? reader.secret(key, kind, isRequired) : reader.value(key, kind, isRequired),
+    ]),
+  )
+  const unused = type?.findUnused?.(values)
+  if (unused !== undefined) reader.fail(...unused)
   const statusMessage = reader.boolean('statusMessage', false)
   if (statusMessage && type !== undefined && !type.hasStatusMessage) {
     const having = channelTypes.filter(({ hasStatusMessage }) => hasStatusMessage).map(({ type }) => type)
@@ -141,7 +145,7 @@ function readChannel(tree: Tree, place: string, problems: string[]): ChannelSett
     minPause: reader.value('minPause', upToAWeek) ?? 0,
   }
   if (type === undefined || name === undefined) return undefined
-  return { name, type, values: Object.fromEntries(values), ...settings }
+  return { name, type, values, ...settings }
 }
 
 function readQuietHours(tree: Tree, place: string, problems: string[]): QuietHours | undefined {

@@ -38,3 +38,11 @@ it('prints no control sequence in the name of a server', async () => {
   expect(await run('list')).toBe(0)
   expect(lines.at(-1)).toContain('a\\u001b[2J was down')
 })
+
+it('names servers that the history does not have, instead of listing the others only', async () => {
+  const { lines, run } = setUp('survival')
+  expect(await run('list', 'survival', 'survivl', 'lobby')).toBe(1)
+  expect(lines).toEqual(['The history has no server "survivl", "lobby".'])
+  expect(await run('list', 'survival')).toBe(0)
+  expect(lines.at(-1)).toContain('survival was down')
+})

@@ -13,11 +13,11 @@ import {
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { parse } from 'yaml'
 import { setProperties } from '../../src/commands/init/enable-rcon.ts'
-import { envText, filesFor } from '../../src/commands/init/files.ts'
+import { filesFor } from '../../src/commands/init/files.ts'
 import { findServers, parseListening } from '../../src/commands/init/find-servers.ts'
 import { type DemoServer, startDemoServer } from '../../src/demo/demo-server.ts'
 import { parseProperties } from '../../src/game/sources/directory/server-properties.ts'
@@ -275,24 +275,31 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     'writes the secret of a second server so that only the user and the container read it',
     async () => {
       const folder = temporary()
-      mkdirSync(join(folder, 'secrets'), { mode: 0o755 })
-      const { code, out } = await answer(
-        folder,
-        [address, address, '--compose'],
-        [
-          ['Its address', '\r'],
-          ['Its address', `${formatHostPort(demo.rcon.address)}\r`],
-          ['Password of RCON', "sword'fish\r"],
-          ['What else', '\r'],
-        ],
-      )
+      const init = () =>
+        answer(
+          folder,
+          [address, address, '--compose', '--force'],
+          [
+            ['Its address', '\r'],
+            ['Its address', `${formatHostPort(demo.rcon.address)}\r`],
+            ['Password of RCON', "sword'fish\r"],
+            ['What else', '\r'],
+          ],
+        )
+      const { code, out } = await init()
       expect([code, out]).toEqual([0, expect.stringContaining('secrets/mc-rcon-password-2, compose.yaml')])
       const secret = join(folder, 'secrets/mc-rcon-password-2')
       expect(readFileSync(secret, 'utf8')).toBe("sword'fish\n")
       // The user of the container has another ID; only the folder of this machine is closed to others, which is not mounted.
-      expect([secret, join(folder, 'secrets')].map((path) => statSync(path).mode & 0o777)).toEqual([0o644, 0o700])
+      const modes = () => [secret, join(folder, 'secrets')].map((path) => statSync(path).mode & 0o777)
+      expect(modes()).toEqual([0o644, 0o700])
       const { services } = parse(readFileSync(join(folder, 'compose.yaml'), 'utf8'))
       expect(services.tickwarden.volumes).toContain(`${secret}:${secret}:ro`)
+      // A folder that is for others too stays so.
+      chmodSync(join(folder, 'secrets'), 0o755)
+      const again = await init()
+      expect(modes()).toEqual([0o600, 0o755])
+      expect(again.out.includes('chmod 700 secrets')).toBe(process.getuid?.() !== 1000)
     },
   )
 
@@ -385,6 +392,31 @@ it('writes a unit although the group of a server.properties is not known', () =>
   expect(unit?.text).not.toContain('SupplementaryGroups')
 })
 
-it('refuses a secret that .env cannot hold', () => {
-  expect(() => envText('', { MC_RCON_PASSWORD: `'"\`` })).toThrow('MC_RCON_PASSWORD_FILE')
+it.each([
+  ['sword fish', "'sword fish'"],
+  ['$HOME"\\n', `'$HOME"\\n'`],
+  ["sword'`#", `"sword'\`#"`],
+  ["sword'$HOME", undefined],
+  ["sword'\\", undefined],
+  ['sword\\', undefined],
+  [`sword'"`, undefined],
+])('writes the secret %s to .env only as both Node.js and Compose read it', (secret, quoted) => {
+  const listen = { host: '127.0.0.1', port: 8080 }
+  const servers = [{ name: 'a', settings: { MC_SERVER: 'a', MC_RCON: 'a:1', MC_RCON_PASSWORD: secret } }]
+  const existingEnv = 'MC_RCON_PASSWORD=old\nOTHER=1\n'
+  const [config, env, ...others] = filesFor(servers, { listen, extras: new Set(), existingEnv })
+  expect(env?.text).toBe(`OTHER=1\n${quoted === undefined ? '' : `MC_RCON_PASSWORD=${quoted}\n`}`)
+  expect(parse(config?.text ?? '').servers[0].rcon).toEqual({
+    address: 'a:1',
+    ...(quoted === undefined && { passwordFile: resolve('secrets/mc-rcon-password-1') }),
+  })
+  expect(others.map(({ text }) => text)).toEqual(quoted === undefined ? [`${secret}\n`] : [])
+})
+
+it.each(['/data', '/history'])('refuses a server in %s, where the container has a volume', (folder) => {
+  const listen = { host: '127.0.0.1', port: 8080 }
+  const servers = [{ name: 'a', settings: { MC_DIRECTORY: folder } }]
+  expect(() => filesFor(servers, { listen, extras: new Set(['compose']), existingEnv: '' })).toThrow(
+    `${folder} is a volume of the container`,
+  )
 })

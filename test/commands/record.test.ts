@@ -258,12 +258,14 @@ describe('tickwarden record', () => {
     expect([code, failures]).toEqual([1, expect.stringMatching(/^management: .*: the management secret is wrong$/m)])
   })
 
-  it('exits with 1 if nothing was recorded, and leaves no file', async () => {
+  it('exits with 1 if nothing was recorded, and creates no folder', async () => {
     const { sources } = await start()
     await demo?.close()
     const { query, status } = sources
-    const { code, folder, output, failures } = await record({ name: 'x', sources: { status: status!, query: query! } })
-    expect([code, output, readdirSync(folder)]).toEqual([1, '', []])
+    const parent = newFolder()
+    const folder = join(parent, 'recording')
+    const { code, output, failures } = await record({ name: 'x', sources: { status: status!, query: query! } }, folder)
+    expect([code, output, readdirSync(parent)]).toEqual([1, '', []])
     const refused = [status!, query!].map(({ address }) => `127\\.0\\.0\\.1:${address!.port}: connection refused .*\n`)
     expect(failures).toMatch(new RegExp(`^status: ${refused[0]}query: ${refused[1]}nothing was recorded$`))
   })

@@ -376,6 +376,9 @@ describe('mistakes', () => {
   it('name the settings that require each other', () => {
     expect(problems({ env: { MC_RCON: 'localhost' } }).join()).toContain('MC_RCON_PASSWORD')
     expect(problems({ env: { MC_SERVER: 'x', MC_MANAGEMENT: 'ws://localhost:1' } }).join()).toContain('MC_MANAGEMENT_SECRET')
+    expect(problems({ env: { MC_MANAGEMENT: 'ws://[fe80::1%eth0]:1' } })).toContain(
+      'MC_MANAGEMENT is "ws://[fe80::1%eth0]:1"; a URL cannot contain the zone of an IPv6 address; use another address',
+    )
     for (const env of [{ STALE_AFTER: '14s' }, { POLL_INTERVAL: '500ms', STALE_AFTER: '3s' }])
       expect(problems({ env }).join()).toContain('STALE_AFTER is shorter than POLL_INTERVAL')
     expect(load({ env: { STALE_AFTER: '15s' } }).poll.staleAfter).toBe(15_000)

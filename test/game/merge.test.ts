@@ -92,6 +92,20 @@ it('takes the longest of player lists that lack players, of the sources whose la
   expect(later.players?.value.players).toEqual([{ name: 'Al' }])
 })
 
+it('keeps the id of a player who has stayed, since the status contains another sample each time', () => {
+  const id = '069a79f4-44e9-4726-a5be-fca90e38aaf5'
+  const query = (...names: readonly string[]) =>
+    reading('query', { players: { players: names.map((name) => ({ name })), complete: true } })
+  const sample = (name: string) => reading('status', { players: { players: [{ name, id }], complete: false } })
+  const first = merge([query('Al', 'Bob'), sample('Al')])
+  const then = (before: typeof first, ...names: readonly string[]) =>
+    merge([query(...names), sample('Cy')], undefined, undefined, before.players?.value)
+  const second = then(first, 'Al', 'Bob')
+  expect(second.players?.value.players).toEqual([{ name: 'Al', id }, { name: 'Bob' }])
+  // One who has left may come back as another.
+  expect(then(then(second, 'Bob'), 'Al').players?.value.players).toEqual([{ name: 'Al' }])
+})
+
 it('adds no id to one of several players of the same name', () => {
   const id = '069a79f4-44e9-4726-a5be-fca90e38aaf5'
   // The status leaves out an id that is not valid.

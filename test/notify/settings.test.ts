@@ -85,6 +85,10 @@ describe('notify', () => {
       'f: notify.channels[0].from: it is "tickwarden"; expected a mail address such as ops@example.org, or several with commas between them',
     ],
     [
+      'type: email, url: "smtps://mail.example.org", password: hunter22, from: a@example.org, to: b@example.org',
+      'f: notify.channels[0].password: the url names no user; expected one such as smtps://user@mail.example.org',
+    ],
+    [
       `${hook}, colour: red`,
       expect.stringContaining('notify.channels[0].colour: unknown setting; expected one of type, name, events'),
     ],

@@ -88,8 +88,8 @@ export const serverCommands: readonly Command[] = [
     notes:
       'A server is an address, or a folder with server.properties. Without one, the ports and folders of this machine are searched.\n' +
       'Settings of sources, such as --rcon, apply to the first server; secrets are read from the environment or a file.\n' +
-      'Files are written to the working directory. Secrets are written to .env, those of further servers to the folder secrets;\n' +
-      'only you can read them.',
+      'Files are written to the working directory. Secrets are written to .env, those of further servers and\n' +
+      'those that .env cannot contain to the folder secrets; only you can read them.',
     run: async (call) => (await import('../init/run-init.ts')).runInit(call),
   }),
   readsSettings({

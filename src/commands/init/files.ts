@@ -28,22 +28,21 @@ export interface FileOptions {
   readonly existingEnv: string
 }
 
-/** A value for `.env`, as the parser of Node.js reads it. @throws UsageError if no quotes fit */
-function quote(name: string, value: string): string {
+/** A value for `.env`, as both Node.js and Compose read it; undefined if no quotes fit. */
+function quote(value: string): string | undefined {
   if (/^[\w./:@%+,-]+$/.test(value)) return value
-  const mark = ["'", '"', '`'].find((mark) => !value.includes(mark) && !(mark === '"' && value.includes('\\n')))
-  if (mark === undefined) throw new UsageError(`${name} contains every kind of quotes; set ${name}_FILE to a file instead`)
-  return `${mark}${value}${mark}`
+  if (!value.includes("'") && !value.endsWith('\\')) return `'${value}'`
+  // Compose replaces variables and escape sequences in these.
+  return /["$\\]/.test(value) ? undefined : `"${value}"`
 }
 
 const envLine = /^\s*(?:export\s+)?([A-Z_]+)\s*=/
 
-/** The lines of an `.env` file with secrets added or replaced, also those that name a file. */
-export function envText(existing: string, values: Readonly<Record<string, string>>): string {
+/** The lines of an `.env` file with secrets added or replaced, also those that name a file. One that cannot be quoted is left out. */
+function envText(existing: string, values: Readonly<Record<string, string>>): string {
   const kept = existing.split('\n').filter((line) => !((envLine.exec(line)?.[1] ?? '').replace(/_FILE$/, '') in values))
-  const lines = Object.entries(values).map(([name, value]) => `${name}=${quote(name, value)}`)
-  const before = kept.join('\n').trimEnd()
-  return `${before === '' ? '' : `${before}\n`}${lines.join('\n')}\n`
+  const lines = Object.entries(values).flatMap(([name, value]) => (quote(value) === undefined ? [] : [`${name}=${quote(value)}`]))
+  return [kept.join('\n').trimEnd(), ...lines, ''].join('\n').trimStart()
 }
 
 /** Splits the settings of a server into those of the file, by key such as `rcon.address`, and secrets, by environment name. */
@@ -82,11 +81,12 @@ function configFiles(servers: readonly PlannedServer[], { listen, existingEnv, e
   const files: NewFile[] = []
   const entries = servers.map((server, index) => {
     const { keys, secrets } = split(server)
-    if (index === 0) {
-      if (Object.keys(secrets).length > 0) files.push({ name: '.env', text: envText(existingEnv, secrets), isSecret: true })
-      return nest(keys)
+    if (index === 0 && Object.keys(secrets).length > 0) {
+      const text = envText(existingEnv, secrets)
+      if (text !== '' || existingEnv !== '') files.push({ name: '.env', text, isSecret: true })
     }
-    const names = Object.entries(secrets).map(([env, secret]) => {
+    const names = Object.entries(secrets).flatMap(([env, secret]) => {
+      if (index === 0 && quote(secret) !== undefined) return []
       const file = `${env.toLowerCase().replaceAll('_', '-')}-${index + 1}`
       files.push({
         name: `secrets/${file}`,
@@ -94,7 +94,7 @@ function configFiles(servers: readonly PlannedServer[], { listen, existingEnv, e
         isSecret: true,
         ...(extras.has('compose') && { isMounted: true }),
       })
-      return [`${settingsOfServer.find((one) => one.env === env)?.file}File`, resolve('secrets', file)] as const
+      return [[`${settingsOfServer.find((one) => one.env === env)?.file}File`, resolve('secrets', file)] as const]
     })
     return nest({ ...keys, ...Object.fromEntries(names) })
   })
@@ -157,6 +157,11 @@ function composeText(servers: readonly PlannedServer[], { host, port }: HostPort
   // The paths of tickwarden.yaml are the same in the container.
   const own = ['tickwarden.yaml', ...secretFiles].map((name) => resolve(name))
   const mounted = new Set([...own, ...servers.flatMap(pathsOf)])
+  for (const path of ['/data', '/history'])
+    if (mounted.has(path))
+      throw new UsageError(
+        `${path} is a volume of the container: name the server by a link, such as ln -s ${path} /srv/minecraft`,
+      )
   set('volumes', [...[...mounted].map(volumeOf), 'data:/data', 'history:/history'])
   const groups = groupsOf(servers)
   if (groups.length > 0) set('group_add', groups)

@@ -25,7 +25,7 @@ function readerOf(path: string): { readonly group?: number; readonly user?: numb
 }
 
 /** What the settings name, and each server.properties: one with a password is often readable for its group only. */
-const readPaths = (servers: readonly PlannedServer[]): readonly string[] =>
+export const pathsToRead = (servers: readonly PlannedServer[]): readonly string[] =>
   servers.flatMap((server) => {
     const { MC_DIRECTORY: folder } = server.settings
     return [...pathsOf(server), ...(folder === undefined ? [] : [join(folder, 'server.properties')])]
@@ -33,12 +33,12 @@ const readPaths = (servers: readonly PlannedServer[]): readonly string[] =>
 
 /** The numbers of the groups that are needed to read what the settings name. */
 export const groupsOf = (servers: readonly PlannedServer[]): readonly string[] => [
-  ...new Set(readPaths(servers).flatMap((path) => readerOf(path).group?.toString() ?? [])),
+  ...new Set(pathsToRead(servers).flatMap((path) => readerOf(path).group?.toString() ?? [])),
 ]
 
 /** The user `node` of the image. */
 export const containerUser = 1000
 
-/** The files and folders that the settings name and the user of the container cannot read. */
-export const hiddenFromContainer = (servers: readonly PlannedServer[]): readonly string[] =>
-  readPaths(servers).filter((path) => (readerOf(path).user ?? containerUser) !== containerUser)
+/** The files and folders among them that the user of the container cannot read. */
+export const hiddenFromContainer = (paths: readonly string[]): readonly string[] =>
+  paths.filter((path) => (readerOf(path).user ?? containerUser) !== containerUser)

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { loadConfig } from '../../config/config.ts'
@@ -20,7 +20,7 @@ import { parseTarget } from '../status/look.ts'
 import { enableRcon, hasRcon } from './enable-rcon.ts'
 import { type Extra, filesFor, type NewFile } from './files.ts'
 import { findServers, foldersWithin, isFolder, nameServers, type PlannedServer, propertiesIn } from './find-servers.ts'
-import { containerUser, hiddenFromContainer } from './readable.ts'
+import { containerUser, hiddenFromContainer, pathsToRead } from './readable.ts'
 
 type Questions = typeof import('./questions.ts')['questions']
 
@@ -146,8 +146,9 @@ async function write(files: readonly NewFile[]): Promise<void> {
   for (const { name, text, isSecret, isMounted } of files) {
     const folder = dirname(resolve(name))
     await mkdir(folder, { recursive: true, mode: isSecret ? 0o700 : 0o755 })
-    if (isMounted) await chmod(folder, 0o700)
-    await writeAtomic(name, text, { mode: isSecret && !isMounted ? 0o600 : 0o644 }).catch((error: Error) => {
+    // A folder that was there before may be for others too.
+    const isClosed = isMounted && ((await stat(folder)).mode & 0o077) === 0
+    await writeAtomic(name, text, { mode: isSecret && !isClosed ? 0o600 : 0o644 }).catch((error: Error) => {
       throw new Error(`${name} cannot be written: ${error.message}`, { cause: error })
     })
   }
@@ -219,10 +220,14 @@ async function setUp(call: Call, changed: string[]): Promise<number> {
   print(`Written: ${files.map(({ name }) => name).join(', ')}`)
   if (overriding.length > 0)
     print(`.env sets ${overriding.join(', ')} instead of tickwarden.yaml: remove from it what you do not want to keep.`)
-  const hidden = wanted.has('compose') ? hiddenFromContainer(servers) : []
+  const hidden = wanted.has('compose') ? hiddenFromContainer(pathsToRead(servers)) : []
   if (hidden.length > 0)
     print(
       `The user of the container (${containerUser}) cannot read ${escapeControls(hidden.join(', '))}: let it or a group, then run init again.`,
+    )
+  if (hiddenFromContainer(files.flatMap(({ name, isMounted }) => (isMounted ? [name] : []))).length > 0)
+    print(
+      'Others may use the folder secrets, so the container cannot read what is in it: chmod 700 secrets, then run init again.',
     )
   // What was written must be valid, whatever the environment of this shell is.
   const effective = formatHostPort(loadConfig({ file: 'tickwarden.yaml', env }))

@@ -7,6 +7,11 @@ import { maxSnapshotBytes, SnapshotError } from './read-snapshot.ts'
 /** Milliseconds between two looks at the file: network file systems report no changes. */
 const intervalMs = 2_000
 
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'the file does not exist',
+  ENOTDIR: 'a part of its path is a file, not a folder',
+}
+
 /** A file that may be replaced or rewritten at any time. */
 export const fileOrigin = (path: string, kind: 'file' | 'sample' = 'file'): Origin => ({
   kind,
@@ -25,7 +30,7 @@ export const fileOrigin = (path: string, kind: 'file' | 'sample' = 'file'): Orig
       if (error instanceof SnapshotError) throw error
       if (error instanceof FileSizeError) throw new SnapshotError(error.reason, { cause: error })
       const { code = 'unknown error' } = error as NodeJS.ErrnoException
-      throw new SnapshotError(code === 'ENOENT' ? 'the file does not exist' : `it cannot be read (${code})`, { cause: error })
+      throw new SnapshotError(reasons[code] ?? `it cannot be read (${code})`, { cause: error })
     }
   },
 })

@@ -235,7 +235,7 @@ export class Publisher {
     const failed = list.filter((source) => this.#reachability.hasReached(source) === false)
     const failing = failed.length === 0 ? noSources : new Set(failed.map(({ name }) => name))
     let mainThread: MainThread | undefined
-    const fields = merge(this.#freshness.readings(), failing, (known): Decision => {
+    const decide = (known: KnownFields): Decision => {
       if (state.up !== true) {
         this.#ticks.clear()
         return nothing
@@ -243,7 +243,8 @@ export class Publisher {
       mainThread = this.#judgeMainThread(state.now, list, known)
       const measured = this.#ticks.measure(known)
       return { measured, invalid: mainThread?.responsive === false ? tickFields : [] }
-    })
+    }
+    const fields = merge(this.#freshness.readings(), failing, decide, this.#current.fields.players?.value)
     // A proxy that answers for the stopped server may list players of its own.
     if (!this.#reachability.mayBeAsleep) this.#counter.update(fields)
     this.#current = this.#build(state, fields, mainThread)

@@ -45,7 +45,8 @@ export async function claimFolder(
     await checkWritable(folder)
     await access(file, constants.W_OK).catch(ignoreMissing)
   } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
+    const { code, message } = error as NodeJS.ErrnoException
+    const reason = code === 'EEXIST' ? 'it is a file' : (code ?? message)
     const cannot = `${folder} cannot be written to (${reason}), so`
     const advice = 'set HISTORY_DIR to a folder that this user may write to'
     const isReadable = await access(file, constants.R_OK).then(

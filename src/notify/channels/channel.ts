@@ -50,6 +50,8 @@ export interface ChannelType {
   readonly joins: boolean
   /** Whether a webhook of it can edit its messages as those of Discord can, for `statusMessage`. */
   readonly hasStatusMessage?: true
+  /** Returns a key whose value has no effect beside the others, and why. */
+  findUnused?(values: ChannelValues): readonly [key: string, reason: string] | undefined
   /** @throws DeliveryError */
   send(delivery: Delivery, values: ChannelValues, context: ChannelContext): Promise<unknown>
   /** Writes a value from a game server or its players so that it mentions nobody, if escaping the message would not do; default: as it is. */

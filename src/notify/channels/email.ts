@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { type Kind, text, url } from '../../settings/kinds/index.ts'
-import { decodePart } from '../../util/parse-url.ts'
+import { decodePart, parseUrl } from '../../util/parse-url.ts'
 import { cut } from '../notification.ts'
 import { type ChannelType, DeliveryError, linesOf } from './channel.ts'
 
@@ -27,6 +27,10 @@ export const email: ChannelType = {
     from: { kind: addresses, isRequired: true },
     to: { kind: addresses, isRequired: true },
   },
+  findUnused: ({ url = '', password }) =>
+    password !== undefined && parseUrl(url)?.username === ''
+      ? ['password', 'the url names no user; expected one such as smtps://user@mail.example.org']
+      : undefined,
   async send(delivery, { url = '', password, from = '', to = '' }, context) {
     const { createTransport } = await import('nodemailer')
     const { protocol, hostname, port, username, password: inUrl } = new URL(url)

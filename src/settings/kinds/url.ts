@@ -11,6 +11,8 @@ const hasCredentials = (href: string): boolean => {
 export const url = (...protocols: readonly string[]): Kind<string> => ({
   example: `${protocols[0]}//example.org`,
   expected: `a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+  advise: (text) =>
+    /^\w+:\/\/\[[\da-f:]+%/i.test(text) ? 'a URL cannot contain the zone of an IPv6 address; use another address' : undefined,
   parse(given) {
     const parsed = parseUrl(given)
     return parsed && protocols.includes(parsed.protocol) ? parsed.href : undefined

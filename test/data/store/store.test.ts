@@ -113,6 +113,14 @@ describe('a snapshot file', () => {
     expect(opened.current('kcomebacks')).not.toBe(before)
   })
 
+  it('says that the folder is a file', async () => {
+    await write('')
+    const opened = await open(manualClock(), { DATA_DIR: file('kcomebacks') })
+    expect(() => opened.current('kcomebacks')).toThrow(
+      'No snapshot of kcomebacks is available: a part of its path is a file, not a folder.',
+    )
+  })
+
   it.each([
     ['cut off', one('b').slice(0, -3), 'it is not valid JSON, or truncated'],
     ['empty', '', 'it is empty'],

@@ -5,6 +5,8 @@ it.each([
   ['19.98', 19.98],
   ['19,98', 19.98],
   ['20', 20],
+  ['\u0661\u0669\u066b\u0669\u0668', 19.98],
+  ['\u06f1\u06f9\u066b\u06f0', 19],
   ['', Number.NaN],
   [undefined, Number.NaN],
 ])('the decimal %j is %d', (text, value) => expect(toNumber(text)).toBe(value))
@@ -30,7 +32,7 @@ it.each([
   [undefined, undefined],
 ])('the integer %j is %j', (text, value) => expect(toInteger(text)).toBe(value))
 
-it.each(['1', '1.5', '1,5', '123456789012.12345678901234567890'])('%s matches', (text) =>
+it.each(['1', '1.5', '1,5', '\u0661\u066b\u06f9', '123456789012.12345678901234567890'])('%s matches', (text) =>
   expect(text).toMatch(new RegExp(`^${decimal}$`)),
 )
 

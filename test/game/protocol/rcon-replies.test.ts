@@ -126,6 +126,14 @@ describe('tick query', () => {
     ],
   ])('%j', (text, expected) => expect(parseTickQuery(text)).toEqual(expected))
 
+  it('has the digits and the separator of the locale', () => {
+    const arabic = (number: string) =>
+      number.replace('.', '\u066b').replaceAll(/\d/g, (digit) => String.fromCharCode(0x660 + Number(digit)))
+    const [target, mean, full, p50, p95, p99] = ['20.0', '1.2', '50.0', '1.1', '1.9', '2.3'].map(arabic)
+    const text = `The game is running normallyTarget tick rate: ${target} per second.\nAverage time per tick: ${mean}ms (Target: ${full}ms)Percentiles: P50: ${p50}ms P95: ${p95}ms P99: ${p99}ms. Sample: 100`
+    expect(parseTickQuery(text)).toEqual({ state: 'running', target: 20, mean: 0.0012, p50: 0.0011, p95: 0.0019, p99: 0.0023 })
+  })
+
   it.each([
     `The game is confused${target}${newer}`,
     `The game is running normally${target}`,

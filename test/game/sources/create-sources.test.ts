@@ -101,6 +101,14 @@ describe('the settings in a directory', () => {
     await set.refresh?.()
     expect(reports[2]).toContain('RCON (enable-rcon is not true), Management protocol (')
     expect(reports[2]).toContain('(management-server-enabled=true but its port is not in logs/latest.log)')
+    for (const [property, reason] of [
+      ['host=fe80::1%eth0', 'a URL cannot contain its management-server-host'],
+      ['port=x', 'management-server-port is not valid'],
+    ]) {
+      write('management-server-enabled=true', 'management-server-secret=s', `management-server-${property}`)
+      await set.refresh?.()
+      expect(reports.at(-1)).toContain(`(management-server-enabled=true but ${reason})`)
+    }
   })
 
   it('that no source can be created with are logged once', async () => {

@@ -31,6 +31,16 @@ it('is held by one process at a time; the other one logs that', async () => {
   expect(readdirSync(folder)).toEqual([])
 })
 
+it('is not taken in place of a file; the log says what to do', async () => {
+  const file = join(newFolder(), 'file')
+  writeFileSync(file, '')
+  const log = collectLog()
+  expect(await lock(file, log, () => {})).toBeUndefined()
+  expect(log.lines).toEqual([
+    `warn: ${file} cannot be written to (it is a file), so the history is kept in memory only and lost when the service stops; set HISTORY_DIR to a folder that this user may write to`,
+  ])
+})
+
 it('is that of the file, also under another name', async () => {
   const [folder, other] = [newFolder(), newFolder()]
   symlinkSync(join(folder, 'history.db'), join(other, 'history.db'))

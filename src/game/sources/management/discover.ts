@@ -1,13 +1,16 @@
 import { formatHostPort, type ServerAddress } from '../../../util/address.ts'
+import { parseUrl } from '../../../util/parse-url.ts'
 import { isOn, type Properties, portIn } from '../directory/server-properties.ts'
 import type { ServerFiles } from '../source.ts'
 import { keystoreFingerprint } from './keystore.ts'
 import type { ManagementSettings } from './settings.ts'
 
+const hostIn = (properties: Properties): string => properties.get('management-server-host')?.trim() || 'localhost'
+const isPortChosen = (properties: Properties): boolean => (properties.get('management-server-port')?.trim() || '0') === '0'
+
 /** Port 0, the default, lets the system choose a port, which is found only in the server's log. */
 async function findPort({ properties, managementPort }: ServerFiles): Promise<number | undefined> {
-  const isChosen = (properties.get('management-server-port')?.trim() || '0') === '0'
-  return isChosen ? await managementPort() : portIn(properties, 'management-server-port')
+  return isPortChosen(properties) ? await managementPort() : portIn(properties, 'management-server-port')
 }
 
 /** Returns the URL of the management protocol according to server.properties. */
@@ -16,7 +19,7 @@ async function findUrl(files: ServerFiles, server: ServerAddress | undefined): P
   const port = isOn(properties, 'management-server-enabled') ? await findPort(files) : undefined
   if (port === undefined) return undefined
   const scheme = properties.get('management-server-tls-enabled')?.trim() === 'false' ? 'ws' : 'wss'
-  const configured = properties.get('management-server-host')?.trim() || 'localhost'
+  const configured = hostIn(properties)
   const isAny = configured === '0.0.0.0' || configured === '::'
   const host = configured === 'localhost' ? '127.0.0.1' : isAny ? (server?.host ?? '127.0.0.1') : configured
   return `${scheme}://${formatHostPort({ host, port })}/`
@@ -31,9 +34,13 @@ async function findFingerprint({ properties, read }: ServerFiles): Promise<strin
 
 export function whyUndiscovered(properties: Properties): string {
   if (!isOn(properties, 'management-server-enabled')) return 'management-server-enabled is not true'
-  const missing = properties.get('management-server-secret')
-    ? 'its port is not in logs/latest.log'
-    : 'management-server-secret is empty'
+  const isValidHost = parseUrl(`ws://${formatHostPort({ host: hostIn(properties), port: 1 })}/`) !== undefined
+  const notFound = isPortChosen(properties) ? 'its port is not in logs/latest.log' : 'management-server-port is not valid'
+  const missing = !properties.get('management-server-secret')
+    ? 'management-server-secret is empty'
+    : isValidHost
+      ? notFound
+      : 'a URL cannot contain its management-server-host'
   return `management-server-enabled=true but ${missing}`
 }
 

@@ -32,6 +32,19 @@ function encodePingHost(host: string, port: number): Buffer {
   return Buffer.concat([Buffer.from([0xfa]), encodeText('MC|PingHost'), encodeUint16(values.length), values])
 }
 
+/** The reply of a server up to 1.3. Its message of the day may contain the separator too, as colours do. */
+const oldReply = /^([^\0]*)§(-?\d{1,10})§(-?\d{1,10})$/
+
+/** Undefined if it is incomplete or that of another server. */
+function readOldReply(reply: Buffer) {
+  const length = reply.length < 3 ? Number.NaN : 2 * reply.readUInt16BE(1)
+  const text = reply.length === 3 + length ? reply.subarray(3).swap16().toString('utf16le') : ''
+  const [, raw = '', online, max] = oldReply.exec(text) ?? []
+  return online === undefined
+    ? undefined
+    : { version: null, motd: { raw }, players: { online: Number(online), max: Number(max) } }
+}
+
 /** Loads the library on demand: few servers are this old, and it would slow down every command. */
 export const loadLegacyLibrary = () => import('minecraft-server-util')
 
@@ -63,12 +76,15 @@ export async function readLegacyStatus({
   options.phases?.end('connect')
   const ip = addressOfServer(upstream, addresses, network)
   const suffix = hostname === undefined ? undefined : encodePingHost(hostname, server.port)
-  const { value, latency } = await guardTcp(upstream, maxReplyBytes, { ...options, target, suffix }, (port) =>
-    statusLegacy('127.0.0.1', port, { enableSRV: false, timeout: libraryTimeout }),
-  )
+  const { value, latency } = await guardTcp(upstream, maxReplyBytes, { ...options, target, suffix }, async (port, received) => {
+    const read = statusLegacy('127.0.0.1', port, { enableSRV: false, timeout: libraryTimeout })
+    // The library ends the message of the day of an old server at its first colour, and takes that for the counts.
+    await read.catch(() => {})
+    return readOldReply(received()) ?? (await read)
+  })
   const { version, players, motd } = value
   // The library accepts any text after FF. Without the counts it is not a status.
-  if (!isCount(players.online) || !isInteger(players.max)) {
+  if (!isInteger(players.online) || !isInteger(players.max)) {
     throw new SourceError('malformed', `${target}: the reply is not a legacy status`)
   }
   return {
@@ -77,8 +93,8 @@ export async function readLegacyStatus({
     ...(isCount(version?.protocol) && { protocol: version.protocol }),
     motd: stripFormatting(motd.raw),
     ...(motd.raw.includes('§') && { formattedMotd: toWellFormed(motd.raw) }),
-    playersOnline: players.online,
-    // Some servers send -1 for no maximum.
+    // Some servers send -1 for no maximum, and plugins such counts.
+    ...(isCount(players.online) && { playersOnline: players.online }),
     ...(isCount(players.max) && { playersMax: players.max }),
     ...(players.online === 0 && { players: { players: [], complete: true } }),
     ...(ip !== undefined && { ip }),

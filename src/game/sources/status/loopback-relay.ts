@@ -29,7 +29,7 @@ export interface GuardOptions {
 }
 
 /**
- * Calls `request` with a loopback port that is connected to `upstream`.
+ * Calls `request` with a loopback port that is connected to `upstream`, and with a function that returns what was received so far.
  * @param upstream connected. Always destroyed.
  * @param maxBytes maximum length of the reply
  * @throws SourceError
@@ -38,10 +38,11 @@ export async function guardTcp<T>(
   upstream: net.Socket,
   maxBytes: number,
   { target, signal, now, suffix, phases }: GuardOptions,
-  request: (port: number) => Promise<T>,
+  request: (port: number, received: () => Buffer) => Promise<T>,
 ): Promise<Guarded<T>> {
   let failure: SourceError | undefined
   let client: net.Socket | undefined
+  const chunks: Buffer[] = []
   let received = 0
   let sent = now()
   let latency = 0
@@ -85,6 +86,7 @@ export async function guardTcp<T>(
       received += chunk.length
       if (received > maxBytes) end(new SourceError('too_large', `${target}: the reply is longer than ${maxBytes} bytes`))
       else socket.write(chunk)
+      chunks.push(chunk)
     })
   })
   signal.addEventListener('abort', abort, { once: true })
@@ -92,7 +94,11 @@ export async function guardTcp<T>(
     signal.throwIfAborted()
     relay.listen(0, '127.0.0.1')
     await once(relay, 'listening', { signal: ended.signal })
-    const value = await abortable(request((relay.address() as net.AddressInfo).port), ended.signal)
+    const { port } = relay.address() as net.AddressInfo
+    const value = await abortable(
+      request(port, () => Buffer.concat(chunks)),
+      ended.signal,
+    )
     return { value, latency }
   } catch (error) {
     throw failure ?? asFailure(error, signal, target)

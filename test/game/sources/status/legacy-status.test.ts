@@ -198,6 +198,17 @@ describe('a legacy server', () => {
     expect(fields).not.toHaveProperty('playersMax')
   })
 
+  it.each([
+    ['since 1.4', '§1\u000074\u00001.6.4\u0000Hi\u0000-1\u000020', 'Hi', undefined],
+    ['up to 1.3', 'Hi§-1§20', 'Hi', undefined],
+    ['up to 1.3', '§4Red §6Gold§3§20', 'Red Gold', 3],
+    ['up to 1.3', 'A1 §5server§3§20', 'A1 server', 3],
+  ])('%s that answers %j is up with what is known', async (_, reply, motd, online) => {
+    await using server = await legacyServer(kick(reply))
+    const { fields } = await poll(server.port)
+    expect([fields.motd, fields.playersOnline, fields.playersMax]).toEqual([motd, online, 20])
+  })
+
   it('is not assumed for a modern server that closed the connection once', async () => {
     let hangUp = true
     await using server = await hostileServer((socket) => {
