@@ -71,7 +71,8 @@ export const fleet = () =>
         'Servers that were watched within the time range and whose state is unknown now, because Prometheus cannot scrape Tickwarden or its probe, or because Tickwarden does not know it; with replicas, also those that no replica reports, whatever servers and groups are selected.',
         {
           unknown: `count((${byServer(isLost)}) unless on (server) max_over_time(minecraft_server_info{group!~${selected('group')}}[$__range:$__interval])) or 0 * count(minecraft_up{${chosen}})`,
-          'reported by no replica': 'sum(max by (job) (tickwarden_replica_unknown_servers)) > 0',
+          // Those that one replica does not know may be reported by another.
+          'reported by no replica': 'sum(min by (job) (tickwarden_replica_unknown_servers)) > 0',
         },
         { thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }], width: 3 },
       ),
