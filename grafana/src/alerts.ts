@@ -227,7 +227,7 @@ export const alerts: readonly Alert[] = [
     name: 'NotificationsFailing',
     severity: 'warning',
     dashboard: internalsDashboard,
-    expr: 'increase(tickwarden_notifications_total{outcome=~"failed|dropped"}[1h]) > 0 or tickwarden_notification_channel_up == 0',
+    expr: 'sum without (outcome) (increase(tickwarden_notifications_total{outcome=~"failed|dropped"}[1h])) > 0 or tickwarden_notification_channel_up == 0',
     for: '10m',
     summary: 'Notifications cannot be sent to {{ $labels.channel }}',
     description:
