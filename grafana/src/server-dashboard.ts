@@ -9,6 +9,9 @@ const chosen = `{server=~${selected('server')}}`
 /** One series of the chosen server, and one per value of the labels: after a failover another replica reports it. */
 const one = (expr: string, ...labels: readonly string[]) => `max by (${['server', ...labels].join(', ')}) (${expr})`
 
+/** When each version was last seen, until a minute ago: a server has none while it is stopped for its update. */
+const versionsBefore = `max_over_time(timestamp(minecraft_version_info${chosen})[1h:15s] offset 1m)`
+
 /** One server in detail. */
 export const server = () =>
   dashboard({
@@ -20,7 +23,7 @@ export const server = () =>
     annotations: [
       annotation(
         'Version change',
-        `count by (server, version) (minecraft_version_info${chosen}) unless on (server, version) count by (server, version) (minecraft_version_info${chosen} offset 1m) and on (server) count by (server) (minecraft_version_info${chosen} offset 1m)`,
+        `count by (server, version) (minecraft_version_info${chosen}) unless on (server, version) topk by (server) (1, ${versionsBefore}) and on (server) ${versionsBefore}`,
         'purple',
         'now {{version}}',
       ),

@@ -31,7 +31,7 @@ interface Panel {
 interface Dashboard {
   readonly uid: string
   readonly panels: readonly Panel[]
-  readonly annotations: { readonly list?: readonly { readonly expr?: string }[] }
+  readonly annotations: { readonly list?: readonly { readonly name: string; readonly expr?: string }[] }
   readonly templating: {
     readonly list: readonly { readonly name: string; readonly type: string; readonly definition?: string }[]
   }
@@ -261,6 +261,29 @@ describe('the dashboards', () => {
       })
       const input_series = Object.entries(values).map(([series, values]) => ({ series, values }))
       testRules({ tests: [{ interval: '1m', input_series, promql_expr_test }] })
+    },
+  )
+
+  it.skipIf(!hasTool('promtool'))(
+    'mark a version change whose server was stopped for minutes, and no restart of the same version',
+    () => {
+      const expr = read('server.json')
+        .annotations.list?.find(({ name }) => name === 'Version change')
+        ?.expr?.replaceAll('$' + '{server:regex}', '.*')
+      const info = (version: string, protocol: string) =>
+        `minecraft_version_info{job="a",instance="i",server="one",version="${version}",protocol="${protocol}"}`
+      const at = (minute: number, ...versions: readonly string[]) => ({
+        expr,
+        eval_time: `${minute}m30s`,
+        exp_samples: versions.map((version) => ({ labels: `{server="one",version="${version}"}`, value: 1 })),
+      })
+      // In steps of 30 s: up for 5 minutes, down for 3, the same version for 5, down for 3, a new version for 5, then at once the old one.
+      const input_series = [
+        { series: info('1.21.4', '769'), values: `1x9 stale _x5 1x9 stale _x15 1x9` },
+        { series: info('1.21.5', '770'), values: `_x32 1x9 stale` },
+      ]
+      const promql_expr_test = [at(1), at(6), at(8), at(10), at(16, '1.21.5'), at(18), at(21, '1.21.4'), at(23)]
+      testRules({ tests: [{ interval: '30s', input_series, promql_expr_test }] })
     },
   )
 })
