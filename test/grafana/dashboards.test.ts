@@ -286,4 +286,28 @@ describe('the dashboards', () => {
       testRules({ tests: [{ interval: '30s', input_series, promql_expr_test }] })
     },
   )
+
+  it.skipIf(!hasTool('promtool'))('count entries and failing lists once, however many replicas there are', () => {
+    const panels = read('internals.json').panels
+    const test = (title: string, legend: string, labels: string, value: number) => ({
+      expr: panels.find((panel) => panel.title === title)?.targets?.find(({ legendFormat }) => legendFormat === legend)?.expr,
+      eval_time: '1m',
+      exp_samples: [{ labels, value }],
+    })
+    const input_series = ['1', '2'].flatMap((instance) => {
+      const target = `job="a",instance="${instance}"`
+      return [
+        { series: `tickwarden_snapshot_entries{${target},database="projects"}`, values: '7x2' },
+        { series: `tickwarden_snapshot_rejected_entries{${target},database="projects"}`, values: '3x2' },
+        { series: `tickwarden_discovery_up{${target},provider="http_sd"}`, values: '0x2' },
+        { series: `tickwarden_discovery_up{${target},provider="config"}`, values: '1x2' },
+      ]
+    })
+    const promql_expr_test = [
+      test('Data snapshots', 'Entries', '{database="projects"}', 7),
+      test('Data snapshots', 'Rejected', '{database="projects"}', 3),
+      test('Server lists failing', 'failing', '{}', 1),
+    ]
+    testRules({ tests: [{ interval: '1m', input_series, promql_expr_test }] })
+  })
 })
