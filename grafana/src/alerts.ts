@@ -14,7 +14,7 @@ import {
 } from './promql.ts'
 import { probedJobs, recordedTickRateRatio } from './recording-rules.ts'
 
-const { job, selector, thresholds } = config
+const { availability, job, selector, thresholds } = config
 
 const server = '{{ or $labels.server $labels.target }}'
 const internalsDashboard = '/d/tickwarden-internals'
@@ -210,7 +210,7 @@ export const alerts: readonly Alert[] = [
     description: `${server} is up, but its source {{ $labels.source }} has failed for 10 minutes. Values that only this source provides are unknown.`,
     action: `The error is at ${lastError}. auth: the password or secret differs from server.properties; refused: it is not enabled in server.properties, or the port is wrong.`,
   },
-  ...burnRateAlerts,
+  ...burnRateAlerts(availability),
   {
     name: 'DiscoveryFailing',
     severity: 'warning',
