@@ -45,7 +45,9 @@ const top = (exprOf: ExprOf, rankOf: ExprOf, select: 'topk' | 'bottomk' = 'topk'
   `${each(exprOf)} and on (server) ${select}($top, ${each(rankOf)})`
 const inRange = '[$__range] @ end()'
 const stateTexts = valueMap(Object.fromEntries(states.map(({ value, text, colour }) => [value, [text, colour]])))
-const firing = `ALERTS{alertstate="firing",alertname=~"${alerts.map(({ name }) => name).join('|')}",server=~${selected('server', '|')}}`
+const firing = inGroups(
+  `ALERTS{alertstate="firing",alertname=~"${alerts.map(({ name }) => name).join('|')}",server=~${selected('server', '|')}}`,
+)
 const players = series('minecraft_players_online')
 const mostPlayers = top(players, (selector) => `max_over_time(${players(selector)}${inRange})`)
 const rateSteps = [{ colour: 'red' }, { from: 0.9, colour: 'yellow' }, { from: 0.98, colour: 'green' }] as const
@@ -174,13 +176,13 @@ export const fleet = () =>
       ),
       stat(
         'Alerts firing',
-        'Firing alerts of Tickwarden. Needs the rules in grafana/alerts.',
+        'Firing alerts of Tickwarden and of the selected servers. Needs the rules in grafana/alerts.',
         { firing: `count(${firing}) or 0 * ${rulesLoaded.name}` },
         { thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }], whenUnknown: 'load grafana/alerts', height: 8 },
       ),
       labelTable({
         title: 'Firing alerts',
-        description: 'Firing alerts and their servers. Needs the rules in grafana/alerts.',
+        description: 'Firing alerts of Tickwarden and of the selected servers. Needs the rules in grafana/alerts.',
         expr: firing,
         labels: {
           ...{ severity: 'Severity', alertname: 'Alert', server: 'Server', target: 'Target', source: 'Source' },

@@ -287,6 +287,33 @@ describe('the dashboards', () => {
     },
   )
 
+  it.skipIf(!hasTool('promtool'))('list the firing alerts of the selected groups, of Tickwarden and of probed addresses', () => {
+    const panels = read('fleet.json').panels
+    const exprOf = (title: string) =>
+      panels
+        .find((panel) => panel.title === title)
+        ?.targets?.[0]?.expr.replaceAll('$' + '{server:regex}', '.*')
+        .replaceAll('$' + '{group:regex}', 'mine')
+    const alert = (name: string, labels: string) => `ALERTS{alertname="${name}",alertstate="firing",job="a",${labels}}`
+    const shown = [
+      alert('ServerDown', 'server="one"'),
+      alert('SharedStateUnavailable', 'instance="i"'),
+      alert('ServerDown', 'target="mc.example.org"'),
+    ]
+    const input_series = [
+      ...shown,
+      alert('ServerDown', 'server="two"'),
+      alert('NotOfTickwarden', 'instance="i"'),
+      'minecraft_server_info{job="a",instance="i",server="one",group="mine"}',
+      'minecraft_server_info{job="a",instance="i",server="two",group="other"}',
+    ].map((series) => ({ series, values: '1x2' }))
+    const promql_expr_test = [
+      { expr: exprOf('Firing alerts'), eval_time: '1m', exp_samples: shown.map((labels) => ({ labels, value: 1 })) },
+      { expr: exprOf('Alerts firing'), eval_time: '1m', exp_samples: [{ labels: '{}', value: shown.length }] },
+    ]
+    testRules({ tests: [{ interval: '1m', input_series, promql_expr_test }] })
+  })
+
   it.skipIf(!hasTool('promtool'))('count entries and failing lists once, however many replicas there are', () => {
     const panels = read('internals.json').panels
     const test = (title: string, legend: string, labels: string, value: number) => ({
