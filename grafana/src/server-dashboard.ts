@@ -5,7 +5,8 @@ import { timeline } from './panels/timeline.ts'
 import { timeseries } from './panels/timeseries.ts'
 import { state, states, tickRateRatio, tickTimeRatio } from './promql.ts'
 
-const chosen = `{server=~${selected('server')}}`
+/** If none is selected, because all are probed and have no name, no data: not that of all of them together. */
+const chosen = `{server=~${selected('server')},server!=""}`
 /** One series of the chosen server, and one per value of the labels: after a failover another replica reports it. */
 const one = (expr: string, ...labels: readonly string[]) => `max by (${['server', ...labels].join(', ')}) (${expr})`
 

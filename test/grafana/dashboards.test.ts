@@ -287,6 +287,25 @@ describe('the dashboards', () => {
     },
   )
 
+  it.skipIf(!hasTool('promtool'))(
+    'server.json: show no data of probed addresses without a name if there is no server to select',
+    () => {
+      const { panels } = read('server.json')
+      const promql_expr_test = panels
+        .flatMap(({ targets = [] }) => targets)
+        .map(({ expr }) => ({
+          expr: expr.replaceAll('$' + '{server:regex}', '').replaceAll('$__rate_interval', '1m'),
+          eval_time: '1m',
+          exp_samples: [],
+        }))
+      const names = panels.flatMap(({ targets = [] }) => targets).flatMap(({ expr }) => expr.match(/\bminecraft_\w+/g) ?? [])
+      const input_series = [...new Set(names)].flatMap((name) =>
+        ['one', 'two'].map((instance) => ({ series: `${name}{job="a",instance="${instance}"}`, values: '1+1x2' })),
+      )
+      testRules({ tests: [{ interval: '30s', input_series, promql_expr_test }] })
+    },
+  )
+
   it.skipIf(!hasTool('promtool'))('list the firing alerts of the selected groups, of Tickwarden and of probed addresses', () => {
     const panels = read('fleet.json').panels
     const exprOf = (title: string) =>
