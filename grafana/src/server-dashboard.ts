@@ -11,7 +11,7 @@ const chosen = `{server=~${selected('server')},server!=""}`
 const one = (expr: string, ...labels: readonly string[]) => `max by (${['server', ...labels].join(', ')}) (${expr})`
 
 /** When each version was last seen, until a minute ago: a server has none while it is stopped for its update. */
-const versionsBefore = `max_over_time(timestamp(minecraft_version_info${chosen})[1h:15s] offset 1m)`
+const versionsBefore = `max_over_time(timestamp(minecraft_version_info${chosen})[1h:1m] offset 1m)`
 
 /** One server in detail. */
 export const server = () =>
