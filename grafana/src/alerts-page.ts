@@ -8,6 +8,11 @@ const plain = (template: string): string =>
     .replaceAll(/\{\{ (?:or )?\$labels\.(\w+)[^}]*\}\}/g, '_$1_')
     .replaceAll(/\{\{ \$value[^}]*\}\}/g, '_value_')
 
+const resolvedAtOnce = alerts
+  .filter(({ resolvesAtOnce }) => resolvesAtOnce)
+  .map(({ name }) => name)
+  .join(', ')
+
 /** Breaks a paragraph into lines of at most 140 characters. */
 const wrap = (paragraph: string): string => paragraph.replaceAll(/(.{1,140})(?:\s+|$)/g, '$1\n').trimEnd()
 
@@ -20,9 +25,11 @@ For Prometheus, load \`grafana/alerts/tickwarden.rules.yaml\` with \`rule_files\
 that sends the alerts to Discord. For Grafana's own alerting, put the files of \`grafana/alerting\` into
 \`/etc/grafana/provisioning/alerting\` instead. Use only one of the two, or each alert is sent twice.
 
-One cause raises one alert: an alert does not fire if a more severe alert of the same server explains it. An alert is resolved
-${keepFiringFor.replace(/m$/, ' minutes')} after its cause has ended, so that a restart of Tickwarden does not resolve it. Alerts about a server have no label \`instance\`, so that
-with replicas an alert continues when another replica takes over the server.
+One cause raises one alert: an alert does not fire if a more severe alert of the same server explains it. Alerts about a server have no label
+\`instance\`, so that with replicas an alert continues when another replica takes over the server.
+
+An alert is resolved ${keepFiringFor.replace(/m$/, ' minutes')} after its cause has ended, so that a restart of Tickwarden does not resolve it. Those about failed scrapes are
+resolved at once: ${resolvedAtOnce}.
 
 Instances that are not replicas of each other need separate jobs in Prometheus. With several such jobs, TickwardenDown notices new pods that
 never become ready only in the job that \`grafana/config.yaml\` names.

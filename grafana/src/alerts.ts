@@ -14,7 +14,7 @@ import {
 } from './promql.ts'
 import { probedJobs, recordedTickRateRatio } from './recording-rules.ts'
 
-const { job, selector, thresholds } = config
+const { availability, job, selector, thresholds } = config
 
 const server = '{{ or $labels.server $labels.target }}'
 const internalsDashboard = '/d/tickwarden-internals'
@@ -72,7 +72,7 @@ export const alerts: readonly Alert[] = [
     resolvesAtOnce: true,
     summary: 'The replica {{ $labels.instance }} is down',
     description:
-      'Prometheus has not been able to scrape the replica {{ $labels.instance }} for 2 minutes. The other replicas have taken over its servers.',
+      'Prometheus has not been able to scrape the replica {{ $labels.instance }} for 2 minutes. The other replicas take over its servers; ReplicaServersUnknown fires if they cannot.',
     action:
       'Check that the process is running and that /healthz answers. If it watches other servers than the rest of its job, no replica has taken them over: give it a separate job in Prometheus, so that TickwardenDown fires for it.',
   },
@@ -210,7 +210,7 @@ export const alerts: readonly Alert[] = [
     description: `${server} is up, but its source {{ $labels.source }} has failed for 10 minutes. Values that only this source provides are unknown.`,
     action: `The error is at ${lastError}. auth: the password or secret differs from server.properties; refused: it is not enabled in server.properties, or the port is wrong.`,
   },
-  ...burnRateAlerts,
+  ...burnRateAlerts(availability),
   {
     name: 'DiscoveryFailing',
     severity: 'warning',
@@ -227,7 +227,7 @@ export const alerts: readonly Alert[] = [
     name: 'NotificationsFailing',
     severity: 'warning',
     dashboard: internalsDashboard,
-    expr: 'increase(tickwarden_notifications_total{outcome=~"failed|dropped"}[1h]) > 0 or tickwarden_notification_channel_up == 0',
+    expr: 'sum without (outcome) (increase(tickwarden_notifications_total{outcome=~"failed|dropped"}[1h])) > 0 or tickwarden_notification_channel_up == 0',
     for: '10m',
     summary: 'Notifications cannot be sent to {{ $labels.channel }}',
     description:
@@ -243,7 +243,7 @@ export const alerts: readonly Alert[] = [
     for: '2m',
     summary: 'The replica {{ $labels.instance }} cannot use the shared state',
     description:
-      'The replica has not been able to use the Redis or Valkey server of STATE_URL for 2 minutes. It polls every server that would become unknown to it, so the game servers are polled once by each such replica.',
+      'The replica has not been able to use the Redis or Valkey server of STATE_URL for 2 minutes. Unless STATE_FAIL_OPEN is false, it polls every server that would become unknown to it, so the game servers are polled once by each such replica.',
     action:
       'The log of the replica shows the error and what to do about it. Check that the Redis or Valkey server is running and that the replica can connect to it.',
   },
@@ -251,13 +251,14 @@ export const alerts: readonly Alert[] = [
     name: 'ReplicaServersUnknown',
     severity: 'critical',
     dashboard: internalsDashboard,
-    expr: 'tickwarden_replica_unknown_servers > 0 unless on (job, instance) tickwarden_replica_state_up == 0',
+    // A replica that cannot use the shared state matters only if no other one knows all servers: none takes over with STATE_FAIL_OPEN=false.
+    expr: 'tickwarden_replica_unknown_servers > 0 unless on (job, instance) (tickwarden_replica_state_up == 0 and on (job) min by (job) (tickwarden_replica_unknown_servers) == 0)',
     for: '2m',
     summary: 'The state of some servers is unknown to a replica',
     description:
-      'The state of {{ $value }} servers has been unknown to the replica {{ $labels.instance }} for 2 minutes, although the shared state is available: it has received nothing about them, or only old values. If no replica knows more, no other alert of these servers can fire.',
+      'The state of {{ $value }} servers has been unknown to the replica {{ $labels.instance }} for 2 minutes: it has received nothing about them, or only old values. If no replica knows more, no other alert of these servers can fire.',
     action:
-      'Check the log and the CPU usage of every replica, and restart one that hangs or is overloaded: the others take over its servers. Then check how long Redis takes to reply. On this replica, `state` at /api/v1/servers/{name}/sources is unknown for the servers concerned.',
+      'Check the log and the CPU usage of every replica, and restart one that hangs or is overloaded: the others take over its servers. Then check how long Redis takes to reply, or why it is unavailable (SharedStateUnavailable): with STATE_FAIL_OPEN=false nothing is taken over without it. On this replica, `state` at /api/v1/servers/{name}/sources is unknown for the servers concerned.',
   },
   {
     name: 'SnapshotFailing',

@@ -1,8 +1,7 @@
 import { type Alert, serverDashboard } from './alert.ts'
-import { config } from './config.ts'
+import type { DashboardConfig } from './config.ts'
 import { available } from './recording-rules.ts'
 
-const { objective, alerts } = config.availability
 const percent = (ratio: number): string => `${Number((100 * ratio).toFixed(3))} %`
 
 /**
@@ -16,19 +15,19 @@ const windows = [
 ] as const
 
 /** Alerts for an availability objective; none unless it is turned on. */
-export const burnRateAlerts: readonly Alert[] = !alerts
-  ? []
-  : windows.map(({ rate, long, short, for: duration, severity }) => {
-      const burns = (window: string) =>
-        `1 - avg_over_time(${available.name}[${window}]) > ${Number((rate * (1 - objective)).toFixed(6))}`
-      return {
-        name: `AvailabilityBurn${long}`,
-        severity,
-        dashboard: serverDashboard,
-        expr: `${burns(long)}\nand\n${burns(short)}`,
-        for: duration,
-        summary: '{{ or $labels.server $labels.target }} is down too often',
-        description: `{{ or $labels.server $labels.target }} was down {{ $value | humanizePercentage }} of the last ${long}. At this rate it misses its objective of ${percent(objective)} availability in 30 days.`,
-        action: 'The annotations "Restart" of its dashboard show when it was down, its log and crash reports why.',
-      }
-    })
+export const burnRateAlerts = ({ objective, alerts }: DashboardConfig['availability']): readonly Alert[] =>
+  (alerts ? windows : []).map(({ rate, long, short, for: duration, severity }) => {
+    const burns = (window: string) =>
+      `1 - avg_over_time(${available.name}[${window}]) > ${Number((rate * (1 - objective)).toFixed(6))}`
+    return {
+      name: `AvailabilityBurn${long}`,
+      severity,
+      dashboard: serverDashboard,
+      // Not of a server that is no longer watched, or in maintenance. Five minutes, so that a failed scrape is no end of the outage.
+      expr: `${burns(long)}\nand\n${burns(short)}\nand\nlast_over_time(${available.name}[5m])`,
+      for: duration,
+      summary: '{{ or $labels.server $labels.target }} is down too often',
+      description: `{{ or $labels.server $labels.target }} was down {{ $value | humanizePercentage }} of the last ${long}. At this rate it misses its objective of ${percent(objective)} availability in 30 days.`,
+      action: 'The annotations "Restart" of its dashboard show when it was down, its log and crash reports why.',
+    }
+  })

@@ -45,7 +45,9 @@ const top = (exprOf: ExprOf, rankOf: ExprOf, select: 'topk' | 'bottomk' = 'topk'
   `${each(exprOf)} and on (server) ${select}($top, ${each(rankOf)})`
 const inRange = '[$__range] @ end()'
 const stateTexts = valueMap(Object.fromEntries(states.map(({ value, text, colour }) => [value, [text, colour]])))
-const firing = `ALERTS{alertstate="firing",alertname=~"${alerts.map(({ name }) => name).join('|')}",server=~${selected('server', '|')}}`
+const firing = inGroups(
+  `ALERTS{alertstate="firing",alertname=~"${alerts.map(({ name }) => name).join('|')}",server=~${selected('server', '|')}}`,
+)
 const players = series('minecraft_players_online')
 const mostPlayers = top(players, (selector) => `max_over_time(${players(selector)}${inRange})`)
 const rateSteps = [{ colour: 'red' }, { from: 0.9, colour: 'yellow' }, { from: 0.98, colour: 'green' }] as const
@@ -71,7 +73,8 @@ export const fleet = () =>
         'Servers that were watched within the time range and whose state is unknown now, because Prometheus cannot scrape Tickwarden or its probe, or because Tickwarden does not know it; with replicas, also those that no replica reports, whatever servers and groups are selected.',
         {
           unknown: `count((${byServer(isLost)}) unless on (server) max_over_time(minecraft_server_info{group!~${selected('group')}}[$__range:$__interval])) or 0 * count(minecraft_up{${chosen}})`,
-          'reported by no replica': 'sum(max by (job) (tickwarden_replica_unknown_servers)) > 0',
+          // Those that one replica does not know may be reported by another.
+          'reported by no replica': 'sum(min by (job) (tickwarden_replica_unknown_servers)) > 0',
         },
         { thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }], width: 3 },
       ),
@@ -173,13 +176,13 @@ export const fleet = () =>
       ),
       stat(
         'Alerts firing',
-        'Firing alerts of Tickwarden. Needs the rules in grafana/alerts.',
+        'Firing alerts of Tickwarden and of the selected servers. Needs the rules in grafana/alerts.',
         { firing: `count(${firing}) or 0 * ${rulesLoaded.name}` },
         { thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }], whenUnknown: 'load grafana/alerts', height: 8 },
       ),
       labelTable({
         title: 'Firing alerts',
-        description: 'Firing alerts and their servers. Needs the rules in grafana/alerts.',
+        description: 'Firing alerts of Tickwarden and of the selected servers. Needs the rules in grafana/alerts.',
         expr: firing,
         labels: {
           ...{ severity: 'Severity', alertname: 'Alert', server: 'Server', target: 'Target', source: 'Source' },

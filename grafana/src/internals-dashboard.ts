@@ -45,7 +45,7 @@ export const internals = () =>
       stat(
         'Server lists failing',
         'Lists of servers that cannot be read. Servers from the last successful read are still watched.',
-        { failing: 'count(tickwarden_discovery_up == 0) or 0 * count(tickwarden_discovery_up)' },
+        { failing: 'count(min by (job, provider) (tickwarden_discovery_up) == 0) or 0 * count(tickwarden_discovery_up)' },
         { thresholds: [{ colour: 'green' }, { from: 1, colour: 'orange' }] },
       ),
       stat('Event clients', 'Clients connected to the event streams, including those of the status page.', {
@@ -154,10 +154,10 @@ export const internals = () =>
             mappings: [valueMap({ '0': ['missing or broken', 'red'], '1': ['good', 'green'] })],
             thresholds: [{ colour: 'red' }, { from: 1, colour: 'green' }],
           },
-          { title: 'Entries', expr: 'sum by (database) (tickwarden_snapshot_entries)' },
+          { title: 'Entries', expr: 'max by (database) (tickwarden_snapshot_entries)' },
           {
             title: 'Rejected',
-            expr: 'sum by (database) (tickwarden_snapshot_rejected_entries)',
+            expr: 'max by (database) (tickwarden_snapshot_rejected_entries)',
             thresholds: [{ colour: 'green' }, { from: 1, colour: 'orange' }],
           },
           {

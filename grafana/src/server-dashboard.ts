@@ -5,9 +5,13 @@ import { timeline } from './panels/timeline.ts'
 import { timeseries } from './panels/timeseries.ts'
 import { state, states, tickRateRatio, tickTimeRatio } from './promql.ts'
 
-const chosen = `{server=~${selected('server')}}`
+/** If none is selected, because all are probed and have no name, no data: not that of all of them together. */
+const chosen = `{server=~${selected('server')},server!=""}`
 /** One series of the chosen server, and one per value of the labels: after a failover another replica reports it. */
 const one = (expr: string, ...labels: readonly string[]) => `max by (${['server', ...labels].join(', ')}) (${expr})`
+
+/** When each version was last seen, until a minute ago: a server has none while it is stopped for its update. */
+const versionsBefore = `max_over_time(timestamp(minecraft_version_info${chosen})[1h:1m] offset 1m)`
 
 /** One server in detail. */
 export const server = () =>
@@ -20,7 +24,7 @@ export const server = () =>
     annotations: [
       annotation(
         'Version change',
-        `count by (server, version) (minecraft_version_info${chosen}) unless on (server, version) count by (server, version) (minecraft_version_info${chosen} offset 1m) and on (server) count by (server) (minecraft_version_info${chosen} offset 1m)`,
+        `count by (server, version) (minecraft_version_info${chosen}) unless on (server, version) topk by (server) (1, ${versionsBefore}) and on (server) ${versionsBefore}`,
         'purple',
         'now {{version}}',
       ),

@@ -94,6 +94,26 @@ it('serves the gauges, and ends at SIGTERM', async () => {
   expect((await running.ended).code).toBe(0)
 })
 
+it('replies before the scraper gives up, although a server accepts connections and does not answer', async () => {
+  const hung = net.createServer().listen(0, '127.0.0.1')
+  await once(hung, 'listening')
+  const { port: hungPort } = hung.address() as net.AddressInfo
+  const servers = `${demo.address.host}:${demo.address.port},127.0.0.1:${hungPort}`
+  const running = start(['export-for-prometheus', '-servers', servers, '-port', '0'])
+  try {
+    await until(() => running.out().includes('exporting metrics'))
+    const port = /"address": ":(\d+)"/.exec(running.out())?.[1]
+    const headers = { 'x-prometheus-scrape-timeout-seconds': '2' }
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`, { headers })).text()
+    expect(text).toMatch(new RegExp(`^minecraft_status_healthy{.*server_port="${demo.address.port}".*} 1$`, 'm'))
+    expect(text).toMatch(new RegExp(`^minecraft_status_healthy{.*server_port="${hungPort}".*} 0$`, 'm'))
+  } finally {
+    running.child.kill()
+    await running.ended
+    hung.close()
+  }
+})
+
 it('sends measurements to Telegraf', async () => {
   let received = ''
   const telegraf = net.createServer((socket) => {

@@ -31,7 +31,7 @@ interface Panel {
 interface Dashboard {
   readonly uid: string
   readonly panels: readonly Panel[]
-  readonly annotations: { readonly list?: readonly { readonly expr?: string }[] }
+  readonly annotations: { readonly list?: readonly { readonly name: string; readonly expr?: string }[] }
   readonly templating: {
     readonly list: readonly { readonly name: string; readonly type: string; readonly definition?: string }[]
   }
@@ -221,9 +221,9 @@ describe('the dashboards', () => {
         'minecraft_up{job="a",instance="i",server="stale"}': '1x3 stale',
         'minecraft_source_up{job="a",instance="i",server="stale",source="status"}': '1x24',
         'minecraft_source_up{job="a",instance="i",server="files",source="directory"}': '1x24',
-        // Two clusters.
+        // Two clusters. One replica of the first one does not know what another one reports.
         'tickwarden_replica_unknown_servers{job="e",instance="1"}': '3x24',
-        'tickwarden_replica_unknown_servers{job="e",instance="2"}': '3x24',
+        'tickwarden_replica_unknown_servers{job="e",instance="2"}': '7x24',
         'tickwarden_replica_unknown_servers{job="f",instance="3"}': '2x24',
         // A failover.
         'up{job="a",instance="k"}': '1x3 0x20',
@@ -263,4 +263,97 @@ describe('the dashboards', () => {
       testRules({ tests: [{ interval: '1m', input_series, promql_expr_test }] })
     },
   )
+
+  it.skipIf(!hasTool('promtool'))(
+    'mark a version change whose server was stopped for minutes, and no restart of the same version',
+    () => {
+      const expr = read('server.json')
+        .annotations.list?.find(({ name }) => name === 'Version change')
+        ?.expr?.replaceAll('$' + '{server:regex}', '.*')
+      const info = (version: string, protocol: string) =>
+        `minecraft_version_info{job="a",instance="i",server="one",version="${version}",protocol="${protocol}"}`
+      const at = (minute: number, ...versions: readonly string[]) => ({
+        expr,
+        eval_time: `${minute}m30s`,
+        exp_samples: versions.map((version) => ({ labels: `{server="one",version="${version}"}`, value: 1 })),
+      })
+      // In steps of 30 s: up for 5 minutes, down for 3, the same version for 5, down for 3, a new version for 5, then at once the old one.
+      const input_series = [
+        { series: info('1.21.4', '769'), values: `1x9 stale _x5 1x9 stale _x15 1x9` },
+        { series: info('1.21.5', '770'), values: `_x32 1x9 stale` },
+      ]
+      const promql_expr_test = [at(1), at(6), at(8), at(10), at(16, '1.21.5'), at(18), at(21, '1.21.4'), at(23)]
+      testRules({ tests: [{ interval: '30s', input_series, promql_expr_test }] })
+    },
+  )
+
+  it.skipIf(!hasTool('promtool'))(
+    'server.json: show no data of probed addresses without a name if there is no server to select',
+    () => {
+      const { panels } = read('server.json')
+      const promql_expr_test = panels
+        .flatMap(({ targets = [] }) => targets)
+        .map(({ expr }) => ({
+          expr: expr.replaceAll('$' + '{server:regex}', '').replaceAll('$__rate_interval', '1m'),
+          eval_time: '1m',
+          exp_samples: [],
+        }))
+      const names = panels.flatMap(({ targets = [] }) => targets).flatMap(({ expr }) => expr.match(/\bminecraft_\w+/g) ?? [])
+      const input_series = [...new Set(names)].flatMap((name) =>
+        ['one', 'two'].map((instance) => ({ series: `${name}{job="a",instance="${instance}"}`, values: '1+1x2' })),
+      )
+      testRules({ tests: [{ interval: '30s', input_series, promql_expr_test }] })
+    },
+  )
+
+  it.skipIf(!hasTool('promtool'))('list the firing alerts of the selected groups, of Tickwarden and of probed addresses', () => {
+    const panels = read('fleet.json').panels
+    const exprOf = (title: string) =>
+      panels
+        .find((panel) => panel.title === title)
+        ?.targets?.[0]?.expr.replaceAll('$' + '{server:regex}', '.*')
+        .replaceAll('$' + '{group:regex}', 'mine')
+    const alert = (name: string, labels: string) => `ALERTS{alertname="${name}",alertstate="firing",job="a",${labels}}`
+    const shown = [
+      alert('ServerDown', 'server="one"'),
+      alert('SharedStateUnavailable', 'instance="i"'),
+      alert('ServerDown', 'target="mc.example.org"'),
+    ]
+    const input_series = [
+      ...shown,
+      alert('ServerDown', 'server="two"'),
+      alert('NotOfTickwarden', 'instance="i"'),
+      'minecraft_server_info{job="a",instance="i",server="one",group="mine"}',
+      'minecraft_server_info{job="a",instance="i",server="two",group="other"}',
+    ].map((series) => ({ series, values: '1x2' }))
+    const promql_expr_test = [
+      { expr: exprOf('Firing alerts'), eval_time: '1m', exp_samples: shown.map((labels) => ({ labels, value: 1 })) },
+      { expr: exprOf('Alerts firing'), eval_time: '1m', exp_samples: [{ labels: '{}', value: shown.length }] },
+    ]
+    testRules({ tests: [{ interval: '1m', input_series, promql_expr_test }] })
+  })
+
+  it.skipIf(!hasTool('promtool'))('count entries and failing lists once, however many replicas there are', () => {
+    const panels = read('internals.json').panels
+    const test = (title: string, legend: string, labels: string, value: number) => ({
+      expr: panels.find((panel) => panel.title === title)?.targets?.find(({ legendFormat }) => legendFormat === legend)?.expr,
+      eval_time: '1m',
+      exp_samples: [{ labels, value }],
+    })
+    const input_series = ['1', '2'].flatMap((instance) => {
+      const target = `job="a",instance="${instance}"`
+      return [
+        { series: `tickwarden_snapshot_entries{${target},database="projects"}`, values: '7x2' },
+        { series: `tickwarden_snapshot_rejected_entries{${target},database="projects"}`, values: '3x2' },
+        { series: `tickwarden_discovery_up{${target},provider="http_sd"}`, values: '0x2' },
+        { series: `tickwarden_discovery_up{${target},provider="config"}`, values: '1x2' },
+      ]
+    })
+    const promql_expr_test = [
+      test('Data snapshots', 'Entries', '{database="projects"}', 7),
+      test('Data snapshots', 'Rejected', '{database="projects"}', 3),
+      test('Server lists failing', 'failing', '{}', 1),
+    ]
+    testRules({ tests: [{ interval: '1m', input_series, promql_expr_test }] })
+  })
 })

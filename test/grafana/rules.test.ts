@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { alerts as described } from '../../grafana/src/alerts.ts'
+import { burnRateAlerts } from '../../grafana/src/availability.ts'
 import { isDown } from '../../grafana/src/promql.ts'
+import { available } from '../../grafana/src/recording-rules.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -118,5 +120,31 @@ describe('the alert rules', () => {
     const named = groups.map((group) => ({ ...group, rules: group.rules.filter(isNamed) }))
     const ofNamed = tests.replace('../../grafana/alerts/tickwarden.rules.yaml', 'named.yaml')
     expect(testRules(ofNamed, { 'named.yaml': stringify({ groups: named }) })).toContain('SUCCESS')
+  })
+
+  it.skipIf(!hasTool('promtool'))('about an availability objective end for a server that is removed or in maintenance', () => {
+    expect(burnRateAlerts({ objective: 0.995, alerts: false })).toEqual([])
+    const burning = burnRateAlerts({ objective: 0.995, alerts: true })
+    const rules = [
+      { record: available.name, expr: available.expr },
+      ...burning.map(({ name, expr, for: duration }) => ({ alert: name, expr, for: duration })),
+    ]
+    const up = (server: string) => `minecraft_up{job="a",instance="i",server="${server}"}`
+    const input_series = [
+      { series: up('watched'), values: '1x29 0x59 1x90' },
+      { series: up('removed'), values: '1x29 0x59 stale' },
+      { series: up('maintained'), values: '1x29 0x150' },
+      { series: up('steady'), values: '1x180' },
+      { series: 'minecraft_maintenance{job="a",instance="i",server="maintained"}', values: '0x89 1x90' },
+    ]
+    const firing = (minute: number, ...servers: readonly string[]) => ({
+      expr: 'count by (server) (ALERTS{alertname="AvailabilityBurn6h",alertstate="firing"})',
+      eval_time: `${minute}m`,
+      exp_samples: servers.map((server) => ({ labels: `{server="${server}"}`, value: 1 })),
+    })
+    const promql_expr_test = [firing(85, 'maintained', 'removed', 'watched'), firing(100, 'watched')]
+    const tests = stringify({ rule_files: ['rules.yaml'], tests: [{ interval: '1m', input_series, promql_expr_test }] })
+    const groups = [{ name: 'availability', rules }]
+    expect(testRules(tests, { 'rules.yaml': stringify({ groups }) })).toContain('SUCCESS')
   })
 })

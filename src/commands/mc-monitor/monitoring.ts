@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Family } from '../../../exporter/families/family.ts'
 import { mcMonitor } from '../../../exporter/families/mc-monitor.ts'
 import { createFleetWriter } from '../../../exporter/fleet-text.ts'
+import { scrapeTimeout } from '../../../exporter/probe/timeout.ts'
 import { contentTypes } from '../../../exporter/text.ts'
 import { formatHostPort, formatServerAddress, parseHostPort, type ServerAddress } from '../../util/address.ts'
 import { look } from '../status/look.ts'
@@ -66,8 +67,12 @@ export async function exportForPrometheus(values: GoValues, stop: AbortSignal): 
   const useProxy = values.isSet('use-proxy')
   if (useProxy && version !== 1 && version !== 2) throw new Error('proxy version must be 1 or 2')
   const timeoutMs = values.duration('timeout') > 0 ? values.duration('timeout') : 60_000
-  const options = { timeoutMs, ...(useProxy && { proxyProtocol: version === 2 ? ('v2' as const) : ('v1' as const) }) }
-  const collect = () => pollGauges(addresses, options, stop)
+  const options = useProxy ? { proxyProtocol: version === 2 ? ('v2' as const) : ('v1' as const) } : {}
+  /** A server that does not answer must not take so long that the scrape fails, because that would hide the others. */
+  const collect = async ({ headers }: http.IncomingMessage) => {
+    const limit = scrapeTimeout(headers['x-prometheus-scrape-timeout-seconds']) ?? timeoutMs
+    return await pollGauges(addresses, { ...options, timeoutMs: Math.min(timeoutMs, limit) }, stop)
+  }
   /** One collection at a time, however many clients ask. */
   let running: ReturnType<typeof collect> | undefined
   const server = http.createServer((request, response) => {
@@ -75,7 +80,7 @@ export async function exportForPrometheus(values: GoValues, stop: AbortSignal): 
       response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found\n')
       return
     }
-    running ??= collect().finally(() => {
+    running ??= collect(request).finally(() => {
       running = undefined
     })
     running.then(
