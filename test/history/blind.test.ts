@@ -195,8 +195,8 @@ it('tries a locked database once a second, however many clients ask', async () =
 
 it('keeps the order of what could not be written, if several writes fail at once', async () => {
   await open({ Server: { status } })
-  const store = await openLocalStore({ path: join(folder, 'history.db'), days: 400 })
-  const writer = new BatchWriter(store, true, { log, clock })
+  const store = await openLocalStore({ path: join(folder, 'history.db') })
+  const writer = new BatchWriter(store, { log, clock })
   const recorded = new RecordedServer(clock)
   recorded.resume((await store.servers(['Other']))[0])
   const observe = (up: boolean) =>
