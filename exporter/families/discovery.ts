@@ -1,4 +1,4 @@
-import type { ListStatus } from '../../src/discovery/status.ts'
+import { environmentList, type ListStatus } from '../../src/discovery/status.ts'
 import { gauge, type Observed, type PartFamily } from './family.ts'
 
 /** One sample for each provider whose value is known. */
@@ -19,7 +19,9 @@ function combined(values: readonly (number | undefined)[], combine: (known: read
 
 /** The configuration file, if there is one: it is a list of servers too. */
 const configOf = ({ discovery }: Observed): ListStatus | undefined =>
-  discovery?.status().find(({ provider, state }) => provider === 'config' && state !== 'pending')
+  discovery
+    ?.status()
+    .find(({ provider, name, state }) => provider === 'config' && name !== environmentList && state !== 'pending')
 
 const secondsOf = (milliseconds: number | undefined): number | undefined =>
   milliseconds === undefined ? undefined : milliseconds / 1000

@@ -3,6 +3,7 @@ import { closestName } from '../settings/closest-name.ts'
 import type { Texts } from '../settings/read.ts'
 import { readText, type UnreadableFileError } from '../settings/read-text.ts'
 import { environmentOf } from '../settings/setting.ts'
+import { removedSettings } from './removed-settings.ts'
 import { allSettings } from './settings.ts'
 
 /** The variable with the path of the config file. Not a setting, so it cannot be set in the file. */
@@ -20,9 +21,6 @@ const namesOfServer: ReadonlySet<string> = new Set([
   'TICKWARDEN_SERVER',
   'TICKWARDEN_MC_SERVER',
 ])
-
-/** Settings of earlier versions, with what to do instead. */
-const removed: ReadonlyMap<string, string> = new Map([['WORKERS', 'run replicas instead, see docs/replicas.md']])
 
 /** The two variables of each secret, of which only one may be set. */
 const secrets = allSettings.filter(({ secret }) => secret).map(environmentOf)
@@ -72,9 +70,9 @@ export function checkVariables(env: Texts, hasServer: boolean, problems: string[
     // Windows ignores the case of names, so the setting may appear under both.
     const isSetting = names.has(name) || (names.has(name.toUpperCase()) && env[name.toUpperCase()] === value)
     if (!value || isSetting || otherPrograms.has(name)) continue
-    const instead = removed.get(name)
-    if (instead !== undefined) {
-      warnings.push(`The environment variable ${name} is ignored: the setting was removed; ${instead}.`)
+    const removed = removedSettings.find(({ env }) => env === name)
+    if (removed !== undefined) {
+      warnings.push(`The environment variable ${name} is ignored: the setting was removed; ${removed.instead}.`)
       continue
     }
     const isServer = !hasServer && !env[serverVariable] && namesOfServer.has(name.toUpperCase())

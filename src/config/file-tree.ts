@@ -2,6 +2,7 @@ import { closestName } from '../settings/closest-name.ts'
 import type { Given } from '../settings/read.ts'
 import type { Setting } from '../settings/setting.ts'
 import { isList, isMap, lineOf, type Tree } from '../util/yaml.ts'
+import { removedSettings } from './removed-settings.ts'
 import { settings, settingsOfServer } from './settings.ts'
 
 /** A key of the file or of an entry of `servers`. */
@@ -69,6 +70,8 @@ function adviseOn(name: string, section: string, open: string | undefined, { key
     return `wrong indentation; it does not belong to "${section.slice(0, -1)}:", indent it like that line`
   if (entry === '' && section === '' && entryKeys.has(name))
     return 'it is a setting of a server; move it to an entry of servers, indented further than the "-"'
+  const removed = entry === '' && removedSettings.find(({ file }) => file === section + name)
+  if (removed) return `the setting was removed; ${removed.instead}`
   const here = within(section, names)
   const last = new Map(here.map((key) => [key.slice(section.length), key]))
   const elsewhere = section === '' ? names.filter((key) => key.endsWith(`.${name}`)) : []

@@ -12,8 +12,8 @@ import type { Provider, ProviderContext } from './provider.ts'
 import { activeProviders } from './settings.ts'
 import { statusOf } from './status.ts'
 
-/** The error with its place. Errors of the config file start with its name. */
-function named(place: string, error: string): string {
+/** The error with its place. Errors of the config file and of a folder start with the name of the file. */
+export function withPlace(place: string, error: string): string {
   const file = basename(place)
   return error.startsWith(file) ? place + error.slice(file.length) : `${place}: ${error}`
 }
@@ -67,7 +67,7 @@ export function createDiscovery({ settings, log, ...given }: DiscoveryOptions) {
     const kept = readAt === undefined ? 'its servers are unknown' : 'its previous servers are still watched'
     const problem =
       error !== undefined
-        ? `${named(place, error)}; ${kept}`
+        ? `${withPlace(place, error)}; ${kept}`
         : refused.length > 0
           ? `${place}: entries were ignored: ${joinFirst(refused, '; ')}`
           : undefined

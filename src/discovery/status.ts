@@ -1,5 +1,8 @@
 import type { ListOfProvider } from './merge.ts'
 
+/** Name of the list of `config` if there is no config file. */
+export const environmentList = 'environment'
+
 /** State of a list of servers, for the API and the metrics. */
 export interface ListStatus {
   readonly provider: string

@@ -62,6 +62,15 @@ it('names a list of servers that is not read in time, and claims no demo server 
   expect(out).toContain(`✗ 127.0.0.1:${silent.port}/list: it was not read within 10 s\n✗ No server is configured.\n`)
 })
 
+it('names a file of servers with a mistake once', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tickwarden-check-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  await writeFile(join(folder, 'x.yaml'), 'address: "127.0.0.1:1"\nrconn: 3\n')
+  const { code, out } = await run(['--discovery-folder', folder])
+  expect(code).toBe(1)
+  expect(out).toContain('✗ x.yaml, line 2: rconn: unknown setting; did you mean rcon?\n')
+})
+
 it('checks settings without polling, and names every mistake', async () => {
   const { code, out } = await run(['127.0.0.1:1', '--offline', '--settings', '--port', '9000'])
   expect(code).toBe(0)

@@ -116,6 +116,12 @@ describe('a removed setting', () => {
       'The environment variable WORKERS is ignored: the setting was removed; run replicas instead, see docs/replicas.md.',
     ])
   })
+
+  it('in the config file is a mistake that says what to do instead', () => {
+    expect(inFile(`${valid}workers: 2\n`)).toEqual([
+      'f, line 2: workers: the setting was removed; run replicas instead, see docs/replicas.md',
+    ])
+  })
 })
 
 describe('an environment variable in a config file', () => {

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
+import { crc32, gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { openHistory } from '../../src/history/history.ts'
 import type { RangeValues } from '../../src/history/values/range.ts'
@@ -108,6 +108,50 @@ it('adds nothing twice if the process is killed before the files are moved', asy
   await opened.close()
   expect(readdirSync(folder)).not.toContain(name)
 })
+
+/** The frames of the file; those from the third on are what was recorded later, in order. */
+function readFrames(): readonly Buffer[] {
+  const frames: Buffer[] = []
+  for (let at = 8; at < file.length; at += frames.at(-1)!.length) frames.push(file.subarray(at, at + 9 + file.readUInt32LE(at)))
+  return frames
+}
+
+/** The frame of a file that has nothing yet, begun at `since`, Unix milliseconds. */
+function emptyImage(since: number): Buffer {
+  const levels = 4 * (4 + 4 + 5 * 8)
+  const payload = Buffer.alloc(3 * 8 + levels + 4 + 4 + 4 + 4)
+  payload.writeDoubleLE(since)
+  for (const at of [8, 16]) payload.writeDoubleLE(Number.NaN, at)
+  const start = Buffer.alloc(9)
+  start.writeUInt32LE(payload.length)
+  start.writeUInt8(2, 4)
+  start.writeUInt32LE(crc32(payload, 2), 5)
+  return Buffer.concat([start, payload])
+}
+
+it.each(['its own file, moved back', 'a new file'])(
+  'adds what the earlier version wrote to %s when it was started again',
+  async (to) => {
+    const [header, [named, image, ...later]] = [file.subarray(0, 8), readFrames()]
+    // The first slice of a minute: others may be a part of the bucket of the slice before.
+    const half = later.findIndex(
+      (frame, index) => index > later.length / 2 && frame.readUInt8(4) === 3 && frame.readUInt32LE(9) % 6 === 0,
+    )
+    const since = later[half]!.readUInt32LE(9) * 10_000 + 1
+    const first = Buffer.concat([header, named!, image!, ...later.slice(0, half)])
+    const second = to === 'a new file' ? Buffer.concat([header, named!, emptyImage(since), ...later.slice(half)]) : file
+    writeFileSync(join(folder, name), first)
+    await (await open()).close()
+    if (to !== 'a new file') rmSync(join(folder, 'imported', name))
+    writeFileSync(join(folder, name), second)
+    const opened = await open()
+    await expectAnswers(opened)
+    await opened.close()
+    const kept = readdirSync(join(folder, 'imported'))
+    expect(kept).toEqual(to === 'a new file' ? [name, expect.stringContaining(`${name}.`)] : [name])
+    expect(readFileSync(join(folder, 'imported', name))).toEqual(to === 'a new file' ? first : file)
+  },
+)
 
 it.each([
   ['is damaged at its start', Buffer.concat([file.subarray(0, 20), Buffer.alloc(40, 7), file.subarray(60)])],

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import { type EffectiveSetting, effectiveSettings } from '../../config/effective-settings.ts'
 import { parseServerFile, readServerValues } from '../../config/parse-servers.ts'
-import { createDiscovery } from '../../discovery/discovery.ts'
+import { createDiscovery, withPlace } from '../../discovery/discovery.ts'
 import { isDiscoveryOn } from '../../discovery/settings.ts'
 import { libraryClock as clock } from '../../library/clock.ts'
 import { escapeControls } from '../../util/escape-controls.ts'
@@ -33,8 +33,9 @@ async function findServers(config: Config, print: (text: string) => void) {
       const unread = servers === undefined ? `it was not read within ${maxDiscoveryMs / 1_000} s` : undefined
       const problems = [error ?? unread ?? [], refused].flat()
       isOk &&= problems.length === 0
-      const text = problems.length === 0 ? `${servers} servers` : problems.join('; ')
-      print(escapeControls(`${problems.length === 0 ? ok : failed} ${name}: ${text}`))
+      const text =
+        problems.length === 0 ? `${ok} ${name}: ${servers} servers` : `${failed} ${withPlace(name, problems.join('; '))}`
+      print(escapeControls(text))
     }
     return { servers: discovery.servers(), isOk }
   } finally {

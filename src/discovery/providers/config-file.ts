@@ -1,10 +1,11 @@
 import { createFileLists } from '../file-lists.ts'
 import { DiscoveryError, defineProvider, type Provider, type ProviderContext, type ServerList } from '../provider.ts'
+import { environmentList } from '../status.ts'
 
 /** Without a config file no file is watched: the server of the environment is only read on request, with its secret files. */
 function readEnvironment({ readConfig, clock, changed }: ProviderContext): Provider {
-  const name = 'environment'
-  const read = (): ServerList => ({ name, place: name, servers: readConfig(), refused: [], readAt: clock.wall() })
+  const [name, place] = [environmentList, environmentList]
+  const read = (): ServerList => ({ name, place, servers: readConfig(), refused: [], readAt: clock.wall() })
   let list = read()
   return {
     firstRead: Promise.resolve(),

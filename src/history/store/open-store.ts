@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { access, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Log } from '../../util/log.ts'
@@ -82,7 +82,12 @@ async function importOldFiles(store: StoreClient, folder: string, { log }: OpenS
     try {
       if (await store.importFile(path)) {
         await mkdir(kept, { recursive: true })
-        await rename(path, join(kept, name))
+        // An earlier version that was started again has written files of the same names.
+        const isKept = await access(join(kept, name)).then(
+          () => true,
+          () => false,
+        )
+        await rename(path, join(kept, isKept ? `${name}.${Date.now()}` : name))
         imported++
       } else log.warn({ file: path }, `cannot take over ${path}: it is damaged or no history file; it stays as it is`)
     } catch (error) {

@@ -54,6 +54,11 @@ export class SessionTable {
     )
   }
 
+  /** Ends those of players that were online when they were last listed: another version has recorded since then. */
+  endUnknown(server: number): void {
+    this.#connection.run('UPDATE sessions SET online = 0 WHERE server = ? AND online = 1', server)
+  }
+
   /** Names of the players that were online when they were last listed, and when that was, Unix milliseconds. */
   online(server: number): { readonly online: readonly string[]; readonly onlineAt: number } {
     // Otherwise SQLite reads all sessions of the server.

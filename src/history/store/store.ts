@@ -5,7 +5,7 @@ import type { SessionChange } from '../recording/sessions.ts'
 import type { StateEvent } from '../recording/state-tracker.ts'
 import { dayMs } from '../values/levels.ts'
 import { Overview } from '../values/overview.ts'
-import { layout, sliceSize, startsOf } from '../values/slices.ts'
+import { concatSlices, layout, sliceSize, startsOf } from '../values/slices.ts'
 import { Buckets } from './buckets.ts'
 import { Connection } from './connection.ts'
 import { cacheBytes, type DatabaseOptions, openDatabase } from './database.ts'
@@ -46,6 +46,8 @@ export class HistoryStore {
   readonly #connection: Connection
   readonly #options: DatabaseOptions
   readonly #inode: number | undefined
+  /** Unix milliseconds of the newest values when it was opened; 0 if it had none. */
+  readonly #newestAt: number
   readonly buckets: Buckets
   readonly sessions: SessionTable
   readonly incidents: IncidentTable
@@ -55,6 +57,7 @@ export class HistoryStore {
     this.#options = options
     this.#connection = new Connection(openDatabase(options))
     this.#inode = inodeOf(options)
+    this.#newestAt = Number(this.#connection.first('SELECT max(time) FROM ten_seconds')?.[0])
     this.buckets = new Buckets(this.#connection)
     this.sessions = new SessionTable(this.#connection)
     this.incidents = new IncidentTable(this.#connection)
@@ -125,29 +128,35 @@ export class HistoryStore {
   }
 
   /**
-   * Takes over the file of a server by an earlier version.
+   * Takes over the file of a server by an earlier version. A file of that name may have been taken over before: then the process was killed
+   * before it was moved, or the earlier version was started again, with the file or without it, and only what is newer is added.
    * @returns false if it cannot be read
    * @throws Error of the system or the database; nothing is written then
    */
   importFile(path: string): boolean {
     const file = basename(path)
-    // The process may have been killed before the file was moved.
-    if (this.#connection.first('SELECT 1 FROM imported WHERE file = ?', file) !== undefined) return true
     const old = readOldFile(path)
     if (old === undefined) return false
+    const isAgain = this.#connection.first('SELECT 1 FROM imported WHERE file = ?', file) !== undefined
+    const after = isAgain && (old.since ?? 0) <= this.#newestAt ? this.#newestAt : Number.NEGATIVE_INFINITY
+    // Of a bucket that has both, such as the day, only the slices are added: they are not in it yet.
+    const levels = old.levels.map(([level, slices]) => [level, slicesAfter(slices, after)] as const)
+    const slices = slicesAfter(old.slices, after)
+    const starts = [...levels.map(([, slices]) => slices), slices].flatMap((slices) => [...startsOf(slices)])
+    if (isAgain && starts.length === 0) return true
     this.#connection.transaction(() => {
-      this.#connection.run('INSERT INTO imported (file) VALUES (?)', file)
+      this.#connection.run('INSERT OR IGNORE INTO imported (file) VALUES (?)', file)
       const id = this.servers([old.server])[0]?.id ?? -1
       const own = (slices: Float64Array) => slices.map((value, index) => (index % sliceSize === layout.server ? id : value))
-      for (const [level, slices] of old.levels) this.buckets.writeLevel(level, own(slices))
+      for (const [level, slices] of levels) this.buckets.writeLevel(level, own(slices))
       this.buckets.extendServers([id, old.since ?? null, old.record?.players ?? null, old.record?.at ?? null])
-      this.buckets.write(own(old.slices))
+      this.buckets.write(own(slices))
       // Those who were online are known to have been up to the newest values.
-      let lastAt = 0
-      for (const slices of [...old.levels.map(([, slices]) => slices), old.slices])
-        for (const start of startsOf(slices)) lastAt = Math.max(lastAt, start)
+      const lastAt = starts.reduce((last, start) => Math.max(last, start), 0)
+      this.sessions.endUnknown(id)
       for (const session of old.sessions)
-        this.sessions.add(id, session, session.isOnline ? lastAt : (session.to ?? session.from ?? lastAt))
+        if ((session.from ?? session.to ?? lastAt) > after)
+          this.sessions.add(id, session, session.isOnline ? lastAt : (session.to ?? session.from ?? lastAt))
     })
     return true
   }
@@ -179,6 +188,14 @@ export class HistoryStore {
     this.#connection.close()
   }
 }
+
+/** Those that start after a time, Unix milliseconds. */
+const slicesAfter = (slices: Float64Array, time: number): Float64Array =>
+  concatSlices(
+    [...startsOf(slices)].flatMap((start, index) =>
+      start > time ? [slices.subarray(index * sliceSize, (index + 1) * sliceSize)] : [],
+    ),
+  )
 
 /** Identifies the file at the path of the database; undefined if it is kept nowhere. */
 const inodeOf = ({ path, isTemporary, isReadOnly }: DatabaseOptions): number | undefined =>

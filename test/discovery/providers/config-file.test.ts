@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { describe, it } from 'vitest'
 import { loadConfig } from '../../../src/config/config.ts'
-import { startDiscovering, temporaryFolder } from '../../helpers/discovering-service.ts'
+import { type DiscoveringService, startDiscovering, temporaryFolder } from '../../helpers/discovering-service.ts'
 import { createRconServerCount } from '../../helpers/rcon-count.ts'
 import { separateTestEnds } from '../../helpers/test-end.ts'
 
@@ -89,6 +89,17 @@ describe('the config file', () => {
     expect(lines).toHaveLength(1)
     expect(lines[0]).toContain('after a restart only: poll.timeout, page.title, databases.')
   })
+})
+
+it.concurrent('the environment is no config file of which the metrics tell', async ({ expect }) => {
+  const metrics = async (service: DiscoveringService) => (await service.get('/metrics')).text()
+  const [one, other] = await Promise.all([
+    startDiscovering({ env: { MC_SERVER: '127.0.0.1:1' } }),
+    startDiscovering({ yaml: two }),
+  ])
+  expect(await metrics(one)).toContain('tickwarden_discovery_up{provider="config"} 1')
+  expect(await metrics(one)).not.toMatch(/^tickwarden_config_last/m)
+  expect(await metrics(other)).toMatch(/^tickwarden_config_last_reload_successful 1$/m)
 })
 
 describe('reload', () => {
