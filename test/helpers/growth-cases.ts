@@ -71,7 +71,7 @@ import { type Growth, type Maker, texts } from './growth.ts'
 const [replySize, fileSize] = [1_048_576, 1_048_576]
 /** Node.js refuses more bytes of headers, the query included. */
 const headerSize = 16_384
-const month = { year: 2026, month: 2 }
+const month = '2026-02'
 
 /** A text in each place where a parser finds one. */
 const text = (run: (text: string) => unknown, maxSize: number, pieces: readonly string[], start = '', end = ''): Growth => ({
