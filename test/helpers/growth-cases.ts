@@ -61,7 +61,7 @@ import { createMask } from '../../src/secrets/mask.ts'
 import { quoted } from '../../src/settings/read.ts'
 import { parseHost, parseHostPort, parseServerAddress } from '../../src/util/address.ts'
 import { systemClock } from '../../src/util/clock.ts'
-import { parseJson } from '../../src/util/json.ts'
+import { parseJson, parseJsonIfValid } from '../../src/util/json.ts'
 import { readBody } from '../../src/util/read-body.ts'
 import { parseTree } from '../../src/util/yaml.ts'
 import { createEventParser } from '../../src/web/client/event-parser.ts'
@@ -267,6 +267,7 @@ export const cases: Readonly<Record<string, Growth>> = {
   }),
   'src/discovery/target-groups.ts parseList': text(parseList, fileSize, ['[', '{"a":', ' ', '"', '\\', '1,']),
   'src/util/json.ts parseJson': text(parseJson, fileSize, ['[', '{"a":', '[]', '{', ' ', '"', '\\', '1,']),
+  'src/util/json.ts parseJsonIfValid': text(parseJsonIfValid, fileSize, ['[', '{"a":', '[]', '{', ' ', '"', '\\', '1,']),
   'src/discovery/proxy-servers.ts readProxyFile': made(
     (toml: string) =>
       inFolder('velocity.toml', toml, async (folder) => {

@@ -1,7 +1,7 @@
 import { maskValue } from '../../secrets/mask-value.ts'
 import { backoffMs, withJitter } from '../../util/backoff.ts'
 import { HttpClient, type HttpError } from '../../util/http-client.ts'
-import { parseJson } from '../../util/json.ts'
+import { parseJsonIfValid } from '../../util/json.ts'
 import { describeSlowWork, measureWork } from '../../util/slow-work.ts'
 import { maskOfRequest } from './mask-upstream.ts'
 import { readRateLimit } from './rate-limit.ts'
@@ -48,14 +48,8 @@ export interface UpstreamRequest {
 
 export type Upstream = ReturnType<typeof createUpstream>
 
-function parseBody(type: string | undefined, body: Buffer): unknown {
-  if (!/^(application|text)\/([\w.+-]+\+)?json\b/i.test(type ?? '')) return undefined
-  try {
-    return parseJson(body.toString('utf8'))
-  } catch {
-    return undefined
-  }
-}
+const parseBody = (type: string | undefined, body: Buffer): unknown =>
+  /^(application|text)\/([\w.+-]+\+)?json\b/i.test(type ?? '') ? parseJsonIfValid(body.toString('utf8')) : undefined
 
 /** Creates a client of a JSON API with bounded time, size and retries. */
 export function createUpstream({ signal, clock, log, progress }: UpstreamContext, options: UpstreamOptions) {
