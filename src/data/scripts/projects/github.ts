@@ -8,7 +8,7 @@ import type { ReplyCache } from './reply-cache.ts'
 export type Repository = Awaited<ReturnType<ReturnType<typeof createGithub>['repository']>>
 
 /** For tests. */
-export type GithubOptions = Pick<UpstreamOptions, 'timeout' | 'retryPauseMs'>
+export type GithubOptions = Pick<UpstreamOptions, 'timeoutMs' | 'retryPauseMs'>
 
 /** Maximum wait for a rate limit, milliseconds; after a longer one, the next run continues. */
 const maxWait = 15_000
@@ -55,7 +55,7 @@ export function createGithub(context: RunContext, cache: Pick<ReplyCache, 'get' 
   const { signal, full } = context
   const { githubApiUrl: baseUrl, githubToken: token } = context.values
   const upstream = createUpstream(context, {
-    ...{ name: 'GitHub', baseUrl, timeout: 12_000, maxBytes, maxRedirects },
+    ...{ name: 'GitHub', baseUrl, timeoutMs: 12_000, maxBytes, maxRedirects },
     ...{ retries, retryPauseMs: 1000, maxWait, limitPause, classify },
     headers: { accept: 'application/vnd.github+json', ...(token !== undefined && { authorization: `Bearer ${token}` }) },
     ...options,
