@@ -5,8 +5,6 @@ import type { Upstream } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
 import type { Song } from './journal.ts'
 
-export type LikedPage = Awaited<ReturnType<Spotify['likedSongs']>>
-
 interface SpotifyKeys {
   readonly clientId: string
   readonly clientSecret: string
