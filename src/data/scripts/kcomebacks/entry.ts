@@ -11,7 +11,7 @@ export interface Columns extends Readonly<Record<'time' | 'title' | 'type' | 'tr
   readonly count: number
 }
 
-export type RowRead =
+type RowRead =
   /** `note`: what is missing from the entry because it could not be parsed. */
   | { readonly entry: Comeback; readonly above: Above; readonly note?: string }
   /** Why the row has no entry; the rows below still inherit its day and time. `cancelled`: what is struck out. */

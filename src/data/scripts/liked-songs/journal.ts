@@ -29,7 +29,7 @@ const SyncState = Type.Object({
   /** Songs older than those of the journal may be missing: the next run reads the whole list. */
   isIncomplete: Type.Boolean(),
 })
-export type SyncState = Readonly<Static<typeof SyncState>>
+type SyncState = Readonly<Static<typeof SyncState>>
 
 export const journalPath = (dataDir: string): string => join(dataDir, 'likedsongs.jsonl')
 
