@@ -8,10 +8,11 @@ import { type SettingName, settings } from '../config/settings.ts'
 import { openFolder } from '../data/runs/folder.ts'
 import { storeGrant } from '../data/scripts/liked-songs/authorisation.ts'
 import { callLastfm, LastfmError } from '../data/scripts/liked-songs/lastfm.ts'
-import { basicAuthorization, describeTokenError } from '../data/scripts/liked-songs/spotify.ts'
+import { describeTokenError } from '../data/scripts/liked-songs/spotify.ts'
 import type { MusicService } from '../data/scripts/names.ts'
 import { createUpstream, type Upstream } from '../data/scripts/upstream.ts'
 import { UpstreamError } from '../data/scripts/upstream-error.ts'
+import { basicAuthorization } from '../util/basic-authorization.ts'
 import { systemClock } from '../util/clock.ts'
 import { escapeControls } from '../util/escape-controls.ts'
 import { writeAtomic } from '../util/files.ts'
@@ -112,7 +113,8 @@ const authoriseSpotify: Authorise = async ({ scripts: values }, { log, readLine,
     pasted.catch(() => {})
     const code = await Promise.race([waiting.code, pasted])
     const form = { grant_type: 'authorization_code', code, redirect_uri: waiting.redirectUri }
-    const request = { method: 'POST', path: '/api/token', headers: { authorization: basicAuthorization(keys) }, form } as const
+    const headers = { authorization: basicAuthorization(keys.clientId, keys.clientSecret) }
+    const request = { method: 'POST', path: '/api/token', headers, form } as const
     const { json } = await upstream.request(request).catch((error: unknown) => {
       if (!(error instanceof UpstreamError)) throw error
       if (textAt(error.body, 'error') !== 'invalid_grant') throw describeTokenError(error)

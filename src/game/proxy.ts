@@ -2,6 +2,7 @@ import { request } from 'node:http'
 import type net from 'node:net'
 import { type AbortSignalLike, toAbortSignal } from '../util/abortable.ts'
 import { formatHostPort, type HostPort } from '../util/address.ts'
+import { basicAuthorization } from '../util/basic-authorization.ts'
 import { SourceError, type SourceErrorCode, toSourceError } from './errors.ts'
 import { addressesOf, type Network } from './network.ts'
 
@@ -116,12 +117,12 @@ function openHttpTunnel(
   signal: AbortSignalLike,
 ): Promise<net.Socket> {
   const target = formatHostPort(destination)
-  const basic = credentials && Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')
+  const authorization = credentials && basicAuthorization(credentials.user, credentials.password)
   return new Promise((resolve, reject) => {
     const outgoing = request({
       method: 'CONNECT',
       path: target,
-      headers: { host: target, ...(basic !== undefined && { 'proxy-authorization': `Basic ${basic}` }) },
+      headers: { host: target, ...(authorization !== undefined && { 'proxy-authorization': authorization }) },
       createConnection: () => socket,
       signal: toAbortSignal(signal),
     })

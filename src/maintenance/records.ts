@@ -4,7 +4,7 @@ import { isTime } from '../game/check.ts'
 import { withLock } from '../util/file-lock.ts'
 import { readTextIfExists, writeAtomic } from '../util/files.ts'
 import { isRecord } from '../util/is-record.ts'
-import { parseJson } from '../util/json.ts'
+import { parseJson, parseJsonIfValid } from '../util/json.ts'
 import type { Occurrence } from './window.ts'
 
 /**
@@ -47,13 +47,7 @@ export function toRecord(value: unknown): MaintenanceRecord | undefined {
 }
 
 /** Returns undefined for anything that is not the JSON of a record. */
-export function recordFromText(text: string): MaintenanceRecord | undefined {
-  try {
-    return toRecord(parseJson(text))
-  } catch {
-    return undefined
-  }
-}
+export const recordFromText = (text: string): MaintenanceRecord | undefined => toRecord(parseJsonIfValid(text))
 
 const timeOf = (record: MaintenanceRecord): number => (record.kind === 'end' ? record.at : record.from)
 

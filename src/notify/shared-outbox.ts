@@ -1,5 +1,5 @@
 import type { Clock } from '../util/clock.ts'
-import { parseJson } from '../util/json.ts'
+import { parseJsonIfValid } from '../util/json.ts'
 import type { SharedLock, SharedQueue, SharedValues } from '../util/part-metrics.ts'
 import { describeDropped, type Notification } from './notification.ts'
 import { maxQueued, type Outbox } from './outbox.ts'
@@ -42,7 +42,7 @@ export class SharedOutbox implements Outbox {
     const { queue } = this.#options
     const text = await queue.value(server)
     if (text === undefined) return undefined
-    const told = parseStored(text)
+    const told = parseJsonIfValid(text)
     if (isTold(told)) return told
     // Another program wrote it. While it is there, nothing could be stored of the server, and so nothing told.
     await queue.commit({ field: server, before: text, after: '', items: [], maxItems: maxQueued })
@@ -82,7 +82,7 @@ export class SharedOutbox implements Outbox {
     if (this.#length === 0) return []
     if (!(await this.isSender())) return []
     const items = (await queue.oldest(count)).map((text) => {
-      const item = parseStored(text)
+      const item = parseJsonIfValid(text)
       return [text, isNotification(item) ? item : undefined] as const
     })
     await queue.remove(items.flatMap(([text, item]) => (item === undefined ? [text] : [])))
@@ -119,14 +119,5 @@ export class SharedOutbox implements Outbox {
 
   async close(): Promise<void> {
     await this.#lock?.release()
-  }
-}
-
-/** Undefined if it is not JSON. */
-function parseStored(text: string): unknown {
-  try {
-    return parseJson(text)
-  } catch {
-    return undefined
   }
 }

@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
+import { basicAuthorization } from './basic-authorization.ts'
 import { version } from './package.ts'
 import { decodePart, parseUrl } from './parse-url.ts'
 import { readBody } from './read-body.ts'
@@ -81,8 +82,7 @@ export function takeAuthorization(url: URL): string | undefined {
   url.username = ''
   url.password = ''
   if (username === '' && password === '') return undefined
-  const pair = `${decodePart(username)}:${decodePart(password)}`
-  return `Basic ${Buffer.from(pair).toString('base64')}`
+  return basicAuthorization(decodePart(username), decodePart(password))
 }
 
 /** A name of a URL for clients: host and last segment, because the whole path may be secret. */

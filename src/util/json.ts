@@ -67,3 +67,12 @@ export function parseJson(text: string, maxValues = Number.POSITIVE_INFINITY): u
     throw new SyntaxError('not valid JSON', { cause })
   }
 }
+
+/** Like {@link parseJson}, but returns undefined for a text that is not valid. */
+export function parseJsonIfValid(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch {
+    return undefined
+  }
+}

@@ -26,7 +26,7 @@ interface OwnFunction {
  * converts one value (`Number`), which almost every file does.
  */
 const parsing =
-  /\bJSON\.parse\(|\bparseJson\(|\bparseTree\(|\.read(?:Big)?(?:U?Int|Float|Double)\w*\(|\.(?:exec|match|matchAll|split|indexOf|lastIndexOf|charCodeAt|codePointAt|subarray)\(|\bdecodeURI|\b(?:Text|String)Decoder\b|\btoString\(['"](?:latin1|utf8|utf16le|ascii)/
+  /\bJSON\.parse\(|\bparseJson(?:IfValid)?\(|\bparseTree\(|\.read(?:Big)?(?:U?Int|Float|Double)\w*\(|\.(?:exec|match|matchAll|split|indexOf|lastIndexOf|charCodeAt|codePointAt|subarray)\(|\bdecodeURI|\b(?:Text|String)Decoder\b|\btoString\(['"](?:latin1|utf8|utf16le|ascii)/
 
 export const parses = (source: string): boolean => parsing.test(source)
 

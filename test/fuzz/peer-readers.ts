@@ -570,7 +570,7 @@ const ofMonths: Readonly<Record<string, Fuzzed>> = {
     throws: [UpstreamError],
     run: async (markdown: string) => {
       const wiki = { read: async () => ({ markdown, revision: 'a' }) }
-      const month = { key: '2026-02', page: 'a', year: 2026, month: 2 }
+      const month = ['2026-02', 'a'] as const
       const now = await readMonth(wiki, month, undefined, silent as never)
       return now === 'unchanged' ? now : [now.entries, findLoss(now, stored, new Set(), new Set())?.isPlausible]
     },

@@ -156,6 +156,7 @@ const fuzzed: Readonly<Record<string, Fuzzed>> = {
     run: pictureType,
   }),
   'src/util/json.ts parseJson': fuzz(json(status, [1, [2, [{}]]]), { throws: [SyntaxError] }),
+  'src/util/json.ts parseJsonIfValid': fuzz(json(status, [1, [2, [{}]]])),
   'src/data/store/dates.ts parseDay': fuzz(['2026-11-23', '2024-02-29']),
   'src/data/store/dates.ts parseLastUpdate': fuzz(['2026-11-23 04:05:06 UTC']),
   'src/data/store/read-snapshot.ts loadSnapshot': fuzz(

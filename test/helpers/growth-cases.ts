@@ -61,7 +61,7 @@ import { createMask } from '../../src/secrets/mask.ts'
 import { quoted } from '../../src/settings/read.ts'
 import { parseHost, parseHostPort, parseServerAddress } from '../../src/util/address.ts'
 import { systemClock } from '../../src/util/clock.ts'
-import { parseJson } from '../../src/util/json.ts'
+import { parseJson, parseJsonIfValid } from '../../src/util/json.ts'
 import { readBody } from '../../src/util/read-body.ts'
 import { parseTree } from '../../src/util/yaml.ts'
 import { createEventParser } from '../../src/web/client/event-parser.ts'
@@ -71,7 +71,7 @@ import { type Growth, type Maker, texts } from './growth.ts'
 const [replySize, fileSize] = [1_048_576, 1_048_576]
 /** Node.js refuses more bytes of headers, the query included. */
 const headerSize = 16_384
-const month = { year: 2026, month: 2 }
+const month = '2026-02'
 
 /** A text in each place where a parser finds one. */
 const text = (run: (text: string) => unknown, maxSize: number, pieces: readonly string[], start = '', end = ''): Growth => ({
@@ -267,6 +267,7 @@ export const cases: Readonly<Record<string, Growth>> = {
   }),
   'src/discovery/target-groups.ts parseList': text(parseList, fileSize, ['[', '{"a":', ' ', '"', '\\', '1,']),
   'src/util/json.ts parseJson': text(parseJson, fileSize, ['[', '{"a":', '[]', '{', ' ', '"', '\\', '1,']),
+  'src/util/json.ts parseJsonIfValid': text(parseJsonIfValid, fileSize, ['[', '{"a":', '[]', '{', ' ', '"', '\\', '1,']),
   'src/discovery/proxy-servers.ts readProxyFile': made(
     (toml: string) =>
       inFolder('velocity.toml', toml, async (folder) => {

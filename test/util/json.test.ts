@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { NestingError, parseJson } from '../../src/util/json.ts'
+import { NestingError, parseJson, parseJsonIfValid } from '../../src/util/json.ts'
 
 const nested = (depth: number, [open, close] = ['[', ']']) => open!.repeat(depth) + close!.repeat(depth)
 
@@ -41,6 +41,7 @@ describe('JSON from outside', () => {
     'that is not valid is refused without a quote of it',
     (text) => {
       expect(() => parseJson(text)).toThrow(/^not valid JSON$/)
+      expect(parseJsonIfValid(text)).toBeUndefined()
     },
   )
 })

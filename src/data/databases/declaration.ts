@@ -3,7 +3,7 @@ import { TreeReader } from '../../settings/tree-reader.ts'
 import { isMap, type Tree } from '../../util/yaml.ts'
 import { type Field, fieldKinds } from '../store/fields.ts'
 
-export const declaredKinds = ['text', 'values', 'date', 'number', 'boolean', 'link'] as const
+const declaredKinds = ['text', 'values', 'date', 'number', 'boolean', 'link'] as const
 type DeclaredKind = (typeof declaredKinds)[number]
 
 export interface DeclaredField extends Omit<Field, 'from'> {

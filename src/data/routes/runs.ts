@@ -10,7 +10,7 @@ import type { Schedule } from '../runs/schedule.ts'
 import type { Script } from '../scripts/script.ts'
 
 /** Path of the list of scripts; that of each script is below it. */
-export const runPath = '/v1/run'
+const runPath = '/v1/run'
 
 const ScriptReply = Type.Object({ status: Type.String() }, { title: 'Script status' })
 const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds after which the script may run again' } }

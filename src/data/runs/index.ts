@@ -4,7 +4,7 @@ import { noCounts, noProgress, outcomes, type Script } from '../scripts/script.t
 import { clampRetryAt } from '../scripts/waits.ts'
 import { hideFolders, messageOf, missingSettings, type Refusal, type Run, type RunRequest, startRun } from './execute.ts'
 import { DataDirError } from './folder.ts'
-import { isSuccess, type RunRecord, type StartedRun, type Trigger } from './history.ts'
+import { isSuccess, type RunRecord, type Trigger } from './history.ts'
 import { type RecordedState, readStates, type ScriptsOptions } from './script-states.ts'
 import { SharedLockError } from './shared-lock.ts'
 
@@ -17,19 +17,8 @@ export type StartReply =
   /** Whole seconds since the last run, and until the next one may start. */
   | { readonly state: 'too soon'; readonly since: number; readonly wait: number }
 
-export interface ScriptStatus extends Pick<RecordedState, 'last' | 'own'> {
-  readonly script: string
-  readonly route: string
-  readonly state: 'idle' | 'running' | 'succeeded' | 'failed'
-  /** The run in progress, if it is known; else a later run than `last` whose process was killed. */
-  readonly started: StartedRun | undefined
-  /** ISO 8601. */
-  readonly lastSuccess: string | undefined
-  /** When the last run ended, or if its process was killed, when it started. Unix milliseconds. */
-  readonly lastTime: number | undefined
-  /** Environment names of required settings that are not set. */
-  readonly missing: readonly string[]
-}
+type EndState = 'idle' | 'succeeded' | 'failed'
+export type ScriptStatus = Awaited<ReturnType<Runs['status']>>[number]
 
 interface RunsOptions extends ScriptsOptions, Pick<RunRequest, 'clock' | 'sharedLocks'> {
   /** Minimum time between two runs of a script, milliseconds. */
@@ -62,7 +51,7 @@ export function createRuns(options: RunsOptions) {
   })
   void refresh()
 
-  function statusOf(script: Script): ScriptStatus {
+  function statusOf(script: Script) {
     const { name, route } = script
     const found: RecordedState = recorded.get(name) ?? { isRunning: false }
     const mine = ended.get(name)
@@ -70,16 +59,21 @@ export function createRuns(options: RunsOptions) {
     const run = running.get(name)
     // If it was the last to end, its end could not be recorded.
     const started = run?.begun ?? (found.started?.started === last?.started ? undefined : found.started)
-    const endState = last === undefined ? 'idle' : isSuccess(last) ? 'succeeded' : 'failed'
-    const state = run !== undefined || found.isRunning ? 'running' : started === undefined ? endState : 'failed'
+    const endState: EndState = last === undefined ? 'idle' : isSuccess(last) ? 'succeeded' : 'failed'
+    const state: EndState | 'running' =
+      run !== undefined || found.isRunning ? 'running' : started === undefined ? endState : 'failed'
     const lastTime = (state === 'running' ? undefined : started?.started) ?? last?.ended
     return {
-      ...{ script: name, route, state, started, last, own: found.own },
+      ...{ script: name, route, state, last, own: found.own },
+      /** The run in progress, if it is known; else a later run than `last` whose process was killed. */
+      started,
       missing: missingSettings(script, values, dataDir),
+      /** ISO 8601. */
       lastSuccess: [found.lastSuccess, mine?.lastSuccess]
         .flatMap((time) => time ?? [])
         .sort()
         .at(-1),
+      /** When the last run ended, or if its process was killed, when it started. Unix milliseconds. */
       lastTime: lastTime === undefined ? undefined : Date.parse(lastTime),
     }
   }
@@ -99,7 +93,7 @@ export function createRuns(options: RunsOptions) {
   }
 
   /** Whether the last run, which may have been interrupted, was too recent for another one. */
-  function findTooSoon({ started, last, lastTime: before }: ScriptStatus): StartReply | undefined {
+  function findTooSoon({ started, last, lastTime: before }: ReturnType<typeof statusOf>): StartReply | undefined {
     if (before === undefined) return undefined
     const now = clock.wall()
     const given = started === undefined ? last?.retryAt : undefined
@@ -159,7 +153,7 @@ export function createRuns(options: RunsOptions) {
       starting.set(name, reply)
       return reply
     },
-    async status(): Promise<readonly ScriptStatus[]> {
+    async status() {
       await refresh()
       return scripts.map(statusOf)
     },

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { acquireLock } from '../../util/file-lock.ts'
 import { DataDirError } from './folder.ts'
 
-export interface RunLock {
+interface RunLock {
   /** Aborted if the lock is lost: it was removed, or this process was suspended until another one took it. */
   readonly lost: AbortSignal
   /** Never rejects. */

@@ -1,5 +1,5 @@
 import { readTextIfExists, writeAtomic } from '../../util/files.ts'
-import { parseJson } from '../../util/json.ts'
+import { parseJsonIfValid } from '../../util/json.ts'
 import { check, type Static, type TSchema } from '../../util/schema.ts'
 
 /**
@@ -12,14 +12,9 @@ export async function readStateFile<S extends TSchema>(
   schema: S,
   maxBytes: number,
 ): Promise<Static<S> | undefined> {
-  try {
-    // The text of a file that does not exist is `undefined`, which is not JSON.
-    const value = parseJson(String(await readTextIfExists(path, maxBytes)))
-    return check(schema, value) ? value : undefined
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
+  // The text of a file that does not exist is `undefined`, which is not JSON.
+  const value = parseJsonIfValid(String(await readTextIfExists(path, maxBytes)))
+  return check(schema, value) ? value : undefined
 }
 
 export const writeStateFile = (path: string, state: object, options: { readonly mode?: number } = {}): Promise<void> =>

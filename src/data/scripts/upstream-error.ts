@@ -1,4 +1,4 @@
-export type UpstreamFailure =
+type UpstreamFailure =
   | ('aborted' | 'malformed' | 'network' | 'rate_limited' | 'reauthorise')
   | ('redirect' | 'status' | 'timeout' | 'too_large')
 

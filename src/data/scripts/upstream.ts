@@ -1,7 +1,7 @@
 import { maskValue } from '../../secrets/mask-value.ts'
 import { backoffMs, withJitter } from '../../util/backoff.ts'
-import { HttpClient, type HttpError } from '../../util/http-client.ts'
-import { parseJson } from '../../util/json.ts'
+import { HttpClient, type HttpClientOptions, type HttpError, type HttpRequest } from '../../util/http-client.ts'
+import { parseJsonIfValid } from '../../util/json.ts'
 import { describeSlowWork, measureWork } from '../../util/slow-work.ts'
 import { maskOfRequest } from './mask-upstream.ts'
 import { readRateLimit } from './rate-limit.ts'
@@ -14,16 +14,12 @@ const maxRetryPauseMs = 30_000
 /** What a client needs of its run, whose signal closes it. */
 export type UpstreamContext = Pick<RunContext, 'signal' | 'clock'> & Partial<Pick<RunContext, 'log' | 'progress'>>
 
-export interface UpstreamOptions {
+/** Its time limit is that of one attempt. */
+export interface UpstreamOptions extends Partial<Pick<HttpClientOptions, 'timeoutMs' | 'maxBytes' | 'maxRedirects'>> {
   readonly name: string
   /** May have a path, to which those of requests are appended. */
   readonly baseUrl: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Milliseconds for one attempt, from the first byte sent to the last received. */
-  readonly timeout?: number
-  readonly maxBytes?: number
-  /** Redirects that are followed, within the same origin only. */
-  readonly maxRedirects?: number
   /** Retries after a 5xx, a connection error or a timeout. */
   readonly retries?: number
   /** Milliseconds before the first retry, doubled each time. */
@@ -36,31 +32,23 @@ export interface UpstreamOptions {
   readonly classify?: (body: unknown) => 'rate_limited' | 'temporary' | undefined
 }
 
-export interface UpstreamRequest {
-  readonly method?: 'GET' | 'POST'
+interface UpstreamRequest extends Pick<HttpRequest, 'method' | 'headers'> {
   /** Starts with a slash, already percent-encoded; may have a query. Shown in messages, so it must not contain secrets. */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
-  readonly headers?: Readonly<Record<string, string>>
   /** Sent as `application/x-www-form-urlencoded`. */
   readonly form?: Readonly<Record<string, string>>
 }
 
 export type Upstream = ReturnType<typeof createUpstream>
 
-function parseBody(type: string | undefined, body: Buffer): unknown {
-  if (!/^(application|text)\/([\w.+-]+\+)?json\b/i.test(type ?? '')) return undefined
-  try {
-    return parseJson(body.toString('utf8'))
-  } catch {
-    return undefined
-  }
-}
+const parseBody = (type: string | undefined, body: Buffer): unknown =>
+  /^(application|text)\/([\w.+-]+\+)?json\b/i.test(type ?? '') ? parseJsonIfValid(body.toString('utf8')) : undefined
 
 /** Creates a client of a JSON API with bounded time, size and retries. */
 export function createUpstream({ signal, clock, log, progress }: UpstreamContext, options: UpstreamOptions) {
   const { name, classify, retryPauseMs = 500, maxRedirects = 0, retries = 3 } = options
-  const { timeout: timeoutMs = 15_000, maxBytes = 8 * 1024 * 1024, maxWait = 90_000, limitPause = 60_000 } = options
+  const { timeoutMs = 15_000, maxBytes = 8 * 1024 * 1024, maxWait = 90_000, limitPause = 60_000 } = options
   const { origin, pathname } = new URL(options.baseUrl)
   const root = origin + pathname.replace(/\/$/, '')
   const client = new HttpClient({ timeoutMs, maxBytes, maxRedirects, redirectsTo: `${root.slice(origin.length)}/` })

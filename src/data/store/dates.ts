@@ -23,11 +23,9 @@ export const dayAt = (milliseconds: number, hours: number): number => Math.floor
 
 /** Unix seconds of `YYYY-MM-DD HH:MM:SS UTC`; undefined for anything else. */
 export function parseLastUpdate(text: string): number | undefined {
-  const match = /^(\d{4}-\d{2}-\d{2}) ([01]\d|2[0-3]):([0-5]\d):([0-5]\d) UTC$/.exec(text)
-  if (match === null) return undefined
-  const day = parseDay(match[1] ?? '')
-  if (day === undefined) return undefined
-  return day * 86_400 + Number(match[2]) * 3600 + Number(match[3]) * 60 + Number(match[4])
+  const [, date = '', time] = /^(\d{4}-\d{2}-\d{2}) ((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d) UTC$/.exec(text) ?? []
+  // Date.parse() would accept 30 February.
+  return parseDay(date) === undefined ? undefined : Date.parse(`${date}T${time}Z`) / 1000
 }
 
 /** `YYYY-MM-DD HH:MM:SS UTC` of Unix seconds. */

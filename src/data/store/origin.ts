@@ -1,5 +1,5 @@
 /** A text, and what identifies its version: the ETag, or that of a file; undefined if it has none. */
-export interface VersionedText {
+interface VersionedText {
   readonly text: string
   readonly version: string | undefined
 }

@@ -39,9 +39,6 @@ function describe({ db: { snapshot }, at }: Loaded) {
   }
 }
 
-/** Keeps one database up to date with its snapshot. */
-export type SnapshotLoader = Awaited<ReturnType<typeof createSnapshotLoader>>
-
 /** Loads a database and keeps it up to date. Resolves when a file has been read; a URL is read in the background. */
 export async function createSnapshotLoader({ origin, definition, clock, log }: SnapshotLoaderOptions) {
   const { name: database, format, isPlain } = definition

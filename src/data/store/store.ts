@@ -8,7 +8,7 @@ import type { DatabaseStatus } from '../routes/schemas.ts'
 import type { DataSettings } from '../settings.ts'
 import { fileOrigin } from './file-origin.ts'
 import type { Origin } from './origin.ts'
-import { createSnapshotLoader, type SnapshotLoader } from './snapshot-loader.ts'
+import { createSnapshotLoader } from './snapshot-loader.ts'
 import { urlOrigin } from './url-origin.ts'
 
 /** Every database, each kept up to date with its snapshot independently of the others. */
@@ -44,7 +44,7 @@ export async function openStore({ databases, settings, clock, log }: StoreOption
   })
   const byName = new Map(await Promise.all(opening))
   const loaders = [...byName.values()]
-  const loaderOf = (database: string): SnapshotLoader => {
+  const loaderOf = (database: string) => {
     const loader = byName.get(database)
     if (loader === undefined) throw new Error(`no database ${database}`)
     return loader

@@ -115,13 +115,13 @@ describe('a request to an upstream', () => {
           .write('{"a"', () => response.destroy())
       },
     ],
-    ['a hang', () => undefined, { timeout: deadline }],
+    ['a hang', () => undefined, { timeoutMs: deadline }],
     [
       'a body that never ends',
       (_request, response) => {
         response.writeHead(200, { 'content-type': 'application/json' }).write('{')
       },
-      { timeout: deadline },
+      { timeoutMs: deadline },
     ],
   ])('retries after %s', async (_what, bad, options) => {
     const listener = inTurn(bad, bad, json({ ok: true }))
@@ -421,7 +421,7 @@ describe('a request to an upstream', () => {
 
   it('explains why there is no reply', async () => {
     const only = { retries: 0 }
-    const silent = await start(() => undefined, { ...only, timeout: 100 })
+    const silent = await start(() => undefined, { ...only, timeoutMs: 100 })
     expect(await failure(silent.upstream.request({ path: '/x' }))).toMatchObject({
       ...{ kind: 'timeout', message: 'Upstream: GET /x did not answer within 0.1 s', cause: expect.any(Error) },
     })

@@ -2,7 +2,7 @@ import { parseUrl } from '../../../util/parse-url.ts'
 import type { Comeback } from '../../databases/kcomebacks.ts'
 import { type Cell, emptyCell } from './cell.ts'
 import type { Named } from './compare.ts'
-import { type Above, clip, isVagueDay, type Month, monthKey, nothingAbove, readMoment, readTime } from './moment.ts'
+import { type Above, clip, isVagueDay, nothingAbove, readMoment, readTime } from './moment.ts'
 
 /** Index of each column in a table; undefined if the table does not have it. */
 export interface Columns extends Readonly<Record<'time' | 'title' | 'type' | 'track' | 'streaming', number | undefined>> {
@@ -11,7 +11,7 @@ export interface Columns extends Readonly<Record<'time' | 'title' | 'type' | 'tr
   readonly count: number
 }
 
-export type RowRead =
+type RowRead =
   /** `note`: what is missing from the entry because it could not be parsed. */
   | { readonly entry: Comeback; readonly above: Above; readonly note?: string }
   /** Why the row has no entry; the rows below still inherit its day and time. `cancelled`: what is struck out. */
@@ -65,8 +65,9 @@ const noteOnTime = (time: string, own: boolean): string =>
 /**
  * One row of a month page.
  * @param above the `above` of the row before, {@link nothingAbove} for the first row of a table
+ * @param month `2024-02`
  */
-export function readRow(cells: readonly Cell[], columns: Columns, above: Above, month: Month): RowRead {
+export function readRow(cells: readonly Cell[], columns: Columns, above: Above, month: string): RowRead {
   const cell = (index: number | undefined): Cell => (index === undefined ? emptyCell : (cells[index] ?? emptyCell))
   if (cells.every(({ text, links }) => text === '' && links.length === 0)) return { problem: 'it is empty', above }
   if (isSeparator(cells)) return { problem: 'it is a separator line', above }
@@ -115,7 +116,7 @@ export function readRow(cells: readonly Cell[], columns: Columns, above: Above, 
     above: moment,
     ...(notes.length > 0 && { note: notes.join('; ') }),
     entry: {
-      date: `${monthKey(month)}-${moment.day}`,
+      date: `${month}-${moment.day}`,
       time: moment.time,
       artist,
       title: title.text || track.text,

@@ -1,9 +1,3 @@
-export interface Month {
-  readonly year: number
-  /** 1 to 12. */
-  readonly month: number
-}
-
 /** Day and time that a row inherits from the rows above it. */
 export interface Above {
   readonly day: string | undefined
@@ -16,9 +10,7 @@ const unknownTime = '--:--'
 
 export const nothingAbove: Above = { day: undefined, time: unknownTime }
 
-export const monthKey = ({ year, month }: Month): string => `${year}-${String(month).padStart(2, '0')}`
-
-const daysOf = ({ year, month }: Month): number => new Date(Date.UTC(year, month, 0)).getUTCDate()
+const daysOf = (month: string): number => new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 0)).getUTCDate()
 
 const weekday = '(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\\.?'
 /** `1st (Fri)`, `1st, Friday`, with white space as in a cell: single spaces. */
@@ -27,7 +19,7 @@ const weekdayAfter = new RegExp(`^(\\d.*?)(?: ?\\(${weekday}\\)|[ ,] ?${weekday}
 const ordinal = /(\d)\s*(?:\^?(?:st|nd|rd|th)\b|\^\((?:st|nd|rd|th)\))/gi
 
 /** The day as written, without the ordinal suffix: `1st` is `1`, `TBA` stays. Undefined if it is not a day of the month. */
-function readDay(text: string, month: Month): string | undefined {
+function readDay(text: string, month: string): string | undefined {
   const bare = text.replace(weekdayAfter, '$1').replace(ordinal, '$1').trim()
   if (/^\d+$/.test(bare)) {
     const day = Number(bare)
@@ -59,8 +51,11 @@ const isUnknownTime = (time: string): boolean => /^(?:\?+|tb[acd]|-+|--:--)$/i.t
 
 export const clip = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}...` : text)
 
-/** Day and time of a row, which the rows below inherit; or a text with the reason why it has none. */
-export function readMoment(day: string, time: string, above: Above, month: Month): Above | string {
+/**
+ * Day and time of a row, which the rows below inherit; or a text with the reason why it has none.
+ * @param month `2024-02`
+ */
+export function readMoment(day: string, time: string, above: Above, month: string): Above | string {
   const given = day === '' ? above.day : readDay(day, month)
   if (given === undefined)
     return day === '' ? 'neither it nor a row above it has a day' : `"${clip(day)}" is not a day of the month`

@@ -2,7 +2,6 @@ import { describeSlowWork, measureWork } from '../../../util/slow-work.ts'
 import type { Comeback } from '../../databases/kcomebacks.ts'
 import type { RunContext } from '../script.ts'
 import { UpstreamError } from '../upstream-error.ts'
-import type { ArchivedMonth } from './archive.ts'
 import type { Named } from './compare.ts'
 import { readMonthPage } from './page.ts'
 import { digestOf, type MonthState } from './stored.ts'
@@ -26,12 +25,12 @@ const maxLength = 512 * 1024
 const maxLines = 10_000
 
 /**
- * Reads one month page; `unchanged` if its stored entries are still current.
+ * Reads the page of one month (`2024-02`); `unchanged` if its stored entries are still current.
  * @throws UpstreamError if it cannot be read
  */
 export async function readMonth(
   wiki: Wiki,
-  { key, page, year, month }: ArchivedMonth,
+  [month, page]: readonly [month: string, page: string],
   state: MonthState | undefined,
   { log, clock }: RunContext,
 ): Promise<MonthNow | 'unchanged'> {
@@ -41,17 +40,17 @@ export async function readMonth(
     const reason = `/wiki/${page} has more than ${maxLength} characters or ${maxLines} lines`
     throw new UpstreamError('malformed', `Reddit: ${reason}`)
   }
-  const read = () => readMonthPage(found.markdown, { year, month })
+  const read = () => readMonthPage(found.markdown, month)
   const { entries, reports, leftOut, notes, hasTable } = measureWork('scripts', read, (took) =>
-    log.warn({ month: key, took }, describeSlowWork(`kcomebacks: reading ${page}`, took)),
+    log.warn({ month, took }, describeSlowWork(`kcomebacks: reading ${page}`, took)),
   )
   for (const { line, reason } of reports) {
-    log.warn({ month: key, line }, `kcomebacks: ${page}, line ${line}: ${reason}; the row is left out`)
+    log.warn({ month, line }, `kcomebacks: ${page}, line ${line}: ${reason}; the row is left out`)
   }
-  for (const { line, reason } of notes) log.warn({ month: key, line }, `kcomebacks: ${page}, line ${line}: ${reason}`)
+  for (const { line, reason } of notes) log.warn({ month, line }, `kcomebacks: ${page}, line ${line}: ${reason}`)
   if (leftOut.length > 0) {
     const rows = leftOut.length === 1 ? '1 row' : `${leftOut.length} rows`
-    log.info({ month: key, rows: leftOut.length }, `kcomebacks: ${page}: ${rows} of soundtracks left out`)
+    log.info({ month, rows: leftOut.length }, `kcomebacks: ${page}: ${rows} of soundtracks left out`)
   }
   const cancelled = reports.flatMap((report) => report.cancelled ?? [])
   return {

@@ -1,7 +1,7 @@
 import type { Comeback } from '../../databases/kcomebacks.ts'
 import type { Named } from './compare.ts'
 import { type Columns, readRow } from './entry.ts'
-import { type Month, nothingAbove } from './moment.ts'
+import { nothingAbove } from './moment.ts'
 import { readTables } from './tables.ts'
 
 interface RowReport {
@@ -35,8 +35,11 @@ const isSoundtracks = (heading: string): boolean => /(?<![\p{L}\p{N}])(?:osts?|s
 
 const barInLink = 'a "|" in the text of a link ends the cell; write it as "&#124;"'
 
-/** The entries of a month page in page order, and every other row with the reason. Never throws. */
-export function readMonthPage(markdown: string, month: Month) {
+/**
+ * The entries of a month page in page order, and every other row with the reason. Never throws.
+ * @param month `2024-02`
+ */
+export function readMonthPage(markdown: string, month: string) {
   const page = readTables(markdown)
   const entries: Comeback[] = []
   /** Rows that are not comebacks: songs of soundtracks. */

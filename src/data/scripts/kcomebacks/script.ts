@@ -4,7 +4,7 @@ import type { RunContext, RunResult } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
 import { weeklyMs } from '../waits.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
-import { type ArchivedMonth, archivePage, readArchive } from './archive.ts'
+import { archivePage, readArchive } from './archive.ts'
 import { compare } from './compare.ts'
 import { judge } from './judge.ts'
 import { type MonthNow, readMonth } from './month.ts'
@@ -37,16 +37,15 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
   const reports: string[] = []
   let limited: UpstreamError | undefined
 
-  const archive = readArchive((await wiki.read(archivePage)).markdown)
-  if (archive.months.length === 0) throw new Error(`/wiki/${archivePage} links to no month`)
+  const { pages: listed, unknown } = readArchive((await wiki.read(archivePage)).markdown)
+  if (listed.size === 0) throw new Error(`/wiki/${archivePage} links to no month`)
   const fail = (failure: string) => {
     failures.push(failure)
     log.warn(`kcomebacks: ${failure}`)
   }
-  for (const page of archive.unknown) fail(`${page} is not the page of a month`)
+  for (const page of unknown) fail(`${page} is not the page of a month`)
 
   const fresh = previousMonth(clock.wall())
-  const listed = new Set(archive.months.map(({ key }) => key))
   const lost = [...stored.months].filter(([key]) => /^\d{4}-\d\d$/.test(key) && key >= fresh && !listed.has(key))
   for (const [key, { length }] of lost) fail(`${archivePage} does not link to ${key}; its stored entries (${length}) are kept`)
   const entriesOf = (key: string) => stored.months.get(key) ?? []
@@ -57,11 +56,11 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
     return full || key >= fresh || state?.digest !== digestOf(entriesOf(key)) ? undefined : state
   }
   // Past months are read weekly: each costs a request, because Reddit sends no ETag.
-  const isDue = ({ key }: ArchivedMonth): boolean => {
+  const isDue = (key: string): boolean => {
     const age = clock.wall() - (stateOf(key)?.read ?? Number.NEGATIVE_INFINITY)
     return age < 0 || age >= weeklyMs
   }
-  const due = archive.months.filter(isDue)
+  const due = [...listed].filter(([key]) => isDue(key))
   progress.total(due.length)
   let [inARow, unread, freshRead] = [0, 0, false]
   /** Counts the rows of a page. @param sign -1: they count no longer, because it is refused */
@@ -72,7 +71,7 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
   // Newest first: they matter most if the run is cut short.
   for (const month of due.toReversed()) {
     signal.throwIfAborted()
-    const { key } = month
+    const [key, page] = month
     const state = stateOf(key)
     const down = inARow >= maxConsecutiveFailures && key < fresh ? new Error('not read: Reddit is down') : undefined
     const skip = limited ?? down
@@ -93,7 +92,7 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
       unread++
       if (error instanceof UpstreamError && error.kind === 'rate_limited') limited = error
       const reason = error instanceof Error ? error.message : String(error)
-      fail(`${month.page}: ${reason}; ${kept(key)}`)
+      fail(`${page}: ${reason}; ${kept(key)}`)
     }
     progress.step(key)
   }
@@ -102,9 +101,8 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
     const before = states.get(key)?.refused
     return before?.digest === digest ? before.times + 1 : 1
   }
-  const pageNames = new Map(archive.months.map(({ key, page }) => [key, page]))
   const { objections, refused } = judge({
-    ...{ stored: stored.months, pages, pageOf: (key) => pageNames.get(key) },
+    ...{ stored: stored.months, pages, pageOf: (key) => listed.get(key) },
     isAccepted: (key, objection) =>
       force === key || (timesRefused(key, pages.get(key) as MonthNow) >= believedTimes && objection.isPlausible),
   })
@@ -112,7 +110,7 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
   /** Whether the whole may shrink, because a page was accepted in spite of an objection. */
   let mayShrink = force === true
   for (const [key, now] of pages) {
-    const [page, times] = [pageNames.get(key), timesRefused(key, now)]
+    const [page, times] = [listed.get(key), timesRefused(key, now)]
     const objection = objections.get(key)
     if (objection !== undefined && refused.has(key) && !(force === true && isOnly)) {
       count(key, now, -1)
@@ -136,7 +134,7 @@ export async function runKcomebacks(context: RunContext): Promise<RunResult> {
   if (!nothing) {
     const entries = [...months].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, list]) => list)
     // If the newest months could not be read, the data must not be dated today.
-    const stale = !freshRead && (lost.length > 0 || archive.months.some(({ key }) => key >= fresh))
+    const stale = !freshRead && (lost.length > 0 || [...listed.keys()].some((key) => key >= fresh))
     // Changed data needs another date, which clients send as If-Modified-Since: one second later.
     const last = stored.lastUpdate && stored.lastUpdate + (isDeepStrictEqual(months, stored.months) ? 0 : 1000)
     const wall = stale ? (last ?? Date.parse(fresh)) : clock.wall()

@@ -1,3 +1,4 @@
+import { basicAuthorization } from '../../../util/basic-authorization.ts'
 import { textAt, valueAt } from '../../../util/is-record.ts'
 import { version } from '../../../util/package.ts'
 import { withAccessToken } from '../access-token.ts'
@@ -19,8 +20,7 @@ const asText = (value: unknown): string | undefined =>
 
 /** The wiki of r/kpop: with credentials through Reddit's API, without them its public pages. */
 export function openWiki({ values, ...context }: UpstreamContext & Pick<RunContext, 'values'>) {
-  const { redditClientId: id, redditClientSecret: secret } = values
-  const credentials = id !== undefined && secret !== undefined ? Buffer.from(`${id}:${secret}`).toString('base64') : undefined
+  const { redditClientId: id = '', redditClientSecret: secret = '' } = values
   const headers = { 'user-agent': `nodejs:tickwarden:v${version} (reads the r/kpop wiki)` }
   const common = { name: 'Reddit', maxBytes, headers }
   const site = createUpstream(context, { ...common, baseUrl: values.redditAuthUrl })
@@ -30,7 +30,7 @@ export function openWiki({ values, ...context }: UpstreamContext & Pick<RunConte
     const request = {
       method: 'POST' as const,
       path: '/api/v1/access_token',
-      headers: { authorization: `Basic ${credentials}` },
+      headers: { authorization: basicAuthorization(id, secret) },
       form: { grant_type: 'client_credentials' },
     }
     const { json } = await site.request(request).catch((error: unknown) => {
@@ -62,7 +62,7 @@ export function openWiki({ values, ...context }: UpstreamContext & Pick<RunConte
     /** @param page `upcoming-releases/archive` @throws UpstreamError */
     async read(page: string) {
       const path = `/r/${subreddit}/wiki/${page}`
-      const { json } = await (credentials === undefined
+      const { json } = await (id === '' || secret === ''
         ? getPublicly(path, page)
         : send((authorization) => api.request({ path, query, headers: { authorization } })))
       const data = valueAt(json, 'data')

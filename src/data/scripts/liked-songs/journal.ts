@@ -2,7 +2,7 @@ import { appendFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileVersion, readTextIfExists } from '../../../util/files.ts'
 import { isRecord } from '../../../util/is-record.ts'
-import { parseJson } from '../../../util/json.ts'
+import { parseJsonIfValid } from '../../../util/json.ts'
 import { check, type Static, Type } from '../../../util/schema.ts'
 import { weeklyMs } from '../waits.ts'
 
@@ -29,7 +29,7 @@ const SyncState = Type.Object({
   /** Songs older than those of the journal may be missing: the next run reads the whole list. */
   isIncomplete: Type.Boolean(),
 })
-export type SyncState = Readonly<Static<typeof SyncState>>
+type SyncState = Readonly<Static<typeof SyncState>>
 
 export const journalPath = (dataDir: string): string => join(dataDir, 'likedsongs.jsonl')
 
@@ -47,20 +47,13 @@ export const isSetAside = ({ failures }: FailedSong): boolean => failures >= max
 export const isDue = (song: FailedSong, wall: number): boolean =>
   !isSetAside(song) || wall < song.tried || wall - song.tried >= weeklyMs
 
-function parseLine(line: string): unknown {
-  try {
-    return parseJson(line)
-  } catch {
-    // The last line of a run that was killed while writing it.
-    return undefined
-  }
-}
-
 function parse(text: string) {
   const ids = new Set<string>()
   const failed = new Map<string, FailedSong>()
   let state: SyncState = { retryAt: 0, isIncomplete: false }
-  for (const value of text.split('\n').map(parseLine)) {
+  for (const line of text.split('\n')) {
+    const value = parseJsonIfValid(line)
+    // Such as the last line of a run that was killed while writing it.
     if (!isRecord(value)) continue
     if (check(SyncState, value.state)) state = value.state
     if (typeof value.id !== 'string') continue

@@ -48,7 +48,7 @@ export class LastfmError extends UpstreamError {
   }
 }
 
-export interface LastfmKeys {
+interface LastfmKeys {
   readonly apiKey: string
   readonly apiSecret: string
   /** Absent while access is being requested. */

@@ -1,10 +1,9 @@
+import { basicAuthorization } from '../../../util/basic-authorization.ts'
 import { isRecord, textAt, valueAt } from '../../../util/is-record.ts'
 import { withAccessToken } from '../access-token.ts'
 import type { Upstream } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
 import type { Song } from './journal.ts'
-
-export type LikedPage = Awaited<ReturnType<Spotify['likedSongs']>>
 
 interface SpotifyKeys {
   readonly clientId: string
@@ -35,9 +34,6 @@ function readItem(item: unknown, index: number): LikedItem {
   const isSong = track.is_local !== true && typeof id === 'string' && typeof title === 'string' && title !== ''
   return { key, song: isSong && artist !== undefined ? { id, title, artist } : undefined }
 }
-
-export const basicAuthorization = ({ clientId, clientSecret }: Pick<SpotifyKeys, 'clientId' | 'clientSecret'>): string =>
-  `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`
 
 const authorise = 'run: tickwarden authorise spotify'
 const dashboard = 'your application at https://developer.spotify.com/dashboard'
@@ -88,7 +84,7 @@ export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKe
     const request = {
       method: 'POST' as const,
       path: '/api/token',
-      headers: { authorization: basicAuthorization(keys) },
+      headers: { authorization: basicAuthorization(keys.clientId, keys.clientSecret) },
       form: { grant_type: 'refresh_token', refresh_token: refreshToken },
     }
     const { json } = await accounts.request(request).catch((error: unknown) => {

@@ -1,13 +1,6 @@
 import { UpstreamError } from '../upstream-error.ts'
 import type { Song } from './journal.ts'
-import { type LikedPage, pageSize, type Spotify } from './spotify.ts'
-
-interface Walk {
-  /** Newest first, each once. */
-  readonly songs: readonly Song[]
-  /** Why it did not reach the end. The next run has to read the whole list. */
-  readonly error?: UpstreamError
-}
+import { pageSize, type Spotify } from './spotify.ts'
 
 interface WalkOptions {
   readonly likedSongs: Spotify['likedSongs']
@@ -22,7 +15,7 @@ interface WalkOptions {
 const maxRestarts = 3
 
 /** The error for a page that lacks songs: older songs would be taken for synced. */
-function findGap(offset: number, { items, total }: LikedPage): UpstreamError | undefined {
+function findGap(offset: number, { items, total }: Awaited<ReturnType<Spotify['likedSongs']>>): UpstreamError | undefined {
   const expected = Math.min(pageSize, Math.max(0, total - offset))
   if (items.length >= expected) return undefined
   const message = `Spotify returned ${items.length} of ${expected} songs from position ${offset} of ${total}`
@@ -33,11 +26,16 @@ function findGap(offset: number, { items, total }: LikedPage): UpstreamError | u
  * Reads the pages, which overlap by one: without the last item of the page before, songs were unliked meanwhile. Those after them
  * have moved up, and the walk starts again, so that none is missed. So it does if a page is repeated.
  */
-export async function walkLikedSongs({ likedSongs, known, isWhole, onPage }: WalkOptions): Promise<Walk> {
+export async function walkLikedSongs({ likedSongs, known, isWhole, onPage }: WalkOptions) {
   const found = new Map<string, Song>()
   const seen = new Set<string>()
   let last: string | undefined
-  const end = (error?: UpstreamError): Walk => ({ songs: [...found.values()], ...(error && { error }) })
+  const end = (error?: UpstreamError) => ({
+    /** Newest first, each once. */
+    songs: [...found.values()],
+    /** Why the walk did not reach the end. The next run has to read the whole list. */
+    ...(error && { error }),
+  })
   for (let [offset, restarts] = [0, 0]; ; ) {
     const page = await likedSongs(offset)
     const gap = findGap(offset, page)

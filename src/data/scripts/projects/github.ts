@@ -5,19 +5,10 @@ import { isTransient, UpstreamError } from '../upstream-error.ts'
 import type { ReplyCache } from './reply-cache.ts'
 
 /** A repository as reported by GitHub; fields that GitHub does not provide are absent. */
-export interface Repository {
-  /** Bytes of code by language. */
-  readonly languages: Readonly<Record<string, number>>
-  /** Tag of the newest release, `v1.2` without its "v". */
-  readonly release?: string
-  /** Unix seconds of the newest commit on the default branch. */
-  readonly lastUpdate?: number
-  /** Values of GitHub that are not valid, one sentence each. */
-  readonly notes: readonly string[]
-}
+export type Repository = Awaited<ReturnType<ReturnType<typeof createGithub>['repository']>>
 
 /** For tests. */
-export type GithubOptions = Pick<UpstreamOptions, 'timeout' | 'retryPauseMs'>
+export type GithubOptions = Pick<UpstreamOptions, 'timeoutMs' | 'retryPauseMs'>
 
 /** Maximum wait for a rate limit, milliseconds; after a longer one, the next run continues. */
 const maxWait = 15_000
@@ -64,7 +55,7 @@ export function createGithub(context: RunContext, cache: Pick<ReplyCache, 'get' 
   const { signal, full } = context
   const { githubApiUrl: baseUrl, githubToken: token } = context.values
   const upstream = createUpstream(context, {
-    ...{ name: 'GitHub', baseUrl, timeout: 12_000, maxBytes, maxRedirects },
+    ...{ name: 'GitHub', baseUrl, timeoutMs: 12_000, maxBytes, maxRedirects },
     ...{ retries, retryPauseMs: 1000, maxWait, limitPause, classify },
     headers: { accept: 'application/vnd.github+json', ...(token !== undefined && { authorization: `Bearer ${token}` }) },
     ...options,
@@ -91,7 +82,7 @@ export function createGithub(context: RunContext, cache: Pick<ReplyCache, 'get' 
 
   return {
     /** @throws UpstreamError, or the signal's reason as soon as it is aborted */
-    async repository(name: string): Promise<Repository> {
+    async repository(name: string) {
       const base = repositoryPath(name)
       const place = `GitHub: ${name}`
       const about = await read(base)
@@ -109,9 +100,13 @@ export function createGithub(context: RunContext, cache: Pick<ReplyCache, 'get' 
       const milliseconds = typeof date === 'string' ? Date.parse(date) : Number.NaN
       const tag = (textAt(release, 'tag_name') ?? '').replace(/^v(?=v?\d)/, '')
       return {
+        /** Bytes of code by language. */
         languages: sizes,
+        /** Values of GitHub that are not valid, one sentence each. */
         notes,
+        /** Of the newest release, `v1.2` without its "v". */
         ...(tag !== '' && { release: tag }),
+        /** Unix seconds of the newest commit on the default branch. */
         ...(!Number.isNaN(milliseconds) && { lastUpdate: Math.floor(milliseconds / 1000) }),
       }
     },

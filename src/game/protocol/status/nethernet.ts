@@ -1,5 +1,5 @@
 import { isRecord } from '../../../util/is-record.ts'
-import { parseJson } from '../../../util/json.ts'
+import { parseJsonIfValid } from '../../../util/json.ts'
 import { toCount } from '../to-count.ts'
 import type { BedrockStatus } from './unconnected-ping.ts'
 
@@ -24,12 +24,7 @@ const textOf = (value: unknown): string | undefined =>
  * that is not an object.
  */
 export function decodeJoinReply(body: string): BedrockStatus {
-  let value: unknown
-  try {
-    value = parseJson(body)
-  } catch {
-    return {}
-  }
+  const value = parseJsonIfValid(body)
   if (!isRecord(value)) return {}
   const { name, level, version, protocol, players, maxPlayers, gameType } = value
   const lines = [textOf(name), textOf(level)].filter((line) => line !== undefined)

@@ -1,5 +1,5 @@
-import { valueAt } from '../../../util/is-record.ts'
-import { parseJson } from '../../../util/json.ts'
+import { textAt } from '../../../util/is-record.ts'
+import { parseJsonIfValid } from '../../../util/json.ts'
 import type { Measure } from '../source.ts'
 import { parseOnChange, readOnChange } from './changes.ts'
 import { listInside } from './folder.ts'
@@ -65,11 +65,8 @@ export function createLoaderReader(folder: string, measure: Measure): () => Prom
 
 /** Paper and its forks: `git-Paper-196 (MC: 1.20.1)`, from 1.20.5 `1.21.4-232-12d8fe0 (MC: 1.21.4)` without the name. */
 function parseHistory(text: string): Loader | undefined {
-  let current: unknown
-  try {
-    current = valueAt(parseJson(text), 'currentVersion')
-  } catch {}
-  if (typeof current !== 'string') return undefined
+  const current = textAt(parseJsonIfValid(text), 'currentVersion')
+  if (current === undefined) return undefined
   const version = buildNumber(current.replace(/ .*/s, ''))
   if (version === undefined) return undefined
   return { loader: /^git-([A-Za-z]{1,30})-/.exec(current)?.[1] ?? 'Paper', version }

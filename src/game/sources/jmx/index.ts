@@ -1,5 +1,6 @@
 import { baseUrl, text } from '../../../settings/kinds/index.ts'
 import type { AbortSignalLike } from '../../../util/abortable.ts'
+import { basicAuthorization } from '../../../util/basic-authorization.ts'
 import { requestBounded } from '../../bounded-http.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
@@ -27,7 +28,7 @@ export function createJmxSource({ url, user, password }: JmxSettings, context: S
   // The agent requires a trailing slash.
   const endpoint = new URL(url.endsWith('/') ? url : `${url}/`)
   const target = endpoint.host
-  const authorization = user === undefined ? undefined : `Basic ${Buffer.from(`${user}:${password ?? ''}`).toString('base64')}`
+  const authorization = user === undefined ? undefined : basicAuthorization(user, password ?? '')
   const ring = createTickRing()
   let hadTickBean = true
 

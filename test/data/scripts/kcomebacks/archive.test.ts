@@ -6,36 +6,31 @@ const names = [
   ...['july', 'august', 'september', 'october', 'november', 'december'],
 ]
 const link = (page: string) => `[x](https://www.reddit.com/r/kpop/wiki/upcoming-releases/${page})`
-const keysOf = (markdown: string) => readArchive(markdown).months.map(({ key }) => key)
+const monthsOf = (markdown: string) => [...readArchive(markdown).pages.keys()]
 
 it('has every month of a year, oldest first', () => {
   const markdown = names
     .toReversed()
     .map((name) => link(`2024/${name}`))
     .join('\r\n\r\n')
-  const { months, unknown } = readArchive(markdown)
-  expect(months).toEqual(
-    names.map((name, index) => ({
-      ...{ year: 2024, month: index + 1, page: `upcoming-releases/2024/${name}` },
-      key: `2024-${`0${index + 1}`.slice(-2)}`,
-    })),
-  )
+  const { pages, unknown } = readArchive(markdown)
+  expect([...pages]).toEqual(names.map((name, index) => [`2024-${`0${index + 1}`.slice(-2)}`, `upcoming-releases/2024/${name}`]))
   expect(unknown).toEqual([])
 })
 
 it('sorts months in any order', () => {
   const links = ['2024/may', '2023/june', '2025/january', '2024/april', '2023/july'].map(link)
-  expect(keysOf(links.join(' '))).toEqual(['2023-06', '2023-07', '2024-04', '2024-05', '2025-01'])
+  expect(monthsOf(links.join(' '))).toEqual(['2023-06', '2023-07', '2024-04', '2024-05', '2025-01'])
 })
 
 it('has each month once, in lower case', () => {
-  const { months } = readArchive([link('2024/March'), link('2023/DECEMBER'), link('2024/march')].join(' '))
-  expect(months.map(({ page }) => page)).toEqual(['upcoming-releases/2023/december', 'upcoming-releases/2024/march'])
+  const { pages } = readArchive([link('2024/March'), link('2023/DECEMBER'), link('2024/march')].join(' '))
+  expect([...pages.values()]).toEqual(['upcoming-releases/2023/december', 'upcoming-releases/2024/march'])
 })
 
 it('has the links whose last part is not a month, in their order', () => {
-  const { months, unknown } = readArchive([link('2024/Maybe'), link('2024/may'), link('2023/tba'), link('2023/tba')].join('\n'))
-  expect(months.map(({ key }) => key)).toEqual(['2024-05'])
+  const { pages, unknown } = readArchive([link('2024/Maybe'), link('2024/may'), link('2023/tba'), link('2023/tba')].join('\n'))
+  expect([...pages.keys()]).toEqual(['2024-05'])
   expect(unknown).toEqual(['upcoming-releases/2024/Maybe', 'upcoming-releases/2023/tba', 'upcoming-releases/2023/tba'])
 })
 
@@ -52,7 +47,7 @@ it.each([
   ['/Upcoming-Releases/2024/june', []],
   ['/upcoming-releases/archive', []],
   ['', []],
-])('finds in %j the months %j', (markdown, keys) => {
-  expect(keysOf(markdown)).toEqual(keys)
+])('finds in %j the months %j', (markdown, months) => {
+  expect(monthsOf(markdown)).toEqual(months)
   expect(readArchive(markdown).unknown).toEqual([])
 })

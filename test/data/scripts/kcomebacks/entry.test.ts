@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type Columns, readRow } from '../../../../src/data/scripts/kcomebacks/entry.ts'
 import { nothingAbove } from '../../../../src/data/scripts/kcomebacks/moment.ts'
 
-const month = { year: 2024, month: 2 }
+const month = '2024-02'
 const columns: Columns = { day: 0, time: 1, artist: 2, title: 3, type: 4, track: 5, streaming: 6, count: 7 }
 const above = { day: '9', time: '12:00' }
 

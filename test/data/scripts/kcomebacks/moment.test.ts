@@ -1,12 +1,8 @@
 import { expect, it } from 'vitest'
-import { clip, isVagueDay, monthKey, nothingAbove, readMoment } from '../../../../src/data/scripts/kcomebacks/moment.ts'
+import { clip, isVagueDay, nothingAbove, readMoment } from '../../../../src/data/scripts/kcomebacks/moment.ts'
 
-const february = { year: 2023, month: 2 }
+const february = '2023-02'
 const above = { day: '7', time: '12:00' }
-
-it('names a month with two digits', () => {
-  expect([monthKey(february), monthKey({ year: 2024, month: 12 })]).toEqual(['2023-02', '2024-12'])
-})
 
 it('clips a text after 40 characters', () => {
   expect(clip('x'.repeat(40))).toBe('x'.repeat(40))

@@ -9,7 +9,7 @@ import { comeback } from '../../../helpers/data-service.ts'
 const entry = (title: string, date = '2024-02-1'): Comeback => comeback({ title, date, types: [], links: [] })
 
 const head = '|Day|Time|Artist|Album Title\n|--|--|--|--\n'
-const february = { key: '2024-02', page: 'upcoming-releases/2024/february', year: 2024, month: 2 }
+const february = ['2024-02', 'upcoming-releases/2024/february'] as const
 
 async function read(reply: object | 'unchanged', state?: Partial<MonthState>) {
   const asked: unknown[] = []

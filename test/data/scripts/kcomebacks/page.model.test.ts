@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { readMonthPage } from '../../../../src/data/scripts/kcomebacks/page.ts'
 
-const february = { year: 2024, month: 2 }
+const february = '2024-02'
 const head = '|Day|Time|Artist|Album Title|Album Type|Title Track|Streaming\n|--|--|--|--|--|--|--\n'
 
 it('turns every row into one entry or report, and never throws', () => {

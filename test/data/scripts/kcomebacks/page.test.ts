@@ -7,7 +7,7 @@ function readMonthPage(...given: Parameters<typeof readPage>) {
   return { entries, reports, leftOut, notes }
 }
 
-const february = { year: 2024, month: 2 }
+const february = '2024-02'
 const head = '|Day|Time|Artist|Album Title|Album Type|Title Track|Streaming\n|--|--|--|--|--|--|--\n'
 const read = (rows: string, month = february) => readMonthPage(`### Scheduled Releases:\n\n${head}${rows}`, month)
 
@@ -526,8 +526,8 @@ describe('a page of the wiki', () => {
   })
 
   it('pads the month, but not the day', () => {
-    expect(read('|1st||A|a|||', { year: 2017, month: 3 }).entries[0]?.date).toBe('2017-03-1')
-    expect(read('|31st||A|a|||', { year: 2017, month: 12 }).entries[0]?.date).toBe('2017-12-31')
+    expect(read('|1st||A|a|||', '2017-03').entries[0]?.date).toBe('2017-03-1')
+    expect(read('|31st||A|a|||', '2017-12').entries[0]?.date).toBe('2017-12-31')
   })
 })
 

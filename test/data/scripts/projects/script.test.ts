@@ -234,8 +234,8 @@ describe('the projects script', () => {
       answer(response),
     )
     github.replies.set('/repos/someone/new/languages', { TypeScript: 6 })
-    const timeoutMs = name === 'a hang' ? { timeout: 300 } : {}
-    const result = await run({}, {}, scriptWith({ retryPauseMs: 1, ...timeoutMs }))
+    const timeLimit = name === 'a hang' ? { timeoutMs: 300 } : {}
+    const result = await run({}, {}, scriptWith({ retryPauseMs: 1, ...timeLimit }))
     expect(result).toMatchObject({ outcome: 'partly', counts: { read: 3, changed: 1, unchanged: 1, rejected: 1 } })
     expect(result.errors).toEqual([expect.stringMatching(new RegExp(`^someone/old: .*${message}.*previous values are kept$`))])
     expect(await published()).toBe(whole.replace('"TypeScript":5', '"TypeScript":6'))
@@ -259,13 +259,13 @@ describe('the projects script', () => {
     }
     beforeEach(() => write(names.map((name) => ({ title: name, gh_api: name }))))
 
-    it.each<[what: string, reply: Reply, timeout: number]>([
+    it.each<[what: string, reply: Reply, timeoutMs: number]>([
       ['does not answer', () => {}, 100],
       ['cuts each connection', (_, response) => response.destroy(), 12_000],
       ['has an outage', (_, response) => response.writeHead(503).end(), 12_000],
-    ])('tries two repositories if GitHub %s', async (_what, reply, timeout) => {
+    ])('tries two repositories if GitHub %s', async (_what, reply, timeoutMs) => {
       all(reply)
-      const result = await run({}, {}, scriptWith({ retryPauseMs: 1, timeout }))
+      const result = await run({}, {}, scriptWith({ retryPauseMs: 1, timeoutMs }))
       expect(result).toMatchObject({ outcome: 'failed', counts: { read: 40, rejected: 40 } })
       expect(result.errors).toEqual([
         expect.stringMatching(/^someone\/r0: .*could not be read/),
