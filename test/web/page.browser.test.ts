@@ -334,9 +334,12 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
   })
 
   it('has everything in plain HTML without JavaScript', async () => {
-    const { page, problems } = await openPage(browser, { script: false })
+    const { page, problems } = await openPage(browser, { script: false, width: 360 })
     await page.goto(fleet.url)
     const row = page.getByRole('row', { name: /creative/ })
+    // A usual name does not break within the word.
+    expect((await row.getByRole('link').boundingBox())?.height).toBeLessThan(30)
+    await page.setViewportSize({ width: 1440, height: 900 })
     await row.getByText('Lagging').waitFor()
     expect(await page.getByRole('row').count()).toBe(7)
     expect(await page.locator('.controls').isVisible()).toBe(false)
