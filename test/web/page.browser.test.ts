@@ -420,8 +420,13 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     const service = await buildTestApp({ scripts: { a: { status: {} } } })
     const { page } = await openPage(browser)
     await page.clock.install()
+    let graphs = 0
+    page.on('request', (request) => {
+      if (request.url().endsWith('/page/graph')) graphs++
+    })
     await page.goto(service.url)
     await page.locator('#connection[data-state=live]').waitFor()
+    await page.locator('#graph canvas').waitFor()
     const clients = async () =>
       Number(/^tickwarden_event_clients (\d+)$/m.exec(await (await service.get('/metrics')).text())?.[1])
     // A hidden page has no frames.
@@ -436,7 +441,11 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     await service.fleet.pollAll()
     await service.clock.advance(1_000)
     await advanceUntil(page, async () => (await page.title()) === '(1) Tickwarden')
+    await page.clock.fastForward(60_000)
+    expect(graphs).toBe(1)
     await show(false)
+    // The graph is old: it is loaded now, not only after its usual pause.
+    await until(async () => graphs === 2)
     await page.clock.fastForward(1_000)
     await until(async () => (await clients()) === 1)
     await page.locator('#connection[data-state=live]').waitFor()
