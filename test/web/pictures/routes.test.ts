@@ -108,6 +108,14 @@ describe('the pictures', () => {
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]))
   })
 
+  it('are the heads of a whole page at once, as a browser requests them by HTTP/2', async () => {
+    const { get } = await start()
+    const pathOf = (player: number) =>
+      `/api/v1/players/00000000-0000-4000-8000-${String(player).padStart(12, '0')}/head.png?size=32`
+    const replies = await Promise.all(Array.from({ length: 140 }, (_, player) => get(pathOf(player))))
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]))
+  })
+
   it('are refused if too many are waiting', async () => {
     const { get } = await start()
     const replies = await Promise.all(
