@@ -140,6 +140,11 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     expect(await page.title()).toBe('(?) Tickwarden')
     expect(await page.locator('#icon').getAttribute('href')).toBe('page/icon-unknown.svg')
     await expect.poll(async () => new Set(await page.locator('#graph .lines b').allTextContents())).toEqual(new Set(['–']))
+    // No state has its colour.
+    const states = ['.badge', '.verdict', '.attention', '.reason', '.cell', '.strip']
+    const filters = `${JSON.stringify(states)}.map((place) => getComputedStyle(document.querySelector(place)).filter)`
+    expect(await page.evaluate(filters)).toEqual(states.map(() => 'grayscale(1)'))
+    expect(await violationsOf(page)).toEqual([])
     // A page to log in, for example, is no event stream.
     let answered = 0
     await page.route('**/page/events', (route) => {
