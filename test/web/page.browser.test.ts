@@ -470,6 +470,30 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     expect(problems).toEqual([])
   })
 
+  it('does not call the service silent while its own scripts are loaded slowly, but soon after', async () => {
+    const service = await buildTestApp({ scripts: { a: { status: {} } } })
+    const { page } = await openPage(browser)
+    await page.clock.install()
+    let load = () => {}
+    const isLoading = new Promise<void>((resolve) => {
+      load = resolve
+    })
+    await page.route(/assets\/page-.*\.js/, async (route) => {
+      await isLoading
+      await route.continue()
+    })
+    await page.route('**/page/events', () => {})
+    await page.goto(service.url, { waitUntil: 'commit' })
+    await page.locator('#summary').waitFor()
+    await page.clock.fastForward(20_000)
+    load()
+    await page.locator('#graph canvas').waitFor()
+    await page.clock.fastForward(2_000)
+    expect(await page.title()).toBe('Tickwarden')
+    await page.clock.fastForward(10_000)
+    await page.getByRole('alert').getByText('The service does not answer.').waitFor()
+  })
+
   it('loads the finer values of a dragged period', async () => {
     const { page, problems } = await openPage(browser)
     await page.goto(`${fleet.url}/servers/survival`)
