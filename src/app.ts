@@ -220,7 +220,7 @@ async function addParts(
   registerHistory(app, { fleet, history, maintenancePart, ...(playersOff && { playersOff }) })
   registerIncidents(app, { fleet, history, clock, title: config.page.pageTitle })
   registerPictures(app, {
-    ...{ fleet, clock, history, log: app.log },
+    ...{ fleet, clock, history, maintenanceOf, log: app.log },
     icon: async ({ server, fields }) => (await icons.get(server, fields.favicon?.value)).png,
     ...(config.pictures.headsUrl !== undefined && { headsUrl: config.pictures.headsUrl }),
   })

@@ -49,6 +49,8 @@ export interface OpenOptions {
   readonly scheme?: 'light' | 'dark'
   readonly script?: boolean
   readonly locale?: string
+  /** IANA time zone; default: that of the machine. */
+  readonly zone?: string
   /** Errors of the console that belong to the test. */
   readonly mayFail?: () => boolean
 }
@@ -56,13 +58,14 @@ export interface OpenOptions {
 /** A page in a new context, and its errors. */
 export async function openPage(
   browser: Browser,
-  { width = 1440, scheme = 'light', script = true, locale = 'en-US', mayFail }: OpenOptions = {},
+  { width = 1440, scheme = 'light', script = true, locale = 'en-US', zone, mayFail }: OpenOptions = {},
 ) {
   const options = {
     viewport: { width, height: 900 },
     colorScheme: scheme,
     javaScriptEnabled: script,
     locale,
+    ...(zone !== undefined && { timezoneId: zone }),
     reducedMotion: 'reduce',
   } as const
   const context = await browser.newContext(options)

@@ -99,6 +99,26 @@ describe.skipIf(!hasTool('chromium'))('the page of all servers in a browser', ()
     expect(problems).toEqual([])
   })
 
+  it.each([540, 701, 768, 1000])(
+    'has room in a row for a name beside the longest state, and for a reason, at %i px',
+    async (width) => {
+      const { url, script, fleet } = await startOverview(3)
+      script['server-0'] = refused
+      await fleet.get('server-0')?.poll()
+      const { page } = await openPage(browser, { width })
+      await page.goto(`${url}?density=rows`)
+      await isReady(page)
+      const row = page.locator('article', { hasText: 'server-0' })
+      await row.getByText('connection refused').waitFor()
+      const areCut = `[...document.querySelectorAll('article')].flatMap((row) => {
+      row.querySelector('.badge').lastChild.nodeValue = 'Maintenance'
+      return [...row.querySelectorAll('h3, .reason')].map((text) => text.scrollWidth > text.clientWidth)
+    })`
+      expect(await page.evaluate(areCut)).toEqual([false, false, false, false])
+      await keepPicture(page, `overview-rows-${width}`)
+    },
+  )
+
   it('keeps the density in the address and the browser', async () => {
     const { url } = await startOverview(3)
     const open = async (address: string) => {

@@ -88,6 +88,9 @@ it('shows the progress of a world upgrade while the server is not up', () => {
   })
   expect(health(upgrading('running')).reason).toBe('starting: the world is being upgraded; players cannot join until then')
   expect(health({ ...upgrading('running', 1), up: true }).name).toBe('up')
+  const maintenance = { reason: 'upgrade', until: Date.now() }
+  expect(summarise(upgrading('running'), maintenance).shortStatus).toBe('upgrading')
+  expect(summarise(up, maintenance).status).toBe('Maintenance: upgrade')
 })
 
 it('shows down with the reason for a failed world upgrade', () => {

@@ -140,6 +140,11 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     expect(await page.title()).toBe('(?) Tickwarden')
     expect(await page.locator('#icon').getAttribute('href')).toBe('page/icon-unknown.svg')
     await expect.poll(async () => new Set(await page.locator('#graph .lines b').allTextContents())).toEqual(new Set(['–']))
+    // No state has its colour.
+    const states = ['.badge', '.verdict', '.attention', '.reason', '.cell', '.strip']
+    const filters = `${JSON.stringify(states)}.map((place) => getComputedStyle(document.querySelector(place)).filter)`
+    expect(await page.evaluate(filters)).toEqual(states.map(() => 'grayscale(1)'))
+    expect(await violationsOf(page)).toEqual([])
     // A page to log in, for example, is no event stream.
     let answered = 0
     await page.route('**/page/events', (route) => {
@@ -334,9 +339,12 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
   })
 
   it('has everything in plain HTML without JavaScript', async () => {
-    const { page, problems } = await openPage(browser, { script: false })
+    const { page, problems } = await openPage(browser, { script: false, width: 360 })
     await page.goto(fleet.url)
     const row = page.getByRole('row', { name: /creative/ })
+    // A usual name does not break within the word.
+    expect((await row.getByRole('link').boundingBox())?.height).toBeLessThan(30)
+    await page.setViewportSize({ width: 1440, height: 900 })
     await row.getByText('Lagging').waitFor()
     expect(await page.getByRole('row').count()).toBe(7)
     expect(await page.locator('.controls').isVisible()).toBe(false)
@@ -417,8 +425,13 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     const service = await buildTestApp({ scripts: { a: { status: {} } } })
     const { page } = await openPage(browser)
     await page.clock.install()
+    let graphs = 0
+    page.on('request', (request) => {
+      if (request.url().endsWith('/page/graph')) graphs++
+    })
     await page.goto(service.url)
     await page.locator('#connection[data-state=live]').waitFor()
+    await page.locator('#graph canvas').waitFor()
     const clients = async () =>
       Number(/^tickwarden_event_clients (\d+)$/m.exec(await (await service.get('/metrics')).text())?.[1])
     // A hidden page has no frames.
@@ -433,7 +446,12 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     await service.fleet.pollAll()
     await service.clock.advance(1_000)
     await advanceUntil(page, async () => (await page.title()) === '(1) Tickwarden')
+    // An hour later no timer runs that would load the graph.
+    await page.clock.pauseAt(Date.now() + 3_600_000)
+    expect(graphs).toBe(1)
     await show(false)
+    await until(async () => graphs === 2)
+    await page.clock.resume()
     await page.clock.fastForward(1_000)
     await until(async () => (await clients()) === 1)
     await page.locator('#connection[data-state=live]').waitFor()
@@ -450,6 +468,30 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     expect(await page.title()).toBe('Tickwarden')
     expect(await page.locator('#icon').getAttribute('href')).toBe('page/icon.svg')
     expect(problems).toEqual([])
+  })
+
+  it('does not call the service silent while its own scripts are loaded slowly, but soon after', async () => {
+    const service = await buildTestApp({ scripts: { a: { status: {} } } })
+    const { page } = await openPage(browser)
+    await page.clock.install()
+    let load = () => {}
+    const isLoading = new Promise<void>((resolve) => {
+      load = resolve
+    })
+    await page.route(/assets\/page-.*\.js/, async (route) => {
+      await isLoading
+      await route.continue()
+    })
+    await page.route('**/page/events', () => {})
+    await page.goto(service.url, { waitUntil: 'commit' })
+    await page.locator('#summary').waitFor()
+    await page.clock.fastForward(20_000)
+    load()
+    await page.locator('#graph canvas').waitFor()
+    await page.clock.fastForward(2_000)
+    expect(await page.title()).toBe('Tickwarden')
+    await page.clock.fastForward(10_000)
+    await page.getByRole('alert').getByText('The service does not answer.').waitFor()
   })
 
   it('loads the finer values of a dragged period', async () => {

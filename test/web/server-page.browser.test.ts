@@ -111,6 +111,26 @@ describe.skipIf(!hasTool('chromium'))('the page of a server in a browser', () =>
     expect(problems).toEqual([])
   })
 
+  it('tells the day of a daily value as the bars do, and no time, in any time zone', async () => {
+    const service = await buildTestApp({ scripts: scripts() })
+    await service.clock.advance(5_000)
+    await service.fleet.pollAll()
+    const { page } = await openPage(browser, { zone: 'Pacific/Auckland' })
+    await open(page, service.url, 'lagging')
+    await page.getByRole('button', { name: '90 days' }).click()
+    const figure = page.locator('[data-chart=players]')
+    await figure.locator('.peak').getByText('Peak 2, Nov 14, 2023', { exact: true }).waitFor()
+    await figure.locator('summary').click()
+    await figure.getByRole('rowheader', { name: 'Nov 14, 2023', exact: true }).waitFor()
+    expect(await page.locator('.days .cell').last().getAttribute('data-tip')).toMatch(/^Nov 14, 2023:/)
+    // A shorter period has times, in the time zone of the reader.
+    await page.getByRole('button', { name: '24 hours' }).click()
+    await figure
+      .locator('.peak')
+      .getByText(/^Peak 2, Nov 15, 2023, 11:\d\d AM$/)
+      .waitFor()
+  })
+
   it('shows a join of thousands of players by its event alone, and finds players on the server', async () => {
     const service = await buildTestApp({ scripts: scripts() })
     const { page, problems } = await openPage(browser)

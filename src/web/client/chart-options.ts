@@ -103,17 +103,18 @@ function drawLimit({ ctx, bbox, valToPos }: uPlot, limit: number, font: string):
   ctx.restore()
 }
 
-/**
- * The options of a chart.
- * @param limit value at which a line is drawn; undefined if there is none
- * @param onZoom called when another period is shown
- */
-export function chartOptions(
-  chart: ChartName,
-  width: number,
-  limit: number | undefined,
-  onZoom: (plot: uPlot) => void,
-): uPlot.Options {
+interface ChartOptions {
+  readonly width: number
+  /** Value at which a line is drawn; absent if there is none. */
+  readonly limit?: number
+  /** The time of a value in words; Unix seconds. */
+  readonly timeText: (at: number) => string
+  /** Called when another period is shown. */
+  readonly onZoom: (plot: uPlot) => void
+}
+
+/** The options of a chart. */
+export function chartOptions(chart: ChartName, { width, limit, timeText, onZoom }: ChartOptions): uPlot.Options {
   const { texts, format } = contextNow()
   const [time, values] = axesOf(chart === 'players', 4)
   const colors = [color('--accent'), color('--accent-2')]
@@ -125,7 +126,7 @@ export function chartOptions(
     scales: { y: { range: (_, __, max) => [0, Math.max(1, Math.max(max ?? 0, limit ?? 0) * 1.1)] } },
     axes: [time, values],
     series: [
-      { label: texts.server.time, value: (_, at) => (at === null ? unknownText : format.dateTime(at * 1000)) },
+      { label: texts.server.time, value: (_, at) => (at === null ? unknownText : timeText(at)) },
       ...chartSeries[chart].map((series, index) => ({
         label: texts.server.series[series as keyof typeof texts.server.series],
         stroke: colors[index] ?? time.stroke,

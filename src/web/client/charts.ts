@@ -1,4 +1,5 @@
 import uPlot from 'uplot'
+import { dayMs } from '../../history/values/levels.ts'
 import { chartNames, chartSeries, type Range } from '../view/charts.ts'
 import { apiPath } from '../view/context.ts'
 import { viewDataTable } from '../view/parts.ts'
@@ -24,6 +25,8 @@ export function createCharts(place: HTMLElement, name: string, first: Range, bud
   const path = apiPath(root, name)
   let range = first
   let reply: HistoryReply | undefined
+  /** Milliseconds of each shown value. */
+  let step = 0
   /** The shown part of the period, seconds; undefined: all of it. */
   let zoom: { readonly min: number; readonly max: number } | undefined
   let plots: { readonly plot: uPlot; readonly chart: ChartName }[] = []
@@ -45,11 +48,12 @@ export function createCharts(place: HTMLElement, name: string, first: Range, bud
     text.textContent =
       peak === undefined
         ? server.noValues
-        : (chart === 'tickRate' ? server.lowest : server.peak)(
-            unit === '' ? value : `${value} ${unit}`,
-            format.dateTime(peak.at * 1000),
-          )
+        : (chart === 'tickRate' ? server.lowest : server.peak)(unit === '' ? value : `${value} ${unit}`, timeText(peak.at))
   }
+
+  /** @param at seconds. The days are those of UTC, as in the bars of the uptime: a value of one has no time of day. */
+  const timeText = (at: number) =>
+    step < dayMs ? format.dateTime(at * 1000) : format.date(new Date(at * 1000).toISOString().slice(0, 10))
 
   const valueText = (chart: ChartName, value: number | null) =>
     chart === 'players' ? format.integer(value) : format.decimal(value)
@@ -63,7 +67,7 @@ export function createCharts(place: HTMLElement, name: string, first: Range, bud
     const rows = [...times.entries()].flatMap(([index, at]) => {
       const values = series.map((of) => of[index] ?? null)
       if (at < min || at > max || values.every((value) => value === null)) return []
-      return [[format.dateTime(at * 1000), ...values.map((value) => valueText(chart, value))]]
+      return [[timeText(at), ...values.map((value) => valueText(chart, value))]]
     })
     const names = chartSeries[chart].map((of) => [server.series[of], server.units[chart]].filter(Boolean).join(', '))
     table.replaceChildren(create(viewDataTable(server.chart[chart], [server.time, ...names], rows.toReversed())))
@@ -94,6 +98,7 @@ export function createCharts(place: HTMLElement, name: string, first: Range, bud
     // If this fails, the charts keep their values.
     const finer = await loadHistory(path, query)
     if (finer === undefined || wanted !== zoom || whole !== reply) return
+    step = finer.step
     isSyncing = true
     for (const { plot, chart } of plots) {
       plot.setData(columns(whole, chart, finer), false)
@@ -106,6 +111,7 @@ export function createCharts(place: HTMLElement, name: string, first: Range, bud
     for (const { plot } of plots) plot.destroy()
     plots = []
     if (reply === undefined) return
+    step = reply.step
     isSyncing = true
     for (const chart of chartNames) {
       const target = find(`[data-chart="${chart}"] .plot`)
@@ -118,7 +124,10 @@ export function createCharts(place: HTMLElement, name: string, first: Range, bud
       if (isEmpty) continue
       const width = Math.max(200, target.clientWidth)
       const plot = new uPlot(
-        chartOptions(chart, width, chart === 'tickTime' ? budget() : undefined, (zoomed) => onZoom(zoomed, chart)),
+        chartOptions(chart, {
+          ...{ width, timeText, onZoom: (zoomed) => onZoom(zoomed, chart) },
+          ...(chart === 'tickTime' && { limit: budget() }),
+        }),
         data,
         target,
       )

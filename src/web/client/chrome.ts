@@ -55,7 +55,7 @@ export function setUpTheme(): void {
 
 /** Time for which a lost connection may be replaced before the values count as old, ms: a stream that ends is soon requested again. */
 const grace = 3_000
-/** The same for the first connection, from the start of the page. */
+/** The same for the first connection, from the start of the scripts: in a slow network they are loaded late. */
 const firstGrace = 10_000
 /**
  * Age from which on the values are old although no connection was lost, ms: those of a machine that was asleep, or of a page that the
@@ -67,7 +67,7 @@ let isCurrent = true
 /** False while the service does not answer, or no longer watches the server. */
 export const areValuesCurrent = (): boolean => isCurrent
 /** Monotonic milliseconds since when there is no connection. */
-let lostAt: number | undefined = firstGrace - grace
+let lostAt: number | undefined = performance.now() + firstGrace - grace
 /** Whether the service has sent anything to the scripts: before, its clock is not known. */
 let isHeard = false
 /** Why the values are not current although the service answers. */

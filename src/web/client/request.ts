@@ -28,12 +28,21 @@ export async function request(url: string): Promise<Response> {
   return response
 }
 
-/** Calls a function now, and again and again while the page is visible. @param ms between two calls */
+/**
+ * Calls a function now, and again and again while the page is visible: at once when it is shown again after a longer time.
+ * @param ms between two calls
+ */
 export function loadEvery(ms: number, load: () => unknown): void {
-  setInterval(() => {
-    if (!document.hidden) load()
-  }, ms)
-  load()
+  let loadedAt = 0
+  function loadNow(): void {
+    loadedAt = Date.now()
+    load()
+  }
+  setInterval(() => document.hidden || loadNow(), ms)
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden && Math.abs(Date.now() - loadedAt) >= ms) loadNow()
+  })
+  loadNow()
 }
 
 /** The JSON at a URL; undefined if the service does not send it. */

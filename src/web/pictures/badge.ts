@@ -16,6 +16,7 @@ const statusColors = {
   offline: colors.down,
   asleep: colors.info,
   upgrading: colors.info,
+  maintenance: colors.info,
 } as const
 
 interface BadgeContent {

@@ -18,7 +18,10 @@ const margin = { top: 36, right: 16, bottom: 26 } as const
 const [minLeft, gap] = [46, 6] as const
 const hour = 3_600_000
 const day = 24 * hour
-const timeSteps = [10 * 60_000, 20 * 60_000, hour, 2 * hour, 4 * hour, 6 * hour, day, 2 * day, 7 * day, 30 * day, 90 * day]
+const days = [1, 2, 7, 30, 90, 180, 360].map((count) => count * day)
+const timeSteps = [10 * 60_000, 20 * 60_000, hour, 2 * hour, 4 * hour, 6 * hour, ...days]
+/** Pixels between the starts of two labels of the time, and from the end of one to the next. */
+const [minTimeDistance, minTimeGap] = [64, 8] as const
 
 /** 1, 2 or 5 times a power of ten, with at most `count` steps up to `max`. */
 function niceStep(max: number, count: number): number {
@@ -79,7 +82,8 @@ export async function drawChart({ server, values, width, height, theme }: ChartO
     return `<path d="M${left} ${fixed(at)}h${plot.width}" stroke="${theme.border}"/>${drawText(label.text, left - gap - label.width, at + 3.5, small)}`
   })
 
-  const timeStep = timeSteps.find((candidate) => (values.to - values.from) / candidate <= plot.width / 64) ?? 90 * day
+  const distanceOf = (step: number) => Math.max(minTimeDistance, textWidth(timeLabel(values.from, step), small) + minTimeGap)
+  const timeStep = timeSteps.find((step) => ((values.to - values.from) / step) * distanceOf(step) <= plot.width) ?? 360 * day
   const times: string[] = []
   for (let time = Math.ceil(values.from / timeStep) * timeStep; time < values.to; time += timeStep) {
     const at = left + ((time - values.from) / (values.to - values.from)) * plot.width

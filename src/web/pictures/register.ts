@@ -24,6 +24,7 @@ import { type ServerPlace, serverPlaces } from '../../http/server-place.ts'
 import type { Clock } from '../../util/clock.ts'
 import { invalidParameter } from '../../util/errors.ts'
 import type { Log } from '../../util/log.ts'
+import type { MaintenanceOf } from '../../util/part-metrics.ts'
 import { type TSchema, Type } from '../../util/schema.ts'
 import { loadSharp } from '../../util/sharp.ts'
 import { joinOf } from '../server-details.ts'
@@ -40,6 +41,7 @@ export interface PicturesOptions {
   readonly fleet: Fleet
   readonly clock: Clock
   readonly history: Pick<History, 'range' | 'uptime' | 'hasPlayer'>
+  readonly maintenanceOf: MaintenanceOf
   readonly log: Log
   /** The icon of a server, 64x64 PNG; a default one if it has none. */
   readonly icon: (snapshot: ServerSnapshot) => Promise<Buffer>
@@ -114,7 +116,8 @@ function readUuid(request: FastifyRequest): string {
 }
 
 /** Banner, badge, chart and heads of each server. */
-export function registerPictures(app: FastifyInstance, { fleet, clock, history, log, icon, headsUrl }: PicturesOptions): void {
+export function registerPictures(app: FastifyInstance, options: PicturesOptions): void {
+  const { fleet, clock, history, maintenanceOf, log, icon, headsUrl } = options
   const renderer = createRenderer()
   const heads = headsUrl === undefined ? undefined : createHeadSource(headsUrl, log)
   app.addHook('onClose', async () => heads?.close())
@@ -143,7 +146,7 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
   } as const
   addPicture('/banner.png', bannerDocs, 'clientPictures', async (watcher, { width, theme: name }) => {
     const snapshot = watcher.snapshot()
-    const summary = summarise(snapshot)
+    const summary = summarise(snapshot, maintenanceOf(snapshot.server))
     const address = joinOf(fleet.settingsOf(snapshot.server))?.address ?? null
     const png = await icon(snapshot)
     return {
@@ -164,7 +167,7 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
     mistake: `Parameter "show" is "ping"; expected ${badgeKinds.join(', ')}.`,
   } as const
   addPicture('/badge.svg', badgeDocs, 'clientPictures', async (watcher, { show }) => {
-    const summary = summarise(watcher.snapshot())
+    const summary = summarise(watcher.snapshot(), maintenanceOf(watcher.server))
     const content = badgeContent(show, summary, show === 'uptime' ? await history.uptime(watcher.server, 90) : undefined)
     return { key: JSON.stringify(['badge', content]), render: async () => drawBadge(content) }
   })

@@ -3,8 +3,11 @@ import { type PreparedReply, prepare } from '../../http/replies/reply.ts'
 import { unavailable } from '../../util/errors.ts'
 
 const maxRunning = 4
-/** Maximum number of pictures that wait, of one client and of all. */
-const [maxWaitingOfClient, maxWaiting] = [64, 512]
+/**
+ * Maximum number of pictures that wait, of one client and of all. The page of a server has up to 140 heads, which a browser requests
+ * at once by HTTP/2.
+ */
+const [maxWaitingOfClient, maxWaiting] = [140, 512]
 /** Bytes of the pictures that are cached. */
 const maxCached = 16 * 1024 * 1024
 /** Milliseconds after which a picture that is no longer requested is evicted. */

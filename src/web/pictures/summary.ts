@@ -2,6 +2,7 @@ import type { SourceErrorCode } from '../../game/errors.ts'
 import { currentFields, type ServerSnapshot } from '../../game/snapshot.ts'
 import { type StateName, stateNameOf } from '../../game/state-name.ts'
 import { downReason, stateOf } from '../../live/state.ts'
+import type { MaintenanceState } from '../../util/part-metrics.ts'
 
 /** Why a server is down, in plain words. */
 const reasons: Readonly<Partial<Record<SourceErrorCode, string>>> = {
@@ -22,20 +23,29 @@ const statusTexts = {
   upgrading: ['Upgrading the world', 'upgrading'],
   'upgrade failed': ['Offline: the upgrade of the world has failed', 'offline'],
   unknown: ['Unknown', 'unknown'],
-} as const satisfies Record<StateName, readonly [string, string]>
+  maintenance: ['Maintenance', 'maintenance'],
+} as const satisfies Record<ShownState, readonly [string, string]>
 
-/** The values of a server in pictures; null where unknown. */
-export function summarise(snapshot: ServerSnapshot) {
+type ShownState = StateName | 'maintenance'
+
+/** As on the page, an upgrade of the world is shown rather than the maintenance that it is part of. */
+function shownStateOf(snapshot: ServerSnapshot, maintenance: MaintenanceState | null): ShownState {
+  const name = stateNameOf(snapshot)
+  return maintenance === null || name === 'upgrading' || name === 'upgrade failed' ? name : 'maintenance'
+}
+
+/** The values of a server in pictures; null where unknown. @param maintenance default: the server is in none */
+export function summarise(snapshot: ServerSnapshot, maintenance: MaintenanceState | null = null) {
   const state = stateOf(snapshot)
   const { formattedMotd, tickRateTarget } = currentFields(snapshot)
   const { online, max } = state
-  const name = stateNameOf(snapshot)
+  const name = shownStateOf(snapshot, maintenance)
   const [status, shortStatus] = statusTexts[name]
   return {
     server: snapshot.server,
     up: state.up,
-    /** `Online`, `Offline: connection refused`, `Upgrading the world, 42 %`. */
-    status: status + detailOf(name, snapshot),
+    /** `Online`, `Offline: connection refused`, `Maintenance: nightly backup`, `Upgrading the world, 42 %`. */
+    status: status + detailOf(name, snapshot, maintenance),
     shortStatus,
     /** `12/100`. */
     players: online === null ? null : max === null ? String(online) : `${online}/${max}`,
@@ -53,8 +63,9 @@ export function summarise(snapshot: ServerSnapshot) {
 
 export type Summary = ReturnType<typeof summarise>
 
-/** Why a server is down, and how far its upgrade is. */
-function detailOf(state: StateName, snapshot: ServerSnapshot): string {
+/** Why a server is down or in maintenance, and how far its upgrade is. */
+function detailOf(state: ShownState, snapshot: ServerSnapshot, maintenance: MaintenanceState | null): string {
+  if (state === 'maintenance') return maintenance?.reason ? `: ${maintenance.reason}` : ''
   if (state === 'down') return `: ${reasons[downReason(snapshot)] ?? 'cannot be reached'}`
   const { progress } = snapshot.fields.worldUpgrade?.value ?? {}
   return state === 'upgrading' && progress !== undefined ? `, ${Math.floor(progress * 100)} %` : ''

@@ -41,15 +41,15 @@ describe('the rendering', () => {
     const started: string[] = []
     const first = picture('a', started)
     const running = renderer.reply(first, one('a'))
-    const many = Promise.allSettled(Array.from({ length: 100 }, (_, index) => renderer.reply(failing(`a${index}`), one('a'))))
+    const many = Promise.allSettled(Array.from({ length: 200 }, (_, index) => renderer.reply(failing(`a${index}`), one('a'))))
     const other = picture('b', started)
     other.end()
     expect(String((await renderer.reply(other, one('b'))).body)).toBe('b')
     first.end()
     await running
     const reasons = (await many).map((result) => (result.status === 'rejected' ? result.reason.message : ''))
-    expect(reasons.filter((reason) => reason === 'no')).toHaveLength(64)
-    expect(reasons.filter((reason) => reason.startsWith('Too many pictures'))).toHaveLength(36)
+    expect(reasons.filter((reason) => reason === 'no')).toHaveLength(140)
+    expect(reasons.filter((reason) => reason.startsWith('Too many pictures'))).toHaveLength(60)
     const last = picture('last', started)
     last.end()
     expect(String((await renderer.reply(last, one('a'))).body)).toBe('last')

@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import sharp from 'sharp'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { SourceError } from '../../../src/game/errors.ts'
@@ -105,6 +108,14 @@ describe('the pictures', () => {
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]))
   })
 
+  it('are the heads of a whole page at once, as a browser requests them by HTTP/2', async () => {
+    const { get } = await start()
+    const pathOf = (player: number) =>
+      `/api/v1/players/00000000-0000-4000-8000-${String(player).padStart(12, '0')}/head.png?size=32`
+    const replies = await Promise.all(Array.from({ length: 140 }, (_, player) => get(pathOf(player))))
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]))
+  })
+
   it('are refused if too many are waiting', async () => {
     const { get } = await start()
     const replies = await Promise.all(
@@ -167,6 +178,30 @@ describe('/badge.svg', () => {
     for (const show of ['status', 'players', 'tps', 'version'])
       expect(await title(await service.get(`/api/v1/badge.svg?show=${show}`))).toContain(': offline')
     expect(await title(await service.get('/api/v1/badge.svg?show=uptime'))).toBe('uptime 90 d: 0%')
+  })
+
+  it('shows maintenance instead of the state, but the uptime', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tickwarden-pictures-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'tickwarden.yaml')
+    writeFileSync(file, 'maintenance:\n  - { from: 2023-11-14T22:14:00Z, to: 2023-11-14T23:00:00Z, reason: disk }\n')
+    const service = await buildTestApp({ scripts: { Server: { status }, down: { status: refused } }, file })
+    await service.clock.advance(1_000)
+    const titles = (server: string) =>
+      Promise.all(
+        ['status', 'players', 'uptime'].map(async (show) =>
+          title(await service.get(`/api/v1/servers/${server}/badge.svg?show=${show}`)),
+        ),
+      )
+    const banner = async (server: string) => (await service.get(`/api/v1/servers/${server}/banner.png`)).headers.get('etag')
+    const [upBanner, downBanner] = [await banner('Server'), await banner('down')]
+    expect(await titles('down')).toEqual(['status: offline', 'players: offline', 'uptime 90 d: 0%'])
+    await service.clock.advance(60_000)
+    await service.fleet.pollAll()
+    expect(await titles('Server')).toEqual(['status: maintenance', 'players: maintenance', 'uptime 90 d: 100%'])
+    expect(await titles('down')).toEqual(['status: maintenance', 'players: maintenance', 'uptime 90 d: 0%'])
+    expect(await banner('Server')).not.toBe(upBanner)
+    expect(await banner('down')).not.toBe(downBanner)
   })
 
   it('shows that the state is unknown', async () => {
