@@ -36,6 +36,7 @@ export const otherParsers: Readonly<Record<string, string>> = {
   'src/history/store/buckets.ts': place,
   'src/history/store/connection.ts': '`exec` is a method of the database',
   'src/history/store/database.ts': '`exec` is a method of the database',
+  'src/history/store/store.ts': place,
   'src/history/values/slices.ts joinSlices': own,
   'src/http/': requests,
   'src/notify/notification.ts': settings,

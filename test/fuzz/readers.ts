@@ -259,6 +259,7 @@ const fuzzed: Readonly<Record<string, Fuzzed>> = {
   ]),
   'src/game/protocol/rcon/tick-query.ts parseTickQuery': fuzz([
     'The game is running normally\nTarget tick rate: 20.0 per second.\nAverage time per tick: 1.5ms (Target: 50.0ms)Percentiles: P50: 1.2ms P95: 2.0ms P99: 3.0ms, sample: 100',
+    'The game is running normally\nTarget tick rate: \u0662\u0660\u066b\u0660 per second.\nAverage time per tick: \u06f1\u066b\u06f5ms (Target: 50.0ms)Percentiles: P50: 1.2ms P95: 2.0ms P99: 3.0ms. Sample: 100',
   ]),
   'src/game/protocol/rcon/time-query.ts parseGameTime': fuzz(['The game time is 123 tick(s)', 'The time is 5']),
   'src/game/protocol/rcon/packets.ts decodeChunk': fuzz(
