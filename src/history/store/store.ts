@@ -46,8 +46,8 @@ export class HistoryStore {
   readonly #connection: Connection
   readonly #options: DatabaseOptions
   readonly #inode: number | undefined
-  /** Unix milliseconds of the newest values when it was opened; 0 if it had none. */
-  readonly #newestAt: number
+  /** Unix milliseconds of the newest values before the first file was taken over; 0 if there were none. */
+  #newestAt: number | undefined
   readonly buckets: Buckets
   readonly sessions: SessionTable
   readonly incidents: IncidentTable
@@ -57,7 +57,6 @@ export class HistoryStore {
     this.#options = options
     this.#connection = new Connection(openDatabase(options))
     this.#inode = inodeOf(options)
-    this.#newestAt = Number(this.#connection.first('SELECT max(time) FROM ten_seconds')?.[0])
     this.buckets = new Buckets(this.#connection)
     this.sessions = new SessionTable(this.#connection)
     this.incidents = new IncidentTable(this.#connection)
@@ -137,6 +136,7 @@ export class HistoryStore {
     const file = basename(path)
     const old = readOldFile(path)
     if (old === undefined) return false
+    this.#newestAt ??= Number(this.#connection.first('SELECT max(time) FROM ten_seconds')?.[0])
     const isAgain = this.#connection.first('SELECT 1 FROM imported WHERE file = ?', file) !== undefined
     const after = isAgain && (old.since ?? 0) <= this.#newestAt ? this.#newestAt : Number.NEGATIVE_INFINITY
     // Of a bucket that has both, such as the day, only the slices are added: they are not in it yet.
