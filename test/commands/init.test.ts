@@ -400,7 +400,9 @@ it.each([
   ["sword'\\", undefined],
   ['sword\\', undefined],
   [`sword'"`, undefined],
-])('writes the secret %s to .env only as both Node.js and Compose read it', (secret, quoted) => {
+  ['sword\rfish', undefined],
+  ['sword\nfish', undefined],
+])('writes the secret %j to .env only as both Node.js and Compose read it', (secret, quoted) => {
   const listen = { host: '127.0.0.1', port: 8080 }
   const servers = [{ name: 'a', settings: { MC_SERVER: 'a', MC_RCON: 'a:1', MC_RCON_PASSWORD: secret } }]
   const existingEnv = 'MC_RCON_PASSWORD=old\nOTHER=1\n'
