@@ -138,7 +138,14 @@ export class HistoryStore {
     if (old === undefined) return false
     this.#newestAt ??= Number(this.#connection.first('SELECT max(time) FROM ten_seconds')?.[0])
     const isAgain = this.#connection.first('SELECT 1 FROM imported WHERE file = ?', file) !== undefined
-    const after = isAgain && (old.since ?? 0) <= this.#newestAt ? this.#newestAt : Number.NEGATIVE_INFINITY
+    const [newest] =
+      this.#connection.first(
+        'SELECT max(time) FROM ten_seconds WHERE server = (SELECT id FROM servers WHERE name = ?)',
+        old.server,
+      ) ?? []
+    // Those of other servers may be newer: of several files, only some were taken over before the process was killed.
+    const newestAt = Number(newest ?? this.#newestAt)
+    const after = isAgain && (old.since ?? 0) <= newestAt ? newestAt : Number.NEGATIVE_INFINITY
     // Of a bucket that has both, such as the day, only the slices are added: they are not in it yet.
     const levels = old.levels.map(([level, slices]) => [level, slicesAfter(slices, after)] as const)
     const slices = slicesAfter(old.slices, after)
