@@ -53,8 +53,7 @@ export async function runIncident(
     const store = new HistoryStore({ path, isReadOnly: note === undefined })
     try {
       if (note === undefined) {
-        const stored = store.servers(args)
-        const unknown = args.filter((_, index) => stored[index]?.id === -1)
+        const unknown = store.incidents.unknownServers(args)
         if (unknown.length > 0) {
           error(`The history has no server ${unknown.map((name) => JSON.stringify(name)).join(', ')}.`)
           return 1

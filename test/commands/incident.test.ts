@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -21,7 +21,7 @@ function setUp(name: string) {
   const lines: string[] = []
   const output = { log: (text: string) => lines.push(text), error: (text: string) => lines.push(text) }
   const run = (...args: readonly string[]) => runIncident({ args, flags: {} } as never, config, output)
-  return { id: `${server}-${from}`, lines, run }
+  return { folder, id: `${server}-${from}`, lines, run }
 }
 
 it('notes the incident of a server whose name is like an ID', async () => {
@@ -45,4 +45,12 @@ it('names servers that the history does not have, instead of listing the others 
   expect(lines).toEqual(['The history has no server "survivl", "lobby".'])
   expect(await run('list', 'survival')).toBe(0)
   expect(lines.at(-1)).toContain('survival was down')
+})
+
+it('lists nothing of a file that is empty, as after a start that has failed', async () => {
+  const { folder, lines, run } = setUp('survival')
+  writeFileSync(join(folder, fileName), '')
+  expect(await run('list')).toBe(0)
+  expect(await run('list', 'survival')).toBe(1)
+  expect(lines).toEqual(['No incident is recorded.', 'The history has no server "survival".'])
 })

@@ -150,6 +150,15 @@ describe('tickwarden init', () => {
     expect(readFileSync(file, 'utf8')).toBe('server-port=1\n')
   })
 
+  it('writes nothing if the folder of a secret is a file', async () => {
+    const folder = temporary()
+    writeFileSync(join(folder, 'secrets'), '')
+    const env = { MC_RCON_PASSWORD: `sword'"fish` }
+    const { code, out } = await run(folder, ['init', '--yes', '127.0.0.1:1', '--rcon', '127.0.0.1:1', '--timeout', '2s'], env)
+    expect([code, out]).toEqual([1, expect.stringContaining('secrets/mc-rcon-password-1 cannot be written: secrets is a file.')])
+    expect(readdirSync(folder)).toEqual(['secrets'])
+  })
+
   it('changes no server.properties if the disk is full', async () => {
     const folder = temporary()
     const file = join(folder, 'server.properties')
@@ -400,7 +409,9 @@ it.each([
   ["sword'\\", undefined],
   ['sword\\', undefined],
   [`sword'"`, undefined],
-])('writes the secret %s to .env only as both Node.js and Compose read it', (secret, quoted) => {
+  ['sword\rfish', undefined],
+  ['sword\nfish', undefined],
+])('writes the secret %j to .env only as both Node.js and Compose read it', (secret, quoted) => {
   const listen = { host: '127.0.0.1', port: 8080 }
   const servers = [{ name: 'a', settings: { MC_SERVER: 'a', MC_RCON: 'a:1', MC_RCON_PASSWORD: secret } }]
   const existingEnv = 'MC_RCON_PASSWORD=old\nOTHER=1\n'

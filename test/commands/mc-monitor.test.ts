@@ -103,10 +103,23 @@ it('replies before the scraper gives up, although a server accepts connections a
   try {
     await until(() => running.out().includes('exporting metrics'))
     const port = /"address": ":(\d+)"/.exec(running.out())?.[1]
-    const headers = { 'x-prometheus-scrape-timeout-seconds': '2' }
-    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`, { headers })).text()
+    const scrape = (seconds?: string) =>
+      fetch(`http://127.0.0.1:${port}/metrics`, {
+        headers: seconds === undefined ? {} : { 'x-prometheus-scrape-timeout-seconds': seconds },
+      })
+    // Of clients with other timeouts, one waits for longer, and one reads the servers too briefly.
+    const asked = once(hung, 'connection')
+    const patient = scrape().catch(() => undefined)
+    await asked
+    const [hasty, reply] = await Promise.all([scrape('0.001'), scrape('2')])
+    expect(hasty.status).toBe(200)
+    const text = await reply.text()
     expect(text).toMatch(new RegExp(`^minecraft_status_healthy{.*server_port="${demo.address.port}".*} 1$`, 'm'))
     expect(text).toMatch(new RegExp(`^minecraft_status_healthy{.*server_port="${hungPort}".*} 0$`, 'm'))
+    const wrong = await scrape('0')
+    expect([wrong.status, await wrong.text()]).toEqual([400, expect.stringContaining('expected a number of seconds above 0')])
+    running.child.kill()
+    expect(await patient).toBeUndefined()
   } finally {
     running.child.kill()
     await running.ended

@@ -116,17 +116,21 @@ function readFrames(): readonly Buffer[] {
   return frames
 }
 
+function toFrame(kind: number, payload: Buffer): Buffer {
+  const start = Buffer.alloc(9)
+  start.writeUInt32LE(payload.length)
+  start.writeUInt8(kind, 4)
+  start.writeUInt32LE(crc32(payload, kind), 5)
+  return Buffer.concat([start, payload])
+}
+
 /** The frame of a file that has nothing yet, begun at `since`, Unix milliseconds. */
 function emptyImage(since: number): Buffer {
   const levels = 4 * (4 + 4 + 5 * 8)
   const payload = Buffer.alloc(3 * 8 + levels + 4 + 4 + 4 + 4)
   payload.writeDoubleLE(since)
   for (const at of [8, 16]) payload.writeDoubleLE(Number.NaN, at)
-  const start = Buffer.alloc(9)
-  start.writeUInt32LE(payload.length)
-  start.writeUInt8(2, 4)
-  start.writeUInt32LE(crc32(payload, 2), 5)
-  return Buffer.concat([start, payload])
+  return toFrame(2, payload)
 }
 
 it.each(['its own file, moved back', 'a new file'])(
@@ -142,6 +146,10 @@ it.each(['its own file, moved back', 'a new file'])(
     const second = to === 'a new file' ? Buffer.concat([header, named!, emptyImage(since), ...later.slice(half)]) : file
     writeFileSync(join(folder, name), first)
     await (await open()).close()
+    // The files of other servers may be read before it, by a process that is then killed.
+    writeFileSync(join(folder, 'other.history'), Buffer.concat([header, toFrame(1, Buffer.from('Other')), image!, ...later]))
+    await (await open()).close()
+    rmSync(join(folder, 'imported', 'other.history'))
     if (to !== 'a new file') rmSync(join(folder, 'imported', name))
     writeFileSync(join(folder, name), second)
     const opened = await open()

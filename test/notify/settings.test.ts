@@ -89,6 +89,10 @@ describe('notify', () => {
       'f: notify.channels[0].password: the url names no user; expected one such as smtps://user@mail.example.org',
     ],
     [
+      'type: email, url: "smtps://:hunter22@mail.example.org", from: a@example.org, to: b@example.org',
+      'f: notify.channels[0].url: the url names no user; expected one such as smtps://user@mail.example.org',
+    ],
+    [
       `${hook}, colour: red`,
       expect.stringContaining('notify.channels[0].colour: unknown setting; expected one of type, name, events'),
     ],

@@ -30,6 +30,8 @@ export interface FileOptions {
 
 /** A value for `.env`, as both Node.js and Compose read it; undefined if no quotes fit. */
 function quote(value: string): string | undefined {
+  // Node.js drops carriage returns, and a line that is replaced later must be all of the value.
+  if (/[\r\n]/.test(value)) return undefined
   if (/^[\w./:@%+,-]+$/.test(value)) return value
   if (!value.includes("'") && !value.endsWith('\\')) return `'${value}'`
   // Compose replaces variables and escape sequences in these.

@@ -115,7 +115,11 @@ const probeBytes = 64 * 1024
 
 /** Checks that these files can be written to the working directory, before anything is changed. @throws Error if they cannot */
 async function checkPlanned(names: readonly string[]): Promise<void> {
-  for (const name of names) if (await isFolder(name)) throw new Error(`${name} cannot be written: it is a folder.`)
+  for (const name of names) {
+    if (await isFolder(name)) throw new Error(`${name} cannot be written: it is a folder.`)
+    const parent = dirname(name)
+    if (existsSync(parent) && !(await isFolder(parent))) throw new Error(`${name} cannot be written: ${parent} is a file.`)
+  }
   let folder: string | undefined
   try {
     folder = await mkdtemp('.tickwarden-')

@@ -7,6 +7,7 @@ import { createFleetWriter } from '../../../exporter/fleet-text.ts'
 import { scrapeTimeout } from '../../../exporter/probe/timeout.ts'
 import { contentTypes } from '../../../exporter/text.ts'
 import { formatHostPort, formatServerAddress, parseHostPort, type ServerAddress } from '../../util/address.ts'
+import { RequestError, unavailable } from '../../util/errors.ts'
 import { look } from '../status/look.ts'
 import { measurementLine } from '../status/telegraf.ts'
 import type { GoValues } from './flags.ts'
@@ -56,6 +57,9 @@ export async function pollGauges(
   return String(Buffer.concat([...parts]))
 }
 
+/** How many collections run at once. Most clients have the same timeout, and share one. */
+const maxCollections = 8
+
 /** Serves `/metrics` until it is stopped; each request reads every server. */
 export async function exportForPrometheus(values: GoValues, stop: AbortSignal): Promise<number> {
   const addresses = addressesOf(values)
@@ -68,25 +72,31 @@ export async function exportForPrometheus(values: GoValues, stop: AbortSignal): 
   if (useProxy && version !== 1 && version !== 2) throw new Error('proxy version must be 1 or 2')
   const timeoutMs = values.duration('timeout') > 0 ? values.duration('timeout') : 60_000
   const options = useProxy ? { proxyProtocol: version === 2 ? ('v2' as const) : ('v1' as const) } : {}
-  /** A server that does not answer must not take so long that the scrape fails, because that would hide the others. */
-  const collect = async ({ headers }: http.IncomingMessage) => {
-    const limit = scrapeTimeout(headers['x-prometheus-scrape-timeout-seconds']) ?? timeoutMs
-    return await pollGauges(addresses, { ...options, timeoutMs: Math.min(timeoutMs, limit) }, stop)
+  /** The collections that are running, by their timeout: a longer one would end too late, a shorter one may have missed servers. */
+  const running = new Map<number, Promise<string>>()
+  const collect = (timeoutMs: number) => {
+    const before = running.get(timeoutMs)
+    if (before !== undefined) return before
+    if (running.size >= maxCollections) throw unavailable('BUSY', 'Too many scrapes with different timeouts are running.', 10)
+    const collection = pollGauges(addresses, { ...options, timeoutMs }, stop).finally(() => running.delete(timeoutMs))
+    running.set(timeoutMs, collection)
+    return collection
   }
-  /** One collection at a time, however many clients ask. */
-  let running: ReturnType<typeof collect> | undefined
-  const server = http.createServer((request, response) => {
-    if (request.url?.split('?')[0] !== '/metrics') {
-      response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found\n')
+  const server = http.createServer(async ({ url, headers }, response) => {
+    const plain = (status: number, text: string) => response.writeHead(status, { 'content-type': 'text/plain' }).end(`${text}\n`)
+    if (url?.split('?')[0] !== '/metrics') {
+      plain(404, '404 page not found')
       return
     }
-    running ??= collect(request).finally(() => {
-      running = undefined
-    })
-    running.then(
-      (text) => response.writeHead(200, { 'content-type': contentTypes.prometheus }).end(text),
-      () => response.destroy(),
-    )
+    try {
+      // A server that does not answer must not take so long that the scrape fails, because that would hide the others.
+      const limit = scrapeTimeout(headers['x-prometheus-scrape-timeout-seconds']) ?? timeoutMs
+      const text = await collect(Math.min(timeoutMs, limit))
+      response.writeHead(200, { 'content-type': contentTypes.prometheus }).end(text)
+    } catch (error) {
+      if (error instanceof RequestError) plain(error.status, error.message)
+      else response.destroy()
+    }
   })
   const port = values.number('port')
   return await new Promise((resolve, reject) => {

@@ -41,10 +41,15 @@ export class IncidentTable {
       )
   }
 
+  /** Those of the names that no server has. */
+  unknownServers(names: readonly string[]): readonly string[] {
+    if (!this.#hasTable('servers')) return names
+    return names.filter((name) => this.#connection.first('SELECT 1 FROM servers WHERE name = ?', name) === undefined)
+  }
+
   /** Newest first. */
   list({ servers, since, limit }: IncidentQuery): readonly Incident[] {
-    // A read-only file of an earlier version has none.
-    if (this.#connection.first("SELECT 1 FROM sqlite_schema WHERE name = 'incidents'") === undefined) return []
+    if (!this.#hasTable('incidents')) return []
     const rows = (condition: string, ...values: Row) =>
       this.#connection.all(`${selectIncidents} WHERE ${condition} ORDER BY from_at DESC LIMIT ?`, ...values, limit)
     // At most one incident of a server goes on at a time, so only the last one that began before can have ended after.
@@ -89,6 +94,11 @@ export class IncidentTable {
       server,
     )
     return found && toIncident(found)
+  }
+
+  /** A read-only file may lack it: it is that of an earlier version, or empty. */
+  #hasTable(name: string): boolean {
+    return this.#connection.first('SELECT 1 FROM sqlite_schema WHERE name = ?', name) !== undefined
   }
 
   #withNotes([server, name, ...row]: Row): Incident {

@@ -46,8 +46,8 @@ export class HistoryStore {
   readonly #connection: Connection
   readonly #options: DatabaseOptions
   readonly #inode: number | undefined
-  /** Unix milliseconds of the newest values when it was opened; 0 if it had none. */
-  readonly #newestAt: number
+  /** Unix milliseconds of the newest values before the first file was taken over; 0 if there were none. */
+  #newestAt: number | undefined
   readonly buckets: Buckets
   readonly sessions: SessionTable
   readonly incidents: IncidentTable
@@ -57,7 +57,6 @@ export class HistoryStore {
     this.#options = options
     this.#connection = new Connection(openDatabase(options))
     this.#inode = inodeOf(options)
-    this.#newestAt = Number(this.#connection.first('SELECT max(time) FROM ten_seconds')?.[0])
     this.buckets = new Buckets(this.#connection)
     this.sessions = new SessionTable(this.#connection)
     this.incidents = new IncidentTable(this.#connection)
@@ -137,8 +136,16 @@ export class HistoryStore {
     const file = basename(path)
     const old = readOldFile(path)
     if (old === undefined) return false
+    this.#newestAt ??= Number(this.#connection.first('SELECT max(time) FROM ten_seconds')?.[0])
     const isAgain = this.#connection.first('SELECT 1 FROM imported WHERE file = ?', file) !== undefined
-    const after = isAgain && (old.since ?? 0) <= this.#newestAt ? this.#newestAt : Number.NEGATIVE_INFINITY
+    const [newest] =
+      this.#connection.first(
+        'SELECT max(time) FROM ten_seconds WHERE server = (SELECT id FROM servers WHERE name = ?)',
+        old.server,
+      ) ?? []
+    // Those of other servers may be newer: of several files, only some were taken over before the process was killed.
+    const newestAt = Number(newest ?? this.#newestAt)
+    const after = isAgain && (old.since ?? 0) <= newestAt ? newestAt : Number.NEGATIVE_INFINITY
     // Of a bucket that has both, such as the day, only the slices are added: they are not in it yet.
     const levels = old.levels.map(([level, slices]) => [level, slicesAfter(slices, after)] as const)
     const slices = slicesAfter(old.slices, after)

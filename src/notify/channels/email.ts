@@ -27,10 +27,12 @@ export const email: ChannelType = {
     from: { kind: addresses, isRequired: true },
     to: { kind: addresses, isRequired: true },
   },
-  findUnused: ({ url = '', password }) =>
-    password !== undefined && parseUrl(url)?.username === ''
-      ? ['password', 'the url names no user; expected one such as smtps://user@mail.example.org']
-      : undefined,
+  findUnused({ url = '', password }) {
+    const parsed = parseUrl(url)
+    if (parsed?.username !== '' || (password === undefined && parsed.password === '')) return undefined
+    const key = password === undefined ? 'url' : 'password'
+    return [key, 'the url names no user; expected one such as smtps://user@mail.example.org']
+  },
   async send(delivery, { url = '', password, from = '', to = '' }, context) {
     const { createTransport } = await import('nodemailer')
     const { protocol, hostname, port, username, password: inUrl } = new URL(url)

@@ -37,7 +37,7 @@ const oldReply = /^([^\0]*)§(-?\d{1,10})§(-?\d{1,10})$/
 
 /** Undefined if it is incomplete or that of another server. */
 function readOldReply(reply: Buffer) {
-  const length = reply.length < 3 ? Number.NaN : 2 * reply.readUInt16BE(1)
+  const length = reply[0] === 0xff && reply.length >= 3 ? 2 * reply.readUInt16BE(1) : Number.NaN
   const text = reply.length === 3 + length ? reply.subarray(3).swap16().toString('utf16le') : ''
   const [, raw = '', online, max] = oldReply.exec(text) ?? []
   return online === undefined

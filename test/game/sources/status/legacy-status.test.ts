@@ -229,6 +229,7 @@ describe('a legacy server', () => {
   it.each([
     ['another text', kick('You are banned'), 'closed'],
     ['half an answer', answer.subarray(0, 20), 'closed'],
+    ['another packet', Buffer.concat([Buffer.from([0]), kick('Hi§3§20').subarray(1)]), 'closed'],
     ['one count only', kick('§1\u000074\u00001.6.4\u0000Hi\u00003\u0000many'), 'closed'],
     ['nothing', Buffer.alloc(0), 'closed'],
   ])('that answers with %s fails with the error of the modern request', async (_, bytes, code) => {
