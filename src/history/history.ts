@@ -34,6 +34,8 @@ export class History {
   #store: StoreClient
   #recorder: FleetRecorder
   #overviewAt = Number.NEGATIVE_INFINITY
+  /** Resolves when the overview has been read; whoever needs it meanwhile waits too. */
+  #overviewRead: Promise<void> = Promise.resolve()
   #incidentsWrittenAt = Number.NEGATIVE_INFINITY
   #stopWaiting = () => {}
   #opening: Promise<void> | undefined
@@ -158,11 +160,17 @@ export class History {
   }
 
   /** Reads what is shown of all servers: at most once a minute if they are many. Then what was written in that minute is missing. */
-  async #refreshOverview(): Promise<void> {
+  #refreshOverview(): Promise<void> {
     const now = this.#options.clock.now()
     const isLarge = this.#recorder.servers.size > maxLocalServers
-    if (now - this.#overviewAt < (isLarge ? minute : minute / 12)) return
-    this.#overviewAt = now
+    if (now - this.#overviewAt >= (isLarge ? minute : minute / 12)) {
+      this.#overviewAt = now
+      this.#overviewRead = this.#readOverview(isLarge)
+    }
+    return this.#overviewRead
+  }
+
+  async #readOverview(isLarge: boolean): Promise<void> {
     if (!isLarge) await this.#recorder.save(() => true)
     try {
       await this.#store.overview.refresh(this.#now())

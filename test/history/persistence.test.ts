@@ -365,6 +365,14 @@ it('keeps what HISTORY_DAYS says, of removed servers too', async () => {
     ).toEqual([expect.objectContaining({ count: 0 })])
 })
 
+it('has the overview for all who need it while it is read', async () => {
+  await open({ Server: { status: status(3) } })
+  await fleet.pollAll()
+  await run(2 * minute)
+  const overviews = await Promise.all([history.overview(['Server']), history.overview(['Server'])])
+  expect(overviews.map((overview) => overview.get('Server')?.up.at(-1))).toEqual([1, 1])
+})
+
 it('answers from a thread of its own as it does without', async () => {
   const answers: unknown[] = []
   for (const inThread of [false, true]) {
