@@ -283,6 +283,11 @@ describe('Forge and NeoForge', () => {
       'Dim  0 : Mean tick time: 0.520 ms. Mean TPS: 20.000Overall : Mean tick time: 0.700 ms. Mean TPS: 20.000',
       { dimensions: [{ name: '0', tickDurationMean: 0.00052, tickRate: 20 }], tickDurationMean: 0.0007 },
     ],
+    [
+      'Dim 0 (overworld): Mean tick time: \u0660\u066b\u0665\u0662\u0660 ms. Mean TPS: \u0662\u0660\u066b\u0660\u0660\u0660' +
+        'Overall: Mean tick time: \u06f0\u066b\u06f7\u06f0\u06f0 ms. Mean TPS: \u06f2\u06f0\u066b\u06f0\u06f0\u06f0',
+      { dimensions: [{ name: '0', tickDurationMean: 0.00052, tickRate: 20 }], tickDurationMean: 0.0007 },
+    ],
     ['Dim minecraft:overworld (minecraft:overworld): Mean tick time: 0.520 ms. Mean TPS: 20.000', undefined],
     ['Dim a (b): odd. Overall: Mean tick time: 0.520 ms. Mean TPS: 20.000', undefined],
   ])('forge tps %j', (text, expected) => expect(parseForgeTps(text)).toEqual(expected))

@@ -16,7 +16,7 @@ export interface ForgeTps {
 }
 
 const forge = new RegExp(
-  `\\s*(?:Dim +(?<name>\\S+?)(?: \\([^()]*\\))?|Overall) ?: Mean tick time: (?<mean>${decimal}) ms\\. Mean TPS: (?<rate>\\d{1,12}[.,]\\d{3})`,
+  `\\s*(?:Dim +(?<name>\\S+?)(?: \\([^()]*\\))?|Overall) ?: Mean tick time: (?<mean>${decimal}) ms\\. Mean TPS: (?<rate>${decimal})`,
   'gy',
 )
 const neoForge = new RegExp(
