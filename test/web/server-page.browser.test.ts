@@ -131,6 +131,41 @@ describe.skipIf(!hasTool('chromium'))('the page of a server in a browser', () =>
       .waitFor()
   })
 
+  it('shows the finer values of a part once they are loaded, and no time of daily ones beside them', async () => {
+    const service = await buildTestApp({ scripts: scripts() })
+    for (const ms of [5_000, 3 * 86_400_000, 5_000]) {
+      await service.clock.advance(ms)
+      await service.fleet.pollAll()
+    }
+    const { page } = await openPage(browser)
+    let finer = 0
+    // The page reads the time of the service in its replies.
+    await page.route(/history\?/, async (route) => {
+      if (route.request().url().includes('points=1000')) finer++
+      const response = await route.fetch()
+      const headers = { ...response.headers(), date: new Date(service.clock.wall()).toUTCString() }
+      await route.fulfill({ response, headers })
+    })
+    await open(page, service.url, 'lagging')
+    await page.getByRole('button', { name: '90 days' }).click()
+    const figure = page.locator('[data-chart=players]')
+    await figure.locator('.peak').getByText('Nov 14, 2023').waitFor()
+    await figure.locator('summary').click()
+    const area = figure.locator('.u-over')
+    await area.scrollIntoViewIfNeeded()
+    const { x, y, width, height } = (await area.boundingBox())!
+    await page.mouse.move(x + width - 12, y + height / 2)
+    await page.mouse.down()
+    await page.mouse.move(x + width - 1, y + height / 2, { steps: 4 })
+    await page.mouse.up()
+    // The finer values of the last day are after its noon, and thus not shown. A double click shows the whole period again.
+    await figure.locator('.peak', { hasNotText: 'Peak' }).waitFor()
+    expect(finer).toBe(1)
+    await page.mouse.dblclick(x + width / 2, y + height / 2)
+    await figure.getByRole('rowheader', { name: /^Nov 17, 2023, / }).waitFor()
+    expect(await figure.getByRole('rowheader').allTextContents()).toContain('Nov 14, 2023')
+  })
+
   it('shows a join of thousands of players by its event alone, and finds players on the server', async () => {
     const service = await buildTestApp({ scripts: scripts() })
     const { page, problems } = await openPage(browser)

@@ -25,8 +25,8 @@ export function createCharts(place: HTMLElement, name: string, first: Range, bud
   const path = apiPath(root, name)
   let range = first
   let reply: HistoryReply | undefined
-  /** Milliseconds of each shown value. */
-  let step = 0
+  /** Start of the finer values, seconds; Infinity: there are none. */
+  let finerFrom = Number.POSITIVE_INFINITY
   /** The shown part of the period, seconds; undefined: all of it. */
   let zoom: { readonly min: number; readonly max: number } | undefined
   let plots: { readonly plot: uPlot; readonly chart: ChartName }[] = []
@@ -53,7 +53,9 @@ export function createCharts(place: HTMLElement, name: string, first: Range, bud
 
   /** @param at seconds. The days are those of UTC, as in the bars of the uptime: a value of one has no time of day. */
   const timeText = (at: number) =>
-    step < dayMs ? format.dateTime(at * 1000) : format.date(new Date(at * 1000).toISOString().slice(0, 10))
+    at >= finerFrom || (reply?.step ?? 0) < dayMs
+      ? format.dateTime(at * 1000)
+      : format.date(new Date(at * 1000).toISOString().slice(0, 10))
 
   const valueText = (chart: ChartName, value: number | null) =>
     chart === 'players' ? format.integer(value) : format.decimal(value)
@@ -79,7 +81,8 @@ export function createCharts(place: HTMLElement, name: string, first: Range, bud
     if (min === undefined || min === null || max === undefined || max === null) return
     showPeak(chart, plot.data, min, max)
     showTable({ plot, chart })
-    if (isSyncing || reply === undefined) return
+    // The other charts report the period that they were given later.
+    if (isSyncing || reply === undefined || (zoom?.min === min && zoom.max === max)) return
     const isWhole = min <= (reply.from + reply.step / 2) / 1000 && max >= (reply.to - reply.step / 2) / 1000
     zoom = isWhole ? undefined : { min, max }
     setHidden('.reset', isWhole)
@@ -98,11 +101,13 @@ export function createCharts(place: HTMLElement, name: string, first: Range, bud
     // If this fails, the charts keep their values.
     const finer = await loadHistory(path, query)
     if (finer === undefined || wanted !== zoom || whole !== reply) return
-    step = finer.step
+    finerFrom = finer.from / 1000
     isSyncing = true
     for (const { plot, chart } of plots) {
       plot.setData(columns(whole, chart, finer), false)
       plot.setScale('x', wanted)
+      showPeak(chart, plot.data, wanted.min, wanted.max)
+      showTable({ plot, chart })
     }
     isSyncing = false
   }
@@ -111,7 +116,7 @@ export function createCharts(place: HTMLElement, name: string, first: Range, bud
     for (const { plot } of plots) plot.destroy()
     plots = []
     if (reply === undefined) return
-    step = reply.step
+    finerFrom = Number.POSITIVE_INFINITY
     isSyncing = true
     for (const chart of chartNames) {
       const target = find(`[data-chart="${chart}"] .plot`)
