@@ -25,7 +25,7 @@ interface BadgeContent {
   readonly color: string
 }
 
-/** The text of a badge. If the server is not up, its state replaces the value. @param uptime of the last 90 days */
+/** The text of a badge. If the server is not up, or in maintenance, its state replaces the value. @param uptime of the last 90 days */
 export function badgeContent(kind: BadgeKind, summary: Summary, uptime?: Uptime): BadgeContent {
   const { shortStatus, players, version } = summary
   const label = kind === 'tps' ? 'TPS' : kind
