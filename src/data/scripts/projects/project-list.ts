@@ -1,34 +1,41 @@
 import { join, resolve } from 'node:path'
 import { isRecord, textAt } from '../../../util/is-record.ts'
 import { parseJson } from '../../../util/json.ts'
-import { check, type TSchema, Type } from '../../../util/schema.ts'
-import type { Project } from '../../databases/projects.ts'
+import { check, type Static, Type } from '../../../util/schema.ts'
 import type { ScriptSettings } from '../script.ts'
 
 export const projectListPath = ({ projectsConfig }: ScriptSettings, dataDir: string): string =>
   projectsConfig === undefined ? join(dataDir, 'projects.config.json') : resolve(projectsConfig)
 
-/** One project of the user's list. Data from GitHub is added to it; only `version` is replaced, by that of the latest release. */
-export type ListedProject = Omit<Project, 'languages' | 'last_update' | 'links'> & {
-  readonly links: Readonly<Record<string, string | null>>
-}
+/**
+ * One project of the user's list. Data from GitHub is added to it; only `version` is replaced, by that of the latest release. A value
+ * must be what its description says, else a string.
+ */
+export const ListedProject = Type.Object(
+  {
+    title: Type.String(),
+    description: Type.String({ default: '' }),
+    status: Type.String({ default: '' }),
+    statuscolor: Type.String({ default: '' }),
+    categories: Type.Array(Type.String(), { default: [], description: 'a list of strings' }),
+    gh_api: Type.String({
+      ...{ default: '', pattern: '^(|[A-Za-z0-9._-]+/[A-Za-z0-9._-]+)$', description: '<owner>/<repository>, or empty' },
+    }),
+    backgroud: Type.String({ default: '' }),
+    links: Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
+      ...{ default: {}, description: 'names with URLs, such as {"GH": "https://..."}' },
+    }),
+    visible: Type.Boolean({ default: true, description: 'true or false' }),
+    /** Used while GitHub has no release; empty: none. */
+    version: Type.String({ default: '' }),
+  },
+  { additionalProperties: false },
+)
+export type ListedProject = Static<typeof ListedProject>
 
-/** Of fields that are missing. The version is used while GitHub has no release; empty: none. */
-const defaults: Omit<ListedProject, 'title'> = {
-  ...{ description: '', status: '', statuscolor: '', categories: [], gh_api: '', backgroud: '', links: {}, visible: true },
-  version: '',
-}
-const fields = ['title', ...Object.keys(defaults)]
-
-type Expected = readonly [text: string, schema: TSchema]
-/** Of fields that are not any string. */
-const expectedOf: Readonly<Record<string, Expected>> = {
-  categories: ['a list of strings', Type.Array(Type.String())],
-  gh_api: ['<owner>/<repository>, or empty', Type.String({ pattern: '^(|[A-Za-z0-9._-]+/[A-Za-z0-9._-]+)$' })],
-  links: ['names with URLs, such as {"GH": "https://..."}', Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]))],
-  visible: ['true or false', Type.Boolean()],
-}
-const anyString: Expected = ['a string', Type.String()]
+const defaults = Object.fromEntries(
+  Object.entries(ListedProject.properties).flatMap(([name, schema]) => ('default' in schema ? [[name, schema.default]] : [])),
+)
 
 /** Fields that the script writes: ignored, so that a published file can be used as the list. */
 const ignored = ['languages', 'last_update', 'updated']
@@ -40,12 +47,13 @@ const shown = (value: unknown): string => {
 
 function problemsOf(entry: unknown, place: string): string[] {
   if (!isRecord(entry)) return [`${place} is ${shown(entry)}; expected a project`]
+  const fields = Object.keys(ListedProject.properties)
   const unknown = Object.keys(entry).filter((key) => !fields.includes(key) && !ignored.includes(key))
-  const checked = fields.map((key) => [key, ...(expectedOf[key] ?? anyString)] as const)
-  const wrong = checked.filter(([key, , schema]) => !check(schema, entry[key]))
+  const wrong = Object.entries(ListedProject.properties).filter(([key, schema]) => !check(schema, entry[key]))
+  const expected = (schema: object) => ('description' in schema ? schema.description : 'a string')
   return [
     ...unknown.map((key) => `${place}.${key}: unknown field; expected one of: ${fields.join(', ')}`),
-    ...wrong.map(([key, expected]) => `${place}.${key} is ${shown(entry[key])}; expected ${expected}`),
+    ...wrong.map(([key, schema]) => `${place}.${key} is ${shown(entry[key])}; expected ${expected(schema)}`),
   ]
 }
 
