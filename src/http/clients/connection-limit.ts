@@ -24,7 +24,7 @@ export function createConnectionLimit({ maxConnections, isTrustedProxy }: Connec
   if (maxConnections === undefined) return () => {}
   const count = createOpenCounts(maxConnections)
   const { env } = clients.clientConnections
-  const detail = `${maxConnections} connections of this client are open, which is the limit (${env}). List a reverse proxy in TRUST_PROXY.`
+  const detail = `${maxConnections} connections of this client are open, which is the limit (${env}). If it is a reverse proxy, list it in TRUST_PROXY.`
   const refusal = problemMessage(tooManyRequests(detail, retryAfterSeconds))
 
   return (socket) => {

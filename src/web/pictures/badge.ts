@@ -25,9 +25,9 @@ interface BadgeContent {
   readonly color: string
 }
 
-/** The text of a badge. If the server is not up, or in maintenance, its state replaces the value. @param uptime of the last 90 days */
+/** The text of a badge. If the server is not up, its state or the maintenance replaces the value. @param uptime of the last 90 days */
 export function badgeContent(kind: BadgeKind, summary: Summary, uptime?: Uptime): BadgeContent {
-  const { shortStatus, players, version } = summary
+  const { up, shortStatus, players, version } = summary
   const label = kind === 'tps' ? 'TPS' : kind
   const unknown = { label, value: 'unknown', color: colors.unknown }
   if (kind === 'uptime') {
@@ -40,7 +40,8 @@ export function badgeContent(kind: BadgeKind, summary: Summary, uptime?: Uptime)
     }
   }
   if (shortStatus === 'unknown') return unknown
-  if (kind === 'status' || shortStatus !== 'online') return { label, value: shortStatus, color: statusColors[shortStatus] }
+  const hasValues = shortStatus === 'online' || (shortStatus === 'maintenance' && up)
+  if (kind === 'status' || !hasValues) return { label, value: shortStatus, color: statusColors[shortStatus] }
   if (kind === 'tps') {
     const value = tickText(summary)
     const judged = judgeTickRate(summary)

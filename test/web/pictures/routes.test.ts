@@ -180,7 +180,7 @@ describe('/badge.svg', () => {
     expect(await title(await service.get('/api/v1/badge.svg?show=uptime'))).toBe('uptime 90 d: 0%')
   })
 
-  it('shows maintenance instead of the state, but the uptime', async () => {
+  it('shows maintenance instead of the state, but values of a server that is up, and the uptime', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tickwarden-pictures-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const file = join(folder, 'tickwarden.yaml')
@@ -198,7 +198,7 @@ describe('/badge.svg', () => {
     expect(await titles('down')).toEqual(['status: offline', 'players: offline', 'uptime 90 d: 0%'])
     await service.clock.advance(60_000)
     await service.fleet.pollAll()
-    expect(await titles('Server')).toEqual(['status: maintenance', 'players: maintenance', 'uptime 90 d: 100%'])
+    expect(await titles('Server')).toEqual(['status: maintenance', 'players: 12/100', 'uptime 90 d: 100%'])
     expect(await titles('down')).toEqual(['status: maintenance', 'players: maintenance', 'uptime 90 d: 0%'])
     expect(await banner('Server')).not.toBe(upBanner)
     expect(await banner('down')).not.toBe(downBanner)
