@@ -138,14 +138,11 @@ export class HistoryStore {
     if (old === undefined) return false
     this.#newestAt ??= Number(this.#connection.first('SELECT max(time) FROM ten_seconds')?.[0])
     const isAgain = this.#connection.first('SELECT 1 FROM imported WHERE file = ?', file) !== undefined
-    const [newest] =
-      this.#connection.first(
-        'SELECT max(time) FROM ten_seconds WHERE server = (SELECT id FROM servers WHERE name = ?)',
-        old.server,
-      ) ?? []
-    // Those of other servers may be newer: of several files, only some were taken over before the process was killed.
-    const newestAt = Number(newest ?? this.#newestAt)
-    const after = isAgain && (old.since ?? 0) <= newestAt ? newestAt : Number.NEGATIVE_INFINITY
+    // Those of other servers may be newer, if the process was killed before it had taken over all files. Not asked for the first time: for
+    // each server that is not there, the whole table would be searched.
+    const newest = isAgain ? (this.#connection.first(newestOfServer, old.server)?.[0] ?? this.#newestAt) : undefined
+    const isKnown = newest !== undefined && (old.since ?? 0) <= Number(newest)
+    const after = isKnown ? Number(newest) : Number.NEGATIVE_INFINITY
     // Of a bucket that has both, such as the day, only the slices are added: they are not in it yet.
     const levels = old.levels.map(([level, slices]) => [level, slicesAfter(slices, after)] as const)
     const slices = slicesAfter(old.slices, after)
@@ -195,6 +192,9 @@ export class HistoryStore {
     this.#connection.close()
   }
 }
+
+const newestOfServer =
+  'SELECT time FROM ten_seconds WHERE server = (SELECT id FROM servers WHERE name = ?) ORDER BY time DESC LIMIT 1'
 
 /** Those that start after a time, Unix milliseconds. */
 const slicesAfter = (slices: Float64Array, time: number): Float64Array =>
