@@ -1,6 +1,7 @@
-import { access, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { exists } from '../../util/create-folder.ts'
 import type { Log } from '../../util/log.ts'
 import type { DatabaseOptions } from './database.ts'
 import { isPassing, reasonOf } from './file-error.ts'
@@ -83,10 +84,7 @@ async function importOldFiles(store: StoreClient, folder: string, { log }: OpenS
       if (await store.importFile(path)) {
         await mkdir(kept, { recursive: true })
         // An earlier version that was started again has written files of the same names.
-        const isKept = await access(join(kept, name)).then(
-          () => true,
-          () => false,
-        )
+        const isKept = await exists(join(kept, name))
         await rename(path, join(kept, isKept ? `${name}.${Date.now()}` : name))
         imported++
       } else log.warn({ file: path }, `cannot take over ${path}: it is damaged or no history file; it stays as it is`)
