@@ -140,9 +140,8 @@ export class HistoryStore {
     const isAgain = this.#connection.first('SELECT 1 FROM imported WHERE file = ?', file) !== undefined
     // Those of other servers may be newer, if the process was killed before it had taken over all files. Not asked for the first time: for
     // each server that is not there, the whole table would be searched.
-    const newest = isAgain ? (this.#connection.first(newestOfServer, old.server)?.[0] ?? this.#newestAt) : undefined
-    const isKnown = newest !== undefined && (old.since ?? 0) <= Number(newest)
-    const after = isKnown ? Number(newest) : Number.NEGATIVE_INFINITY
+    const newest = isAgain ? Number(this.#connection.first(newestOfServer, old.server)?.[0] ?? this.#newestAt) : undefined
+    const after = newest !== undefined && (old.since ?? 0) <= newest ? newest : Number.NEGATIVE_INFINITY
     // Of a bucket that has both, such as the day, only the slices are added: they are not in it yet.
     const levels = old.levels.map(([level, slices]) => [level, slicesAfter(slices, after)] as const)
     const slices = slicesAfter(old.slices, after)
