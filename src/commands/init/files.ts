@@ -43,7 +43,10 @@ const envLine = /^\s*(?:export\s+)?([A-Z_]+)\s*=/
 /** The lines of an `.env` file with secrets added or replaced, also those that name a file. One that cannot be quoted is left out. */
 function envText(existing: string, values: Readonly<Record<string, string>>): string {
   const kept = existing.split('\n').filter((line) => !((envLine.exec(line)?.[1] ?? '').replace(/_FILE$/, '') in values))
-  const lines = Object.entries(values).flatMap(([name, value]) => (quote(value) === undefined ? [] : [`${name}=${quote(value)}`]))
+  const lines = Object.entries(values).flatMap(([name, value]) => {
+    const quoted = quote(value)
+    return quoted === undefined ? [] : [`${name}=${quoted}`]
+  })
   return [kept.join('\n').trimEnd(), ...lines, ''].join('\n').trimStart()
 }
 
