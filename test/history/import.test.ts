@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { crc32, gunzipSync } from 'node:zlib'
+import Database from 'libsql'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { openHistory } from '../../src/history/history.ts'
 import type { RangeValues } from '../../src/history/values/range.ts'
@@ -9,6 +10,7 @@ import type { Uptime } from '../../src/history/values/uptime.ts'
 import { fakeFleet } from '../helpers/fake-fleet.ts'
 import { collectLog } from '../helpers/log-lines.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
+import { until } from '../helpers/until.ts'
 
 /** A file of an earlier version and what that answered from it: 28 hours of a server with outages and up to four players. */
 const fixtures = new URL('../fixtures/history/', import.meta.url)
@@ -40,6 +42,7 @@ async function open() {
   return {
     history,
     log,
+    clock,
     async close() {
       fleet.close()
       await history.close()
@@ -160,6 +163,25 @@ it.each(['its own file, moved back', 'a new file'])(
     expect(readFileSync(join(folder, 'imported', name))).toEqual(to === 'a new file' ? first : file)
   },
 )
+
+it('waits for a locked database before anything is recorded in it', async () => {
+  const [start, frames] = [file.subarray(0, 8), readFrames()]
+  writeFileSync(join(folder, name), Buffer.concat([start, ...frames.slice(0, -2)]))
+  await (await open()).close()
+  // The earlier version was started again.
+  writeFileSync(join(folder, name), file)
+  const other = new Database(join(folder, 'history.db'))
+  other.exec('BEGIN IMMEDIATE')
+  const opened = await open()
+  expect(opened.log.lines.at(-1)).toMatch(/another program has locked it; .* It is tried again once a minute$/)
+  other.exec('COMMIT')
+  other.close()
+  await opened.clock.advance(60_000)
+  await until(() => opened.log.lines.some((line) => line.includes('can be used again')))
+  await opened.close()
+  expect(opened.log.lines).toContainEqual(expect.stringContaining('took over histories: 1;'))
+  expect(readdirSync(join(folder, 'imported'))).toHaveLength(2)
+})
 
 it.each([
   ['is damaged at its start', Buffer.concat([file.subarray(0, 20), Buffer.alloc(40, 7), file.subarray(60)])],

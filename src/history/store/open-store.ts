@@ -52,8 +52,13 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
 export async function openFile(options: OpenStoreOptions): Promise<StoreClient> {
   const { folder = '', isReadOnly = false, oldFolder = folder } = options
   const store = await open({ path: join(folder, fileName), isReadOnly }, options)
-  if (!isReadOnly) await importOldFiles(store, oldFolder, options)
-  return store
+  try {
+    if (!isReadOnly) await importOldFiles(store, oldFolder, options)
+    return store
+  } catch (error) {
+    await store.close()
+    throw error
+  }
 }
 
 const open = (file: DatabaseOptions, { inThread }: OpenStoreOptions) => (inThread ? openStoreThread : openLocalStore)(file)
@@ -70,7 +75,10 @@ async function openTemporary(options: OpenStoreOptions): Promise<StoreClient> {
   }
 }
 
-/** Takes over the files of an earlier version, of which each was the history of one server, and moves them to a folder beside them. */
+/**
+ * Takes over the files of an earlier version, of which each was the history of one server, and moves them to a folder beside them.
+ * @throws Error if the database cannot be written for now: what is recorded before a file is taken over may seem to be newer than it
+ */
 async function importOldFiles(store: StoreClient, folder: string, { log }: OpenStoreOptions): Promise<void> {
   const files = await readdir(folder).catch(() => [])
   const names = files.filter((name) => name.endsWith('.history'))
@@ -89,6 +97,7 @@ async function importOldFiles(store: StoreClient, folder: string, { log }: OpenS
         imported++
       } else log.warn({ file: path }, `cannot take over ${path}: it is damaged or no history file; it stays as it is`)
     } catch (error) {
+      if (isPassing(error)) throw error
       log.warn({ file: path, reason: reasonOf(error) }, `cannot take over ${path}: ${reasonOf(error)}; it stays as it is`)
     }
     if (Date.now() - told > progressMs) {
