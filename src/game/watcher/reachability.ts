@@ -25,7 +25,7 @@ export class Reachability {
 
   /**
    * Undefined if unknown: no source has reached the server, and not all of them have been polled, or none connects to it, or it may be
-   * asleep.
+   * asleep: a proxy that answers for the stopped server may answer the other sources too.
    */
   get up(): boolean | undefined {
     return this.#up
@@ -53,9 +53,17 @@ export class Reachability {
     return wasDown
   }
 
-  /** @param isAsleep whether a proxy answered for the server */
+  /**
+   * The first miss after the server was asleep says nothing: a proxy may still answer the other sources.
+   * @param isAsleep whether a proxy answered for the server
+   */
   missed(source: Source, isAsleep = false): void {
-    this.#set(source, isAsleep ? 'asleep' : 'missed')
+    const wasAsleep = this.#find(source)?.result === 'asleep'
+    if (isAsleep || !wasAsleep) this.#set(source, isAsleep ? 'asleep' : 'missed')
+    else {
+      this.#outcomes = this.#outcomes.filter((outcome) => outcome.source !== source)
+      this.#up = undefined
+    }
   }
 
   /** Whether the last poll of the source reached the server; undefined until its first poll has ended. */

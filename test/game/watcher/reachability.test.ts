@@ -43,17 +43,30 @@ it('is up immediately when any source reaches a server that was down', () => {
 })
 
 it('is down while a proxy answers for the stopped server, whatever other sources reach', () => {
+  const detecting = Object.assign(scriptedSource('status', clock), { detectsSleep: true })
+  list = [detecting, rcon]
   const reachability = create()
   reachability.reached(rcon)
-  reachability.missed(status, true)
+  reachability.missed(detecting, true)
   reachability.update()
   expect([reachability.up, reachability.mayBeAsleep]).toEqual([false, true])
   expect(reachability.reached(rcon)).toBe(false)
   expect(reachability.up).toBe(false)
-  reachability.missed(status)
-  expect(reachability.mayBeAsleep).toBe(false)
-  reachability.missed(status, true)
-  expect(reachability.reached(status)).toBe(true)
+  expect(reachability.reached(detecting)).toBe(true)
+  expect([reachability.up, reachability.mayBeAsleep]).toEqual([true, false])
+})
+
+it('is unknown, not up, if the source that found it asleep fails once', () => {
+  const detecting = Object.assign(scriptedSource('status', clock), { detectsSleep: true })
+  list = [detecting, rcon]
+  const reachability = create()
+  reachability.missed(detecting, true)
+  reachability.missed(detecting)
+  expect(reachability.reached(rcon)).toBe(false)
+  reachability.update()
+  expect([reachability.up, reachability.mayBeAsleep]).toEqual([undefined, true])
+  reachability.missed(detecting)
+  reachability.update()
   expect([reachability.up, reachability.mayBeAsleep]).toEqual([true, false])
 })
 
