@@ -4,19 +4,21 @@ import { DiscoveryError, type ParsedList } from './provider.ts'
 const minChecked = 10
 
 /**
- * Creates a function that throws if a list has lost all of its servers, or more than half of ten or more, unless the reading before had the
- * same servers: a program that is starting may serve an empty list for a moment.
+ * Creates a function that throws if a list is empty or lacks more than half of ten or more servers that it had, unless the reading before
+ * had the same servers: a program that is starting may serve an empty list for a moment, or that of another place.
  */
 export function createLossCheck() {
   let unconfirmed: string | undefined
   /** @throws DiscoveryError */
   return <T extends ParsedList>(before: ParsedList | undefined, next: T): T => {
-    const [had, has] = [before?.servers.length ?? 0, next.servers.length]
-    const isLoss = had > 0 && (has === 0 || (had >= minChecked && 2 * has < had))
-    const names = isLoss ? JSON.stringify(next.servers.map(({ name }) => name)) : undefined
-    const isConfirmed = names === undefined || names === unconfirmed
-    unconfirmed = isConfirmed ? undefined : names
+    const had = before?.servers ?? []
+    const names = new Set(next.servers.map(({ name }) => name))
+    const lost = had.filter(({ name }) => !names.has(name)).length
+    const isLoss = had.length > 0 && (names.size === 0 || (had.length >= minChecked && 2 * lost > had.length))
+    const found = isLoss ? JSON.stringify([...names]) : undefined
+    const isConfirmed = found === undefined || found === unconfirmed
+    unconfirmed = isConfirmed ? undefined : found
     if (isConfirmed) return next
-    throw new DiscoveryError(`it has ${has} instead of ${had} servers, which the next reading has to confirm`)
+    throw new DiscoveryError(`it lacks ${lost} of its ${had.length} servers, which the next reading has to confirm`)
   }
 }

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { createLossCheck } from '../../src/discovery/lost-servers.ts'
 import { DiscoveryError } from '../../src/discovery/provider.ts'
 
-const listOf = (count: number) => ({
-  servers: Array.from({ length: count }, (_, index) => ({ name: `s${index}`, sources: {} })),
+const listOf = (count: number, first = 0) => ({
+  servers: Array.from({ length: count }, (_, index) => ({ name: `s${first + index}`, sources: {} })),
   refused: [],
 })
 
@@ -18,9 +18,16 @@ describe('createLossCheck', () => {
     expect(check(listOf(had), listOf(has)).servers).toHaveLength(has)
   })
 
+  it('takes as many other servers only if two readings say the same', () => {
+    const check = createLossCheck()
+    expect(() => check(listOf(20), listOf(20, 11))).toThrow(/lacks 11 of its 20 servers/)
+    expect(check(listOf(20), listOf(20, 11)).servers).toHaveLength(20)
+    expect(check(listOf(20), listOf(20, 10)).servers).toHaveLength(20)
+  })
+
   it('starts again when the list was complete in between', () => {
     const check = createLossCheck()
-    expect(() => check(listOf(3), listOf(0))).toThrow(/0 instead of 3 servers/)
+    expect(() => check(listOf(3), listOf(0))).toThrow(/lacks 3 of its 3 servers/)
     check(listOf(3), listOf(3))
     expect(() => check(listOf(3), listOf(0))).toThrow(DiscoveryError)
   })
