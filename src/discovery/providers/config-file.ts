@@ -36,13 +36,13 @@ export const configFile = defineProvider({
       ...context,
       patterns: [path],
       createParser() {
-        let hasServers = false
+        let hadText = false
         return (text) => {
-          const servers = context.readConfig()
+          const isEmpty = text.trim() === ''
           // A file that is being written is empty for a moment.
-          if (hasServers && text.trim() === '') throw new DiscoveryError('it is empty')
-          hasServers = servers.length > 0
-          return { servers, refused: [] }
+          if (hadText && isEmpty) throw new DiscoveryError('it is empty')
+          hadText = !isEmpty
+          return { servers: context.readConfig(), refused: [] }
         }
       },
     })

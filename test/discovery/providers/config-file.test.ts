@@ -44,7 +44,8 @@ describe('the config file', () => {
     ['servers: [', /line 1, column 11: .*closed brackets/],
     [`servers:\n${server('a', 99_999)}`, /servers\[0\]\.address is "127\.0\.0\.1:99999"; expected/],
     [`servers:\n${server('a')}${server('a')}`, /two servers have the name "a"/],
-    ['', /lists no server/],
+    ['', /it is empty/],
+    ['page: { title: Mine }', /lists no server/],
     [`poll: { timeout: soon }\n${two}`, /poll\.timeout is "soon"/],
     [
       `${two}  - { name: c, address: "127.0.0.1:1", rcon: { passwordFile: /no/such/secret } }`,
@@ -100,6 +101,18 @@ it.concurrent('the environment is no config file of which the metrics tell', asy
   expect(await metrics(one)).toContain('tickwarden_discovery_up{provider="config"} 1')
   expect(await metrics(one)).not.toMatch(/^tickwarden_config_last/m)
   expect(await metrics(other)).toMatch(/^tickwarden_config_last_reload_successful 1$/m)
+})
+
+it.concurrent('does not lack its settings while it is empty, beside another list', async ({ expect }) => {
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'targets.json'), '[{ "targets": ["127.0.0.1:1"], "labels": { "name": "a" } }]')
+  const yaml = 'page: { title: Mine }\n'
+  const { lists, log } = await startDiscovering({ folder, env: { DISCOVERY_FILE_SD: join(folder, '*.json') }, yaml })
+  for (const text of ['', yaml]) {
+    writeFileSync(join(folder, 'tickwarden.yaml'), text)
+    await expect.poll(async () => (await lists())[0]?.problems).toEqual(text === '' ? ['it is empty'] : [])
+  }
+  expect(log.filter((line) => line.includes('restart'))).toEqual([])
 })
 
 describe('reload', () => {
