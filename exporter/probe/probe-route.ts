@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Fleet } from '../../src/game/fleet.ts'
 import type { Network } from '../../src/game/network.ts'
 import { createPhaseRecorder, type PhaseRecorder } from '../../src/game/phases.ts'
-import { addressOf, type ServerSettings } from '../../src/game/server-settings.ts'
+import { addressOf } from '../../src/game/server-settings.ts'
 import { security } from '../../src/http/openapi/docs.ts'
 import { booleanParameter, optional, query, shown, textParameter, withDefault } from '../../src/http/parameters.ts'
 import { problem, problems } from '../../src/http/replies/problem.ts'
@@ -69,10 +69,12 @@ const parameters = {
  * Names the watched servers on the same host. Does not reveal what the target resolves to: that may be an address of an internal
  * network.
  */
-function notAllowed(settings: ServerSettings, { basePath }: Pick<FastifyRequest, 'basePath'>, fleet: Fleet): RequestError {
-  const hostOf = (server: ServerSettings) => addressOf(server)?.host.toLowerCase()
-  const onHost = fleet.servers.filter((server) => hostOf(server) === hostOf(settings)).map(({ name }) => shown(name))
-  const expected = `a watched server (${basePath}/sd lists them${onHost.length > 0 ? `; on this host ${joinFirst(onHost, ', ')}` : ''})`
+function notAllowed({ settings, onHost = [] }: Target, { basePath }: Pick<FastifyRequest, 'basePath'>): RequestError {
+  const names = joinFirst(
+    onHost.map(({ name }) => shown(name)),
+    ', ',
+  )
+  const expected = `a watched server (${basePath}/sd lists them${names && `; on this host ${names}`})`
   const problem = `Parameter "target" is ${shown(settings.name)}; expected ${expected} or an address that PROBE_ALLOW covers.`
   return new RequestError(403, 'TARGET_NOT_ALLOWED', problem)
 }
@@ -132,9 +134,10 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
   let running = 0
 
   /** Polls once with a separate watcher, which is always closed. At the deadline it returns what has been read so far. */
-  async function poll({ settings, configured }: Target, request: FastifyRequest, { timeout, phases, debug }: Poll) {
+  async function poll(target: Target, request: FastifyRequest, { timeout, phases, debug }: Poll) {
+    const { settings, configured } = target
     const host = addressOf(settings)?.host ?? ''
-    if (!configured && !mayProbe(host)) throw notAllowed(settings, request, fleet)
+    if (!configured && !mayProbe(host)) throw notAllowed(target, request)
     const guard = configured ? undefined : guardNetwork(options.network, (address) => allowList.allows(host, address))
     // Traced from outside the guard, so that no refused address is shown.
     const network = guard ?? options.network
@@ -152,7 +155,7 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
     try {
       await Promise.race([watcher.poll(), deadline])
       const snapshot = watcher.snapshot()
-      if (guard?.hasRefused() && snapshot.up !== true) throw notAllowed(settings, request, fleet)
+      if (guard?.hasRefused() && snapshot.up !== true) throw notAllowed(target, request)
       return snapshot
     } finally {
       cancel()

@@ -6,6 +6,8 @@ export interface Target {
   readonly settings: ServerSettings
   /** True for a watched server, which may be probed at any address. */
   readonly configured: boolean
+  /** The watched servers on the host of a target that is none of them. */
+  readonly onHost?: readonly ServerSettings[]
 }
 
 /** In lower case: host names are case-insensitive. */
@@ -15,13 +17,16 @@ const keyOf = (address: ServerAddress): string => formatServerAddress(address).t
 const firstByKey = (entries: readonly (readonly [key: string, server: ServerSettings])[]): ReadonlyMap<string, ServerSettings> =>
   new Map(entries.toReversed())
 
-/** Undefined for a key that several servers share. */
-function aloneByKey(
+function allByKey(
   entries: readonly (readonly [key: string, server: ServerSettings])[],
-): ReadonlyMap<string, ServerSettings | undefined> {
-  const alone = new Map<string, ServerSettings | undefined>()
-  for (const [key, server] of entries) alone.set(key, alone.has(key) ? undefined : server)
-  return alone
+): ReadonlyMap<string, readonly ServerSettings[]> {
+  const all = new Map<string, ServerSettings[]>()
+  for (const [key, server] of entries) {
+    const found = all.get(key)
+    if (found === undefined) all.set(key, [server])
+    else found.push(server)
+  }
+  return all
 }
 
 function createIndex(servers: readonly ServerSettings[]) {
@@ -32,7 +37,7 @@ function createIndex(servers: readonly ServerSettings[]) {
   return {
     byName: firstByKey(servers.map((server) => [server.name, server])),
     byAddress: firstByKey(located.map(({ server, address }) => [keyOf(address), server])),
-    byHost: aloneByKey(located.map(({ server, address }) => [address.host.toLowerCase(), server])),
+    byHost: allByKey(located.map(({ server, address }) => [address.host.toLowerCase(), server])),
   }
 }
 
@@ -49,10 +54,11 @@ export function createTargetFinder(fleet: Pick<Fleet, 'servers'>): (text: string
     if (named !== undefined) return { settings: named, configured: true }
     const address = parseServerAddress(text)
     if (address === undefined) return undefined
-    const watched = byAddress.get(keyOf(address)) ?? byHost.get((parseHost(text) ?? text).toLowerCase())
-    return watched
-      ? { settings: watched, configured: true }
-      : { settings: { name: text, sources: { status: { address } } }, configured: false }
+    const [alone, ...others] = byHost.get((parseHost(text) ?? text).toLowerCase()) ?? []
+    const watched = byAddress.get(keyOf(address)) ?? (others.length === 0 ? alone : undefined)
+    if (watched !== undefined) return { settings: watched, configured: true }
+    const onHost = byHost.get(address.host.toLowerCase()) ?? []
+    return { settings: { name: text, sources: { status: { address } } }, configured: false, onHost }
   }
 }
 

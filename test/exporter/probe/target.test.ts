@@ -31,7 +31,10 @@ it('finds a watched server on another port by its host alone', () => {
 
 it('finds none by a host that several watched servers have, if none of them has the default port', () => {
   const target = createTargetFinder({ servers: [survival, phones] })('mc.example.org')
-  expect(target).toMatchObject({ configured: false, settings: { sources: { status: { address: { port: 25565 } } } } })
+  expect(target).toMatchObject({
+    ...{ configured: false, settings: { sources: { status: { address: { port: 25565 } } } } },
+    onHost: [survival, phones],
+  })
 })
 
 it('makes the settings of any other address, and none of a text that is not one', () => {
@@ -40,6 +43,7 @@ it('makes the settings of any other address, and none of a text that is not one'
   expect(find('other.example.org')).toEqual({
     settings: { name: 'other.example.org', sources: { status: { address } } },
     configured: false,
+    onHost: [],
   })
   expect(find('not an address')).toBeUndefined()
 })
