@@ -27,8 +27,11 @@ const tickwarden = `up and on (job, instance) last_over_time(tickwarden_build_in
 /** Targets of the jobs that scrape Tickwarden's /probe, one target for each server. */
 const probed = `up and on (job) last_over_time(${probedJobs.name}[7d])`
 
-/** Servers that are no longer polled. At the time of the scrape: until the next one, which may be a minute later, nothing newer is known. */
-const overdue = `timestamp(minecraft_last_poll_timestamp_seconds${selector}) - minecraft_last_poll_timestamp_seconds${selector} > on (job, instance) group_left () 5 * tickwarden_poll_interval_seconds`
+/**
+ * Servers that are no longer polled. At the time of the scrape: until the next one, which may be a minute later, nothing newer is known.
+ * A poll itself may take a minute, the maximum of POLL_TIMEOUT.
+ */
+const overdue = `timestamp(minecraft_last_poll_timestamp_seconds${selector}) - minecraft_last_poll_timestamp_seconds${selector} > on (job, instance) group_left () 60 + 5 * tickwarden_poll_interval_seconds`
 const isUp = `and on (${serverLabels}) minecraft_up${selector} == 1`
 const lagging = `(${tickRateRatio(selector)} < ${thresholds.laggingBelow}) unless on (${serverLabels}) ${tickingOffTarget(selector)} unless on (${serverLabels}) (${hung(selector)})`
 const isHung = `${hung(selector)} ${isUp}`
@@ -96,9 +99,9 @@ export const alerts: readonly Alert[] = [
     severity: 'critical',
     dashboard: serverDashboard,
     expr: eachServer(`${overdue} unless on (${serverLabels}) minecraft_up${selector} == 0`),
-    for: '1m',
+    for: '30s',
     summary: `Tickwarden no longer polls ${server}`,
-    description: `The last poll of ${server} ended {{ $value | humanizeDuration }} ago, more than five poll intervals. Its values may be out of date.`,
+    description: `The last poll of ${server} ended {{ $value | humanizeDuration }} ago, more than five poll intervals and a minute. Its values may be out of date.`,
     action:
       'Check the log and the CPU usage of Tickwarden, and that its clock agrees with that of Prometheus; restart it if it does not recover.',
   },
