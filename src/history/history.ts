@@ -88,21 +88,21 @@ export class History {
 
   /** The last 200 sessions, newest first. */
   async sessions(server: string): Promise<readonly Session[]> {
-    if (!this.#recordsPlayers) return []
+    if (!this.recordsPlayers) return []
     const sessions = await this.#store.sessions.last(await this.#recorder.saved(server))
     return this.#knowsPlayers(server) ? sessions : sessions.map((one) => (one.isOnline ? { ...one, isOnline: null } : one))
   }
 
   /** Longest time first. @param range milliseconds up to now */
   async players(server: string, range: number): Promise<readonly PlayerTime[]> {
-    if (!this.#recordsPlayers) return []
+    if (!this.recordsPlayers) return []
     const id = await this.#recorder.saved(server)
     return this.#store.sessions.players(id, range, this.#now(), this.#knowsPlayers(server))
   }
 
   /** The first of them, with when they were first seen. */
   async regulars(server: string, range: number, limit: number): Promise<readonly Regular[]> {
-    if (!this.#recordsPlayers) return []
+    if (!this.recordsPlayers) return []
     const id = await this.#recorder.saved(server)
     return this.#store.sessions.regulars(id, range, this.#now(), this.#knowsPlayers(server), limit)
   }
@@ -120,7 +120,7 @@ export class History {
   /** Whether any server has a session of the player. @param uuid with dashes */
   async hasPlayer(uuid: string): Promise<boolean> {
     await this.#recorder.save(({ sessions }) => sessions.hasChanges)
-    return this.#recordsPlayers && this.#store.sessions.hasPlayer(uuid)
+    return this.recordsPlayers && this.#store.sessions.hasPlayer(uuid)
   }
 
   /** The last 24 hours and 90 days of servers, at most a minute old if many are watched. */
@@ -185,7 +185,8 @@ export class History {
     this.#stopWaiting()
   }
 
-  get #recordsPlayers(): boolean {
+  /** Whether sessions of players are recorded, and those recorded earlier are read. */
+  get recordsPlayers(): boolean {
     return this.#options.recordsPlayers !== false
   }
 

@@ -59,7 +59,7 @@ export async function collectDetails(parts: ServerPageParts, watcher: Watcher, f
     past.cards([name]),
     history.uptime(name, 1),
     history.incidents({ servers: [name], since, limit: maxIncidents }),
-    isPublic ? history.sessions(name) : null,
+    isPublic && history.recordsPlayers ? history.sessions(name) : null,
     isPublic ? history.regulars(name, 7 * dayMs, maxRegulars) : null,
     chartsWithValues(history, name),
   ])

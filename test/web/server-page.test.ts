@@ -50,6 +50,12 @@ it('draws at most 100 of thousands of players, and finds all of them', async () 
   expect([all.players.length, all.total]).toEqual([100, 4_998])
 })
 
+it('lists players without their visits if these are not recorded', async () => {
+  const { get } = await buildTestApp({ scripts: { big: online(names(2)) }, env: { HISTORY_PLAYERS: 'false' } })
+  expect((await details(get)).sessions).toBeNull()
+  expect((await (await get('/servers/big', html)).text()).match(/<img class="face"/g)).toHaveLength(2)
+})
+
 it('searches no players that are hidden or unknown', async () => {
   const hidden = await buildTestApp({ scripts: { big: online(names(3)) }, env: { PAGE_PUBLIC: 'false' } })
   const unlisted = await buildTestApp({ scripts: { big: { status: { playersOnline: 3 } } } })

@@ -24,9 +24,9 @@ function change({ players, total }: FoundPlayers, event: 'join' | 'leave', playe
 export function applyPlayer(details: ServerDetails, event: 'join' | 'leave', { at, player }: PlayerMessage): ServerDetails {
   const { server, listed, sessions } = details
   const { players } = server.state
-  if (listed === null || players === null || sessions === null || at <= listed.at + toleranceMs) return details
+  if (listed === null || players === null || at <= listed.at + toleranceMs) return details
   const next = change({ players, total: listed.total }, event, player)
-  const before = sessions.find((session) => session.isOnline && isSame(session.player, player))
+  const before = sessions?.find((session) => session.isOnline && isSame(session.player, player))
   const session =
     event === 'join'
       ? { player, from: at, to: null, isOnline: true }
@@ -36,7 +36,7 @@ export function applyPlayer(details: ServerDetails, event: 'join' | 'leave', { a
     server: { ...server, state: { ...server.state, players: next.players } },
     // The other changes of the same poll have the same time.
     listed: { total: next.total, at: listed.at },
-    sessions: [session, ...sessions.filter((other) => other !== before)],
+    sessions: sessions && [session, ...sessions.filter((other) => other !== before)],
   }
 }
 

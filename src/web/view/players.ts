@@ -33,11 +33,11 @@ export function viewPlayers(
   context: ViewContext,
   found?: FoundPlayers | null,
 ): ViewElement | undefined {
-  const { texts, format } = context
+  const { texts, format, isPublic } = context
   const { players, online, up } = server.state
-  if (sessions === null) return undefined
+  if (isPublic === false) return undefined
   const since = new Map(
-    sessions.flatMap(({ player, from, isOnline }) => (isOnline && from !== null ? [[player.NAME, from]] : [])),
+    (sessions ?? []).flatMap(({ player, from, isOnline }) => (isOnline && from !== null ? [[player.NAME, from]] : [])),
   )
   const list = found === undefined ? { players, total: listed?.total } : found
   const shown = list?.players ?? []

@@ -118,7 +118,7 @@ export interface ServerDetails {
   readonly record: { readonly players: number; readonly at: number } | null
   /** The newest ones of the last 90 days, newest first. */
   readonly incidents: readonly ShownIncident[]
-  /** Those that are online first, each newest first; null if the page hides names. */
+  /** Those that are online first, each newest first; null if the page hides names, or none are recorded. */
   readonly sessions: readonly Session[] | null
   /** Longest time first; null if the page hides names. */
   readonly regulars: readonly Regular[] | null

@@ -30,6 +30,11 @@ it('moves a player who leaves to the visits, shown or not', () => {
   expect(shown(applyPlayer(details(2, 5), 'leave', { at: 2_000, player: player('other') }))).toEqual(['p0', 2, 4])
 })
 
+it('adds no visit if none are recorded', () => {
+  const next = applyPlayer({ ...details(2), sessions: null }, 'leave', { at: 2_000, player: player('p0') })
+  expect([shown(next), next.sessions]).toEqual([['p1', 1, 1], null])
+})
+
 it('ignores what the list has already, and players whose list is unknown', () => {
   const before = details(2)
   expect(applyPlayer(before, 'join', { at: 1_001, player: player('p0') })).toBe(before)
