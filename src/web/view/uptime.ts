@@ -134,12 +134,15 @@ function viewHoursTable({ parts, from, to }: CardHistory, { texts: { server, car
 }
 
 function viewDaysTable({ days }: CardHistory, { texts: { server, card }, format }: ViewContext): ViewElement {
-  const rows = days.map(({ date, up, known }) => [
+  const { time, up, known, maintenance } = server.uptimeColumns
+  const hasMaintenance = days.some(({ maintenance = 0 }) => maintenance > 0)
+  const rows = days.map(({ date, up, known, maintenance = 0 }) => [
     format.date(date),
     up === null ? card.unknownUptime : format.percent(up),
     format.percent(known),
+    ...(hasMaintenance ? [format.percent(maintenance)] : []),
   ])
-  return viewDataTable(server.uptimeOf.days, Object.values(server.uptimeColumns), rows.toReversed())
+  return viewDataTable(server.uptimeOf.days, [time, up, known, ...(hasMaintenance ? [maintenance] : [])], rows.toReversed())
 }
 
 /** The last 24 hours as a picture of few elements, for pages with many servers. */

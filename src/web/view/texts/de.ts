@@ -212,7 +212,7 @@ export const texts: Texts = {
     uptime: 'Verfügbarkeit',
     uptimeOf: { hours: 'Verfügbarkeit der letzten 24 Stunden', days: 'Verfügbarkeit nach Tagen' },
     asTable: 'Als Tabelle anzeigen',
-    uptimeColumns: { time: 'Zeit', up: 'Verfügbar', known: 'Überwacht' },
+    uptimeColumns: { time: 'Zeit', up: 'Verfügbar', known: 'Überwacht', maintenance: 'In Wartung' },
     week: 'Spieler nach Wochentag und Stunde',
     weekHint: 'Mittelwert der letzten 7 Tage in deiner Zeitzone.',
     weekPeak: (day, hour, players) => `Am meisten am ${day} um ${hour}: ${players}`,

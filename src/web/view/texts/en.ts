@@ -215,7 +215,7 @@ export const texts = {
     uptime: 'Uptime',
     uptimeOf: { hours: 'Uptime of the last 24 hours', days: 'Uptime by day' },
     asTable: 'Show as table',
-    uptimeColumns: { time: 'Time', up: 'Up', known: 'Watched' },
+    uptimeColumns: { time: 'Time', up: 'Up', known: 'Watched', maintenance: 'In maintenance' },
     week: 'Players by weekday and hour',
     weekHint: 'Mean of the last 7 days, in your time zone.',
     weekPeak: (day: string, hour: string, players: string) => `Most on ${day} at ${hour}: ${players}`,
