@@ -99,7 +99,7 @@ describe.skipIf(!hasTool('chromium'))('the page of all servers in a browser', ()
     expect(problems).toEqual([])
   })
 
-  it.each([540, 701, 768, 1000])(
+  it.each([540, 701, 768, 1000, 1105])(
     'has room in a row for a name beside the longest state, and for a reason, at %i px',
     async (width) => {
       const { url, script, fleet } = await startOverview(3)
