@@ -66,13 +66,6 @@ export function createControls(onChange: () => void) {
     search.focus()
   })
   search.closest('form')?.addEventListener('submit', (event) => event.preventDefault())
-  document.addEventListener('keydown', (event) => {
-    const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement
-    if (event.key === '/' && !typing && !event.ctrlKey && !event.metaKey) {
-      event.preventDefault()
-      search.focus()
-    }
-  })
   chips.addEventListener('click', ({ target }) => {
     const name = (target as Element).closest<HTMLElement>('[data-filter]')?.dataset.filter
     if (name === undefined) return
