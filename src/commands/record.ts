@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { readConfig } from '../config/config.ts'
 import { toServer } from '../config/read-server.ts'
@@ -8,7 +8,7 @@ import { systemNetwork } from '../game/network.ts'
 import { addressOf, type GivenSources, type ServerSettings } from '../game/server-settings.ts'
 import { createSources } from '../game/sources/create-sources.ts'
 import { systemClock } from '../util/clock.ts'
-import { createFolder, exists } from '../util/create-folder.ts'
+import { checkWritable, createFolder, exists } from '../util/create-folder.ts'
 import { writeAtomic } from '../util/files.ts'
 import { silentLog } from '../util/log.ts'
 import { UsageError } from '../util/usage-error.ts'
@@ -99,10 +99,16 @@ export function serverToRecord(call: Call): ServerSettings {
   return (hasFlags ? undefined : others.find(isSame)) ?? settingsFor(address, call.settings)
 }
 
-/** @throws UsageError if the folder exists and is not empty */
-async function checkEmpty(folder: string): Promise<void> {
-  if ((await exists(folder)) && (await readdir(folder)).length > 0)
-    throw new UsageError(`${folder} is not empty; choose another folder with --output`)
+/** @throws UsageError if files cannot be written to the folder, or there are some: told before the server is polled */
+async function checkFolder(folder: string): Promise<void> {
+  let existing = resolve(folder)
+  while (!(await exists(existing))) existing = dirname(existing)
+  const isNew = existing !== resolve(folder)
+  const reason = await checkWritable(existing).then(
+    async () => (isNew || (await readdir(existing)).length === 0 ? undefined : 'is not empty'),
+    ({ code, message }: NodeJS.ErrnoException) => `cannot be ${isNew ? 'created' : 'written to'} (${code ?? message})`,
+  )
+  if (reason !== undefined) throw new UsageError(`${folder} ${reason}; choose another folder with --output`)
 }
 
 /**
@@ -110,7 +116,7 @@ async function checkEmpty(folder: string): Promise<void> {
  * names and IP addresses. A protocol that fails is reported and does not stop the others.
  * @param folder created if it does not exist and something was recorded; must be empty
  * @returns the exit code: 0 if at least one protocol was recorded, else 1
- * @throws UsageError for a folder that is not empty, or the reason of the signal
+ * @throws UsageError for a folder that is not empty or cannot be written, or the reason of the signal
  */
 export async function runRecord(
   server: ServerSettings,
@@ -119,7 +125,7 @@ export async function runRecord(
   { log, error: logError }: Pick<Console, 'log' | 'error'>,
 ): Promise<number> {
   if (server.via !== undefined) throw new UsageError('record does not support proxies; unset MC_VIA')
-  await checkEmpty(folder)
+  await checkFolder(folder)
   const raw: RawRecording[] = []
   for (const [protocol, attempt] of attemptsFor(server)) {
     const deadline = AbortSignal.timeout(timeoutMs)

@@ -297,6 +297,21 @@ describe('tickwarden record', () => {
     await expect(record({ ...server, via: via as unknown as NonNullable<ServerSettings['via']> })).rejects.toThrow('MC_VIA')
   })
 
+  it('refuses a folder that cannot be created or is a file, before it polls the server', async () => {
+    const file = join(newFolder(), 'file')
+    writeFileSync(file, '')
+    await using server = await hostileServer(() => {
+      throw new Error('it was polled')
+    })
+    const address = { edition: 'java', host: '127.0.0.1', port: server.port } as const
+    for (const [folder, message] of [
+      [file, 'cannot be written to (ENOTDIR); choose'],
+      [join(file, 'recording'), 'cannot be written to (ENOTDIR); choose'],
+      ['/proc/recording', 'cannot be created (E'],
+    ] as const)
+      await expect(record({ name: 'x', sources: { status: { address } } }, folder)).rejects.toThrow(`${folder} ${message}`)
+  })
+
   it('takes the address as its argument and credentials from the environment', async () => {
     const { sources } = await start()
     const folder = newFolder()
