@@ -184,6 +184,17 @@ describe('tickwarden init', () => {
     expect(await init()).toMatchObject({ code: 2, out: expect.stringContaining('.env cannot be read (not UTF-8 text') })
   })
 
+  it('names the secrets from before that are not used any more', async () => {
+    const folder = temporary()
+    const secrets = join(folder, 'secrets')
+    mkdirSync(secrets)
+    for (const name of ['mc-rcon-password-1', 'mc-rcon-password-2', 'mine']) writeFileSync(join(secrets, name), 'x')
+    const given = ['--rcon-password-file', join(secrets, 'mc-rcon-password-2'), '--rcon', 'localhost:1']
+    const { out } = await run(folder, ['init', '--yes', address, '--timeout', '20s', ...given])
+    expect(out).toContain('Secrets that are not used any more: secrets/mc-rcon-password-1. Delete them.')
+    expect(readdirSync(secrets)).toHaveLength(3)
+  })
+
   it('tells what an .env from before sets in place of what it writes', async () => {
     const folder = temporary()
     writeFileSync(join(folder, '.env'), 'MC_SERVER=old.invalid\nMC_RCON_PASSWORD=old\nPORT=9123\nPOLL_INTERVAL=9s\n')
@@ -416,6 +427,7 @@ it.each([
   const servers = [{ name: 'a', settings: { MC_SERVER: 'a', MC_RCON: 'a:1', MC_RCON_PASSWORD: secret } }]
   const existingEnv = 'MC_RCON_PASSWORD=old\nOTHER=1\n'
   const [config, env, ...others] = filesFor(servers, { listen, extras: new Set(), existingEnv })
+  expect(config?.text.includes('are in .env')).toBe(quoted !== undefined)
   expect(env?.text).toBe(`OTHER=1\n${quoted === undefined ? '' : `MC_RCON_PASSWORD=${quoted}\n`}`)
   expect(parse(config?.text ?? '').servers[0].rcon).toEqual({
     address: 'a:1',

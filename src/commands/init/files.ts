@@ -81,9 +81,17 @@ function commented({ file, meaning, default: value = './history' }: { file: stri
   return `# ${meaning}:\n# ${section}: { ${key}: ${value} }`
 }
 
+/** The name of a secret's file, without the number of its server. */
+const fileNameOf = (env: string): string => env.toLowerCase().replaceAll('_', '-')
+const fileNames: ReadonlySet<string> = new Set(settingsOfServer.flatMap(({ env, secret }) => (secret ? [fileNameOf(env)] : [])))
+
+/** Whether a file in the folder of the secrets has a name as the files written there. */
+export const isSecretFile = (name: string): boolean => fileNames.has(name.replace(/-\d{1,6}$/, ''))
+
 /** `tickwarden.yaml`, and the files of its secrets: the environment is only about the first server. */
 function configFiles(servers: readonly PlannedServer[], { listen, existingEnv, extras }: FileOptions): readonly NewFile[] {
   const files: NewFile[] = []
+  let isSecretInEnv = false
   const entries = servers.map((server, index) => {
     const { keys, secrets } = split(server)
     if (index === 0 && Object.keys(secrets).length > 0) {
@@ -91,8 +99,11 @@ function configFiles(servers: readonly PlannedServer[], { listen, existingEnv, e
       if (text !== '' || existingEnv !== '') files.push({ name: '.env', text, isSecret: true })
     }
     const names = Object.entries(secrets).flatMap(([env, secret]) => {
-      if (index === 0 && quote(secret) !== undefined) return []
-      const file = `${env.toLowerCase().replaceAll('_', '-')}-${index + 1}`
+      if (index === 0 && quote(secret) !== undefined) {
+        isSecretInEnv = true
+        return []
+      }
+      const file = `${fileNameOf(env)}-${index + 1}`
       files.push({
         name: `secrets/${file}`,
         text: `${secret}\n`,
@@ -104,7 +115,7 @@ function configFiles(servers: readonly PlannedServer[], { listen, existingEnv, e
     return nest({ ...keys, ...Object.fromEntries(names) })
   })
   const text = `# The settings of Tickwarden. After a change: tickwarden check --config tickwarden.yaml
-# docs/settings.md lists all of them.${files.some(({ name }) => name === '.env') ? ' Secrets of the first server are in .env.' : ''}
+# docs/settings.md lists all of them.${isSecretInEnv ? ' Secrets of the first server are in .env.' : ''}
 
 # Address of the page, the API and the metrics. With 0.0.0.0, other machines can connect.
 listen: ${stringify(formatHostPort(listen)).trim()}

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { loadConfig } from '../../config/config.ts'
@@ -18,9 +18,9 @@ import { type Call, flagValue } from '../command.ts'
 import { secretsFor, serverOf } from '../status/full-look.ts'
 import { parseTarget } from '../status/look.ts'
 import { enableRcon, hasRcon } from './enable-rcon.ts'
-import { type Extra, filesFor, type NewFile } from './files.ts'
+import { type Extra, filesFor, isSecretFile, type NewFile } from './files.ts'
 import { findServers, foldersWithin, isFolder, nameServers, type PlannedServer, propertiesIn } from './find-servers.ts'
-import { containerUser, hiddenFromContainer, pathsToRead } from './readable.ts'
+import { containerUser, hiddenFromContainer, pathsOf, pathsToRead } from './readable.ts'
 
 type Questions = typeof import('./questions.ts')['questions']
 
@@ -158,6 +158,15 @@ async function write(files: readonly NewFile[]): Promise<void> {
   }
 }
 
+/** The files of secrets that were written before and are not used now. @param used paths */
+async function findUnusedSecrets(used: readonly string[]): Promise<readonly string[]> {
+  const names = await readdir('secrets').catch(() => [])
+  return names.flatMap((name) => {
+    const file = join('secrets', name)
+    return isSecretFile(name) && !used.includes(resolve(file)) ? [file] : []
+  })
+}
+
 /**
  * `tickwarden init`: chooses servers, tests them and writes the configuration.
  * @returns 0 if every source of every server works; 1 if one fails, or no server was found
@@ -224,6 +233,8 @@ async function setUp(call: Call, changed: string[]): Promise<number> {
   print(`Written: ${files.map(({ name }) => name).join(', ')}`)
   if (overriding.length > 0)
     print(`.env sets ${overriding.join(', ')} instead of tickwarden.yaml: remove from it what you do not want to keep.`)
+  const unused = await findUnusedSecrets([...files.map(({ name }) => resolve(name)), ...servers.flatMap(pathsOf)])
+  if (unused.length > 0) print(`Secrets that are not used any more: ${unused.join(', ')}. Delete them.`)
   const hidden = wanted.has('compose') ? hiddenFromContainer(pathsToRead(servers)) : []
   if (hidden.length > 0)
     print(
