@@ -4,6 +4,7 @@ import { type AbortSignalLike, abortable } from '../util/abortable.ts'
 import type { Clock } from '../util/clock.ts'
 import { createLimiter } from '../util/limiter.ts'
 import { connect } from './connect.ts'
+import { SourceError } from './errors.ts'
 import { createNameCache } from './names/name-cache.ts'
 import { createSystemResolver, type Resolver } from './names/system-resolver.ts'
 import type { SrvRecord } from './protocol/srv.ts'
@@ -78,9 +79,14 @@ export function addressOfServer(
 
 /**
  * Resolves a host to its addresses. An IP address is returned as it is.
- * @throws the error of the lookup, or the reason of the signal
+ * @throws the error of the lookup, or the reason of the signal; SourceError `dns` at a deadline
  */
 export function addressesOf(host: string, network: Network, signal: AbortSignalLike): Promise<readonly LookupAddress[]> {
   const family = net.isIP(host)
-  return family > 0 ? Promise.resolve([{ address: host, family }]) : abortable(network.lookup(host), signal)
+  if (family > 0) return Promise.resolve([{ address: host, family }])
+  return abortable(network.lookup(host), signal).catch((error: unknown) => {
+    // The server itself was not asked.
+    if (!(error instanceof SourceError && error.code === 'timeout')) throw error
+    throw new SourceError('dns', `${host}: no reply from the name server in time`, { cause: error })
+  })
 }

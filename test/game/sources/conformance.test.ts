@@ -5,8 +5,10 @@ import { createServer } from 'node:http'
 import type net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { type DemoServer, startDemoServer } from '../../../src/demo/demo-server.ts'
+import { SourceError } from '../../../src/game/errors.ts'
+import { systemNetwork } from '../../../src/game/network.ts'
 import { createDirectorySource } from '../../../src/game/sources/directory/index.ts'
 import { createJmxSource } from '../../../src/game/sources/jmx/index.ts'
 import { ManagementSource } from '../../../src/game/sources/management/management-source.ts'
@@ -15,6 +17,8 @@ import { createQuerySource } from '../../../src/game/sources/query/index.ts'
 import { RconSource } from '../../../src/game/sources/rcon/rcon-source.ts'
 import type { Source, SourceContext } from '../../../src/game/sources/source.ts'
 import { StatusSource } from '../../../src/game/sources/status/index.ts'
+import { systemClock } from '../../../src/util/clock.ts'
+import { silentLog } from '../../../src/util/log.ts'
 import { hostileServer } from '../../helpers/hostile-servers.ts'
 import { managementServer } from '../../helpers/management-server.ts'
 import { queryServer } from '../../helpers/query-server.ts'
@@ -222,4 +226,26 @@ testSource('directory', {
         'version_history.json': '[',
       }),
   },
+})
+
+const named: Readonly<Record<string, (host: string, context: SourceContext) => Source>> = {
+  'the status of Java': (host, context) => new StatusSource({ edition: 'java', host, port: 25566 }, context),
+  'the status of Bedrock': (host, context) => new StatusSource({ edition: 'bedrock', host, port: 19132 }, context),
+  RCON: (host, context) => new RconSource({ address: { host, port: 25575 }, password: 'password' }, context),
+  management: (host, context) => new ManagementSource({ url: `ws://${host}:25585`, secret }, context),
+  query: (host, context) => createQuerySource({ host, port: 25566 }, context),
+  JMX: (host, context) => createJmxSource({ url: `http://${host}:8778/jolokia` }, context),
+}
+
+it.each(Object.entries(named))('%s: a silent name server is the reason at the deadline, not the server', async (_, make) => {
+  const network = { ...systemNetwork, lookup: () => new Promise<never>(() => {}) }
+  const source = make('mc.example.org', { clock: systemClock, log: silentLog, random: () => 0.5, push() {}, network })
+  onTestFinished(() => source.close())
+  const late = new AbortController()
+  const poll = expect(source.poll(late.signal)).rejects.toMatchObject({
+    code: 'dns',
+    message: expect.stringContaining('mc.example.org: no reply from the name server in time'),
+  })
+  late.abort(new SourceError('timeout', 'mc.example.org: no complete reply'))
+  await poll
 })
