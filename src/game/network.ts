@@ -90,3 +90,27 @@ export function addressesOf(host: string, network: Network, signal: AbortSignalL
     throw new SourceError('dns', `${host}: no reply from the name server in time`, { cause: error })
   })
 }
+
+/**
+ * The addresses of a host to which a connection is kept. If they change, the server may have moved: the connection would still be to the
+ * old machine, while the other sources already read the new one.
+ */
+export class HostAddresses {
+  readonly #host: string
+  readonly #network: Network
+  #addresses: readonly LookupAddress[] | undefined
+
+  constructor(host: string, network: Network) {
+    this.#host = host
+    this.#network = network
+  }
+
+  /** Whether the host has none of the addresses that it had before. Not while its name does not resolve. */
+  async haveChanged(signal: AbortSignalLike): Promise<boolean> {
+    const found = await addressesOf(this.#host, this.#network, signal).catch(() => [])
+    const before = this.#addresses
+    if (found.length === 0 || before?.some(({ address }) => found.some((one) => one.address === address))) return false
+    this.#addresses = found
+    return before !== undefined
+  }
+}
