@@ -49,10 +49,24 @@ export function createNetwork({ clock, servers, onLookup = () => {}, ...options 
   const count = () => (typeof servers === 'number' ? servers : servers())
   const limit = createLimiter(() => Math.min(maxConcurrent, Math.max(minConcurrent, Math.ceil(count() / 16))))
   const shared = { clock, limit, onLookup, maxNames: () => Math.max(minNames, count() * namesPerServer) }
+  const hosts = new WeakMap<object, string>()
+  const lookup = createNameCache({
+    ...shared,
+    async resolve(host) {
+      const answer = await resolver.addresses(host)
+      hosts.set(answer.value, host)
+      return answer
+    },
+  })
   return {
-    lookup: createNameCache({ ...shared, resolve: resolver.addresses }),
+    lookup,
     resolveSrv: createNameCache({ ...shared, resolve: resolver.srv }),
-    connect,
+    connect: (addresses, ...others) =>
+      connect(addresses, ...others).catch((error: unknown) => {
+        const host = hosts.get(addresses)
+        if (host !== undefined) lookup.doubt(host)
+        throw error
+      }),
     close: () => resolver.close(),
   }
 }
