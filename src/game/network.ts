@@ -15,6 +15,8 @@ export interface Network {
   lookup(host: string): Promise<readonly LookupAddress[]>
   /** Resolves the SRV records of a name such as `_minecraft._tcp.example.org`; rejects if there are none. */
   resolveSrv(name: string): Promise<readonly SrvRecord[]>
+  /** Called if no server was reached by the SRV records of a name. */
+  doubtSrv?(name: string): void
   /** Connects by TCP. */
   readonly connect: typeof connect
   /** True if it connects through a proxy, which cannot carry UDP. */
@@ -58,9 +60,11 @@ export function createNetwork({ clock, servers, onLookup = () => {}, ...options 
       return answer
     },
   })
+  const resolveSrv = createNameCache({ ...shared, resolve: resolver.srv })
   return {
     lookup,
-    resolveSrv: createNameCache({ ...shared, resolve: resolver.srv }),
+    resolveSrv,
+    doubtSrv: resolveSrv.doubt,
     connect: (addresses, ...others) =>
       connect(addresses, ...others).catch((error: unknown) => {
         const host = hosts.get(addresses)
