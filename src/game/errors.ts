@@ -78,6 +78,8 @@ const systemCodes: Readonly<Record<string, readonly [SourceErrorCode, string]>> 
   ENOTFOUND: ['dns', 'host not found'],
   EAI_AGAIN: unresolved,
   ESERVFAIL: unresolved,
+  // Only of c-ares: a connection has ETIMEDOUT.
+  ETIMEOUT: unresolved,
   EMFILE: noFiles,
   ENFILE: noFiles,
   ENOBUFS: noMemory,

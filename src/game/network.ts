@@ -4,6 +4,7 @@ import { type AbortSignalLike, abortable } from '../util/abortable.ts'
 import type { Clock } from '../util/clock.ts'
 import { createLimiter } from '../util/limiter.ts'
 import { connect } from './connect.ts'
+import { SourceError } from './errors.ts'
 import { createNameCache } from './names/name-cache.ts'
 import { createSystemResolver, type Resolver } from './names/system-resolver.ts'
 import type { SrvRecord } from './protocol/srv.ts'
@@ -14,6 +15,8 @@ export interface Network {
   lookup(host: string): Promise<readonly LookupAddress[]>
   /** Resolves the SRV records of a name such as `_minecraft._tcp.example.org`; rejects if there are none. */
   resolveSrv(name: string): Promise<readonly SrvRecord[]>
+  /** Called if no server was reached by the SRV records of a name. */
+  doubtSrv?(name: string): void
   /** Connects by TCP. */
   readonly connect: typeof connect
   /** True if it connects through a proxy, which cannot carry UDP. */
@@ -48,10 +51,26 @@ export function createNetwork({ clock, servers, onLookup = () => {}, ...options 
   const count = () => (typeof servers === 'number' ? servers : servers())
   const limit = createLimiter(() => Math.min(maxConcurrent, Math.max(minConcurrent, Math.ceil(count() / 16))))
   const shared = { clock, limit, onLookup, maxNames: () => Math.max(minNames, count() * namesPerServer) }
+  const hosts = new WeakMap<object, string>()
+  const lookup = createNameCache({
+    ...shared,
+    async resolve(host) {
+      const answer = await resolver.addresses(host)
+      hosts.set(answer.value, host)
+      return answer
+    },
+  })
+  const resolveSrv = createNameCache({ ...shared, resolve: resolver.srv })
   return {
-    lookup: createNameCache({ ...shared, resolve: resolver.addresses }),
-    resolveSrv: createNameCache({ ...shared, resolve: resolver.srv }),
-    connect,
+    lookup,
+    resolveSrv,
+    doubtSrv: resolveSrv.doubt,
+    connect: (addresses, ...others) =>
+      connect(addresses, ...others).catch((error: unknown) => {
+        const host = hosts.get(addresses)
+        if (host !== undefined) lookup.doubt(host)
+        throw error
+      }),
     close: () => resolver.close(),
   }
 }
@@ -78,9 +97,38 @@ export function addressOfServer(
 
 /**
  * Resolves a host to its addresses. An IP address is returned as it is.
- * @throws the error of the lookup, or the reason of the signal
+ * @throws the error of the lookup, or the reason of the signal; SourceError `dns` at a deadline
  */
 export function addressesOf(host: string, network: Network, signal: AbortSignalLike): Promise<readonly LookupAddress[]> {
   const family = net.isIP(host)
-  return family > 0 ? Promise.resolve([{ address: host, family }]) : abortable(network.lookup(host), signal)
+  if (family > 0) return Promise.resolve([{ address: host, family }])
+  return abortable(network.lookup(host), signal).catch((error: unknown) => {
+    // The server itself was not asked.
+    if (!(error instanceof SourceError && error.code === 'timeout')) throw error
+    throw new SourceError('dns', `${host}: no reply from the name server in time`, { cause: error })
+  })
+}
+
+/**
+ * The addresses of a host to which a connection is kept. If they change, the server may have moved: the connection would still be to the
+ * old machine, while the other sources already read the new one.
+ */
+export class HostAddresses {
+  readonly #host: string
+  readonly #network: Network
+  #addresses: readonly LookupAddress[] | undefined
+
+  constructor(host: string, network: Network) {
+    this.#host = host
+    this.#network = network
+  }
+
+  /** Whether the host has none of the addresses that it had before. Not while its name does not resolve. */
+  async haveChanged(signal: AbortSignalLike): Promise<boolean> {
+    const found = await addressesOf(this.#host, this.#network, signal).catch(() => [])
+    const before = this.#addresses
+    if (found.length === 0 || before?.some(({ address }) => found.some((one) => one.address === address))) return false
+    this.#addresses = found
+    return before !== undefined
+  }
 }

@@ -303,7 +303,7 @@ const fuzzed: Readonly<Record<string, Fuzzed>> = {
   }),
   'src/game/sources/status/reply-reader.ts ReplyReader': { throws: [ProtocolError] },
   'src/game/protocol/status/unconnected-ping.ts decodeUnconnectedPong': fuzz(
-    [pong('MCPE;§aServer;924;1.21.130;2;10;1234;Level;Creative;1;19132;19133;')],
+    [pong('MCPE;§aServer;924;1.21.130;2;10;1234;Level;Creative;1;19132;19133;'), pong('').subarray(0, 33)],
     { throws: [ProtocolError], run: decodeUnconnectedPong },
   ),
   'src/game/protocol/status/nethernet.ts decodeJoinReply': fuzz(

@@ -9,6 +9,7 @@ it.each([
   ['ECONNREFUSED', '', 'refused', 'connection refused (ECONNREFUSED)'],
   ['ENOTFOUND', 'getaddrinfo ENOTFOUND x', 'dns', 'host not found (getaddrinfo ENOTFOUND x)'],
   ['EAI_AGAIN', 'getaddrinfo EAI_AGAIN x', 'dns', 'no reply from the name server (getaddrinfo EAI_AGAIN x)'],
+  ['ETIMEOUT', 'queryA ETIMEOUT x', 'dns', 'no reply from the name server (queryA ETIMEOUT x)'],
   [
     'EMFILE',
     'connect EMFILE 192.0.2.1:1',

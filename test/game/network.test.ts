@@ -3,8 +3,10 @@ import net, { type AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { addressOfServer, type Network, systemNetwork } from '../../src/game/network.ts'
+import { addressesOf, addressOfServer, createNetwork, type Network, systemNetwork } from '../../src/game/network.ts'
 import { hostileServer } from '../helpers/hostile-servers.ts'
+import { manualClock } from '../helpers/manual-clock.ts'
+import { never } from '../helpers/never.ts'
 import { freePort } from '../helpers/run-tool.ts'
 
 const v4 = { address: '127.0.0.1', family: 4 }
@@ -147,4 +149,26 @@ it.each<[string, readonly { address: string; family: number }[], Partial<Network
 ])('the address of a server with %s', (_, addresses, network, expected) => {
   const socket = { remoteAddress: '127.0.0.2' } as Parameters<typeof addressOfServer>[0]
   expect(addressOfServer(socket, addresses, { ...systemNetwork, ...network })).toBe(expected)
+})
+
+it('looks up a name again, long before its TTL ends, if no server was reached at its address', async () => {
+  const clock = manualClock()
+  const answers = [unreachable, v4]
+  const network = createNetwork({
+    clock,
+    servers: 1,
+    resolver: {
+      addresses: async () => ({ value: [answers.shift() ?? v6], ttlSeconds: 600 }),
+      srv: async () => ({ value: [] }),
+      close() {},
+    },
+  })
+  const port = await listen()
+  const reach = async () => network.connect(await addressesOf('mc.example.org', network, never()), port, never())
+  await expect(reach()).rejects.toThrow()
+  await clock.advance(30_000)
+  const socket = await reach()
+  socket.destroy()
+  await clock.advance(60_000)
+  expect(await addressesOf('mc.example.org', network, never())).toEqual([v4])
 })

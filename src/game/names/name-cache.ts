@@ -35,9 +35,18 @@ export interface NameCacheOptions<T> {
 interface Entry<T> {
   /** Negative answers (the error for a name that does not exist) are cached too. */
   readonly answer: { readonly value: T } | { readonly error: unknown }
-  readonly expiresAt: number
+  expiresAt: number
   /** Monotonic milliseconds from which a lookup refreshes it. */
   renewAt: number
+  /** Monotonic milliseconds from which a lookup refreshes it if it is doubted. */
+  renewableAt: number
+}
+
+export interface NameCache<T> {
+  /** Rejects with the error of `resolve` if the name does not exist or was never resolved. */
+  (name: string): Promise<T>
+  /** Called if no server was reached by the answer: a server that has moved is found before the TTL ends, which may be an hour. */
+  doubt(name: string): void
 }
 
 const isNegative = (error: unknown): boolean =>
@@ -46,18 +55,18 @@ const isNegative = (error: unknown): boolean =>
 /**
  * Caches name resolution. A name in use is refreshed before its answer expires, so that only the first lookup waits. While the
  * name servers fail, the last answer is used: the game servers may still be reachable.
- * @returns a function that rejects with the error of `resolve` if the name does not exist or was never resolved
  */
-export function createNameCache<T>(options: NameCacheOptions<T>): (name: string) => Promise<T> {
+export function createNameCache<T>(options: NameCacheOptions<T>): NameCache<T> {
   const { resolve, clock, maxNames, limit, onLookup } = options
   /** In order of use, the least recently used first. */
   const entries = new Map<string, Entry<T>>()
   const pending = new Map<string, Promise<T>>()
 
   function store(name: string, answer: Entry<T>['answer'], lifetimeMs: number): void {
-    const expiresAt = clock.now() + lifetimeMs
+    const now = clock.now()
+    const expiresAt = now + lifetimeMs
     entries.delete(name)
-    entries.set(name, { answer, expiresAt, renewAt: expiresAt - lifetimeMs * renewalPart })
+    entries.set(name, { answer, expiresAt, renewAt: expiresAt - lifetimeMs * renewalPart, renewableAt: now + minLifetimeMs })
     const max = maxNames()
     for (const [oldest] of entries) {
       if (entries.size <= max) break
@@ -70,6 +79,7 @@ export function createNameCache<T>(options: NameCacheOptions<T>): (name: string)
     if (isNegative(error)) store(name, { error }, minLifetimeMs)
     else if (entry !== undefined && 'value' in entry.answer) {
       entry.renewAt = clock.now() + retryAfterMs
+      entry.renewableAt = entry.renewAt
       return entry.answer.value
     }
     throw error
@@ -95,7 +105,7 @@ export function createNameCache<T>(options: NameCacheOptions<T>): (name: string)
   /** Returns the new answer, or the old one if the refresh takes too long. */
   const renewalOr = async (old: T, renewal: Promise<T>): Promise<T> => (await waitUpTo(renewal, maxWaitMs, clock)) ?? old
 
-  return (name) => {
+  const lookup = (name: string): Promise<T> => {
     const entry = entries.get(name)
     if (entry === undefined) return pending.get(name) ?? renew(name)
     entries.delete(name)
@@ -107,6 +117,15 @@ export function createNameCache<T>(options: NameCacheOptions<T>): (name: string)
     renewal.catch(() => {})
     return toPromise(answer)
   }
+
+  function doubt(name: string): void {
+    const entry = entries.get(name)
+    if (entry === undefined) return
+    entry.renewAt = Math.min(entry.renewAt, entry.renewableAt)
+    entry.expiresAt = Math.min(entry.expiresAt, entry.renewableAt)
+  }
+
+  return Object.assign(lookup, { doubt })
 }
 
 const toPromise = <T>(answer: Entry<T>['answer']): Promise<T> =>

@@ -5,8 +5,10 @@ import { createServer } from 'node:http'
 import type net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { type DemoServer, startDemoServer } from '../../../src/demo/demo-server.ts'
+import { SourceError } from '../../../src/game/errors.ts'
+import { type Network, systemNetwork } from '../../../src/game/network.ts'
 import { createDirectorySource } from '../../../src/game/sources/directory/index.ts'
 import { createJmxSource } from '../../../src/game/sources/jmx/index.ts'
 import { ManagementSource } from '../../../src/game/sources/management/management-source.ts'
@@ -15,6 +17,8 @@ import { createQuerySource } from '../../../src/game/sources/query/index.ts'
 import { RconSource } from '../../../src/game/sources/rcon/rcon-source.ts'
 import type { Source, SourceContext } from '../../../src/game/sources/source.ts'
 import { StatusSource } from '../../../src/game/sources/status/index.ts'
+import { systemClock } from '../../../src/util/clock.ts'
+import { silentLog } from '../../../src/util/log.ts'
 import { hostileServer } from '../../helpers/hostile-servers.ts'
 import { managementServer } from '../../helpers/management-server.ts'
 import { queryServer } from '../../helpers/query-server.ts'
@@ -222,4 +226,90 @@ testSource('directory', {
         'version_history.json': '[',
       }),
   },
+})
+
+const named: Readonly<Record<string, (host: string, context: SourceContext) => Source>> = {
+  'the status of Java': (host, context) => new StatusSource({ edition: 'java', host, port: 25566 }, context),
+  'the status of Bedrock': (host, context) => new StatusSource({ edition: 'bedrock', host, port: 19132 }, context),
+  RCON: (host, context) => new RconSource({ address: { host, port: 25575 }, password: 'password' }, context),
+  management: (host, context) => new ManagementSource({ url: `ws://${host}:25585`, secret }, context),
+  query: (host, context) => createQuerySource({ host, port: 25566 }, context),
+  JMX: (host, context) => createJmxSource({ url: `http://${host}:8778/jolokia` }, context),
+}
+
+it.each(Object.entries(named))('%s: a silent name server is the reason at the deadline, not the server', async (_, make) => {
+  const network = { ...systemNetwork, lookup: () => new Promise<never>(() => {}) }
+  const source = make('mc.example.org', { clock: systemClock, log: silentLog, random: () => 0.5, push() {}, network })
+  onTestFinished(() => source.close())
+  const late = new AbortController()
+  const poll = expect(source.poll(late.signal)).rejects.toMatchObject({
+    code: 'dns',
+    message: expect.stringContaining('mc.example.org: no reply from the name server in time'),
+  })
+  late.abort(new SourceError('timeout', 'mc.example.org: no complete reply'))
+  await poll
+})
+
+/** The addresses of a name, and a connection that leads to the port of the first one. */
+function movingName(ports: Readonly<Record<string, number>>) {
+  const name = { addresses: Object.keys(ports).slice(0, 1), fails: false }
+  const network: Network = {
+    ...systemNetwork,
+    async lookup() {
+      if (name.fails) throw Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' })
+      return name.addresses.map((address) => ({ address, family: 4 }))
+    },
+    connect: ([first], _port, ...others) =>
+      systemNetwork.connect([{ address: host, family: 4 }], ports[first?.address ?? ''] ?? 0, ...others),
+  }
+  return { name, network }
+}
+
+/** Two servers that are told apart by their maximum of players. */
+const persistent: Readonly<Record<string, () => Promise<readonly (Subject & { readonly port: number })[]>>> = {
+  rcon: () =>
+    Promise.all(
+      [1, 2].map(async (max) => {
+        const text = `There are 0 of a max of ${max} players online: `
+        const peer = await listenRconPeer(({ socket, id, body }) => {
+          socket.write(packet(id, 0, body === 'list uuids' ? text : 'Unknown or incomplete command, see below for error'))
+        })
+        return {
+          port: peer.port,
+          make: (context) => new RconSource({ address: { host: 'mc.example.org', port: 25575 }, password: 'password' }, context),
+          close: () => peer.close(),
+        }
+      }),
+    ),
+  management: () =>
+    Promise.all(
+      [1, 2].map(async (max) => {
+        const server = await managementServer()
+        server.results['minecraft:serversettings/max_players'] = { max }
+        return {
+          port: server.port,
+          make: (context) => new ManagementSource({ url: 'ws://mc.example.org:25585', secret }, context),
+          close: () => server.close(),
+        }
+      }),
+    ),
+}
+
+it.each(Object.entries(persistent))('%s follows a name to another machine while the old one still runs', async (_, start) => {
+  const [old, next] = await start()
+  onTestFinished(async () => {
+    await Promise.all([old?.close(), next?.close()])
+  })
+  const { name, network } = movingName({ '192.0.2.1': old!.port, '192.0.2.2': next!.port })
+  const source = old!.make({ clock: systemClock, log: silentLog, random: () => 0, push() {}, network })
+  onTestFinished(() => source.close())
+  const playersMax = async () => (await source.poll(new AbortController().signal)).fields.playersMax
+  expect(await playersMax()).toBe(1)
+  // One of several addresses is the same, or no answer arrives.
+  name.addresses = ['192.0.2.2', '192.0.2.1']
+  expect(await playersMax()).toBe(1)
+  name.fails = true
+  expect(await playersMax()).toBe(1)
+  Object.assign(name, { addresses: ['192.0.2.2'], fails: false })
+  expect(await playersMax()).toBe(2)
 })

@@ -7,13 +7,17 @@ const ids = { ping: 0x01, pong: 0x1c } as const
 const magic = Buffer.from('00ffff00fefefefefdfdfdfd12345678', 'hex')
 /** The client's GUID; any value works. */
 const guid = Buffer.alloc(8, 0x02)
-/** Packet id, time, server GUID, magic and length of the text. */
-const headerBytes = 1 + 8 + 8 + 16 + 2
+/** Packet id, time, server GUID and magic. */
+const headBytes = 1 + 8 + 8 + 16
+const lengthBytes = 2
 const maxBytes = 8_192
 /** Edition, name, protocol, version and both counts. Servers may omit the rest. */
 const minFields = 6
 
-/** The status of a Bedrock server. Values that the server omits are absent. */
+/**
+ * The status of a Bedrock server. Values that the server omits are absent: all of them if `enable-lan-visibility` is false, or LANBroadcast
+ * in its level.dat is 0, for which Bedrock Dedicated Server 1.26.40 sends a pong that ends after the magic.
+ */
 export interface BedrockStatus {
   /** Name and level name, with formatting codes, joined by a line break. */
   readonly motd?: string
@@ -52,12 +56,21 @@ export function encodeUnconnectedPing(time: bigint): Buffer {
 /** @throws ProtocolError `malformed` if it is not a pong, `too_large` if it is longer than 8 KiB */
 export function decodeUnconnectedPong(datagram: Buffer): Pong {
   if (datagram.length > maxBytes) throw new ProtocolError('too_large', `the pong is longer than ${maxBytes} bytes`)
-  const isPong = datagram.length > headerBytes && datagram[0] === ids.pong && datagram.subarray(17, 33).equals(magic)
-  const end = isPong ? headerBytes + datagram.readUInt16BE(headerBytes - 2) : 0
-  if (!isPong || end > datagram.length) throw new ProtocolError('malformed', 'the reply is not an unconnected pong')
-  const fields = splitFields(datagram.toString('utf8', headerBytes, end))
+  const isPong = datagram.length >= headBytes && datagram[0] === ids.pong && datagram.subarray(17, headBytes).equals(magic)
+  const text = isPong ? readText(datagram.subarray(headBytes)) : undefined
+  if (text === undefined) throw new ProtocolError('malformed', 'the reply is not an unconnected pong')
+  const time = datagram.readBigInt64BE(1)
+  if (text === '') return { time, status: {} }
+  const fields = splitFields(text)
   if (fields.length < minFields) throw new ProtocolError('malformed', `the pong has ${fields.length} fields`)
-  return { time: datagram.readBigInt64BE(1), status: toStatus(fields) }
+  return { time, status: toStatus(fields) }
+}
+
+/** Reads what follows the magic: nothing, or a text after its length. Undefined if the text is incomplete. */
+function readText(bytes: Buffer): string | undefined {
+  if (bytes.length === 0) return ''
+  const end = bytes.length < lengthBytes ? Number.POSITIVE_INFINITY : lengthBytes + bytes.readUInt16BE(0)
+  return end > bytes.length ? undefined : bytes.toString('utf8', lengthBytes, end)
 }
 
 /** Splits at `;`. Within a field PocketMine writes `\;` for a semicolon and `\\` for a backslash. */

@@ -30,7 +30,7 @@ export interface LogCounts {
   readonly logLeaves: number
 }
 
-/** Follows `logs/latest.log` across rotation (the file is replaced) and truncation. `read` must not be called concurrently. */
+/** Follows `logs/latest.log` across rotation and copies (the file is replaced) and truncation. `read` must not be called concurrently. */
 export function createLogFollower(folder: string, measure = unmeasured) {
   let handle: FileHandle | undefined
   let offset = 0
@@ -98,6 +98,13 @@ export function createLogFollower(folder: string, measure = unmeasured) {
     offset = size
   }
 
+  /** Returns what a file has where bytes were read last; zeros after its end. */
+  async function bytesBeforeOffset(from: FileHandle): Promise<Buffer> {
+    const bytes = Buffer.alloc(Math.min(offset, chunkBytes))
+    await from.read(bytes, 0, bytes.length, offset - bytes.length)
+    return bytes
+  }
+
   async function follow(): Promise<void> {
     if (handle !== undefined && (await isStillAt(handle, folder, path))) return readOn(handle)
     const opened = await openInside(folder, path)
@@ -119,7 +126,8 @@ export function createLogFollower(folder: string, measure = unmeasured) {
         const [old, now] = await Promise.all([before.stat(), opened.stat()])
         if (old.ino !== now.ino || old.dev !== now.dev) {
           await readOn(before)
-          restart()
+          // Tools that synchronise folders replace a file by a longer copy, which is read on.
+          if (!(await bytesBeforeOffset(before)).equals(await bytesBeforeOffset(opened))) restart()
         }
       } finally {
         await before.close()

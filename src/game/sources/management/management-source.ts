@@ -1,7 +1,7 @@
 import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
-import { systemNetwork } from '../../network.ts'
+import { HostAddresses, type Network, systemNetwork } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import {
   eventName,
@@ -45,6 +45,8 @@ export class ManagementSource implements Source {
   readonly hints: NonNullable<Source['hints']>
   readonly #settings: ManagementSettings
   readonly #context: SourceContext
+  readonly #network: Network
+  readonly #hostAddresses: HostAddresses
   readonly #phases: PhaseTimer | undefined
   readonly #backoff: ConnectBackoff | undefined
   #connection: JsonRpc | undefined
@@ -66,7 +68,9 @@ export class ManagementSource implements Source {
     this.#pusher = new EventPusher(context, () => this.#players.read())
     this.#phases = context.phases?.timer('management')
     this.hints = context.discovered?.includes('secret') ? { auth: discoveredSecret } : {}
-    const { protocol, host } = new URL(settings.url)
+    const { protocol, host, hostname } = new URL(settings.url)
+    this.#network = context.network ?? systemNetwork
+    this.#hostAddresses = new HostAddresses(hostname.replace(/^\[|\]$/g, ''), this.#network)
     this.target = `${protocol}//${host}`
     this.#failedCalls = new FailedCalls(this.target, context.log)
     this.#backoff = context.connectBackoff?.(this.name, this.target, settings.secret)
@@ -77,6 +81,7 @@ export class ManagementSource implements Source {
     this.#throwIfClosed()
     this.#phases?.start()
     try {
+      if (await this.#hostAddresses.haveChanged(signal)) this.#drop(this.#connection)
       const reading = await this.#read(this.#connection ?? (await this.#connect(signal)), signal)
       this.#phases?.end('read')
       return reading
@@ -124,7 +129,7 @@ export class ManagementSource implements Source {
     const connection = await connectJsonRpc(
       {
         settings: this.#settings,
-        network: this.#context.network ?? systemNetwork,
+        network: this.#network,
         phases: this.#phases,
         measure: this.#context.measure,
         onNotification: (method, params) => this.#handleNotification(method, params),
@@ -145,6 +150,11 @@ export class ManagementSource implements Source {
     if (this.#closed) return
     const at = this.#backoff?.failed(error) ?? this.#context.clock.now()
     this.#context.requestPoll?.(this.name, at)
+  }
+
+  #drop(connection: JsonRpc | undefined): void {
+    connection?.close()
+    this.#forgetConnection()
   }
 
   #forgetConnection(): void {
@@ -206,8 +216,7 @@ export class ManagementSource implements Source {
     // No message arrived, so the connection may be dead without either side having noticed.
     // That is no failure of the connection, which was accepted: the next poll makes a new one.
     if (failure.code === 'timeout' && connection.received === before && this.#connection === connection) {
-      connection.close()
-      this.#forgetConnection()
+      this.#drop(connection)
     }
     return failure
   }

@@ -62,7 +62,7 @@ export function createQuerySource(address: HostPort, context: SourceContext): So
         phases?.end('read')
         return { source: 'query', at: clock.now(), fields }
       } catch (error) {
-        throw signal.aborted ? signal.reason : toSourceError(error, target)
+        throw toSourceError(error, target)
       }
     },
     close() {},

@@ -2,7 +2,7 @@ import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { formatHostPort, type HostPort } from '../../../util/address.ts'
 import type { Clock } from '../../../util/clock.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
-import { addressesOf, type Network, systemNetwork } from '../../network.ts'
+import { addressesOf, HostAddresses, type Network, systemNetwork } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import type { ConnectBackoff, SourceContext } from '../source.ts'
 import { RconConnection } from './connection.ts'
@@ -18,6 +18,7 @@ export class RconSession {
   readonly #settings: RconSettings
   readonly #clock: Clock
   readonly #network: Network
+  readonly #hostAddresses: HostAddresses
   readonly #phases: PhaseTimer | undefined
   readonly #target: string
   readonly #backoff: ConnectBackoff | undefined
@@ -29,6 +30,7 @@ export class RconSession {
     this.#settings = settings
     this.#clock = clock
     this.#network = network
+    this.#hostAddresses = new HostAddresses(settings.address.host, network)
     this.#phases = phases
     this.#target = formatHostPort(settings.address)
     this.#backoff = connectBackoff?.('rcon', this.#target, settings.password)
@@ -41,6 +43,7 @@ export class RconSession {
   async connection(signal: AbortSignalLike): Promise<RconConnection> {
     this.#throwIfClosed()
     signal.throwIfAborted()
+    if (await this.#hostAddresses.haveChanged(signal)) this.#current?.close()
     if (this.#current?.open) return this.#current
     if (this.#backoff === undefined) return await this.#connect(signal)
     const connection = await this.#backoff.attempt(() => this.#connect(signal), signal)

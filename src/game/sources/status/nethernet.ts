@@ -62,7 +62,7 @@ export function createNetherNetReader(
         if (scheme !== schemes[0]) schemes = schemes.toReversed()
         return fields
       } catch (thrown) {
-        if (signal.aborted) throw signal.reason
+        if (signal.aborted) throw thrown
         const error = toSourceError(thrown, target)
         if (isConclusive(error)) throw error
         failures.push(error)

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,
   chmodSync,
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -221,6 +222,38 @@ describe('the log', () => {
     log('Starting minecraft server version 1.21.11', 'Alice joined the game')
     expect(await read()).toMatchObject({ version: '1.21.11', logJoins: 2 })
     expect((await read()).startupDuration).toBeUndefined()
+  })
+
+  it('is read on if a longer copy replaces it, as when a folder is synchronised', async () => {
+    log('Starting minecraft server version 1.21.11', overload)
+    await read()
+    log('Bob joined the game')
+    expect(await counts()).toEqual([0, 0, 1, 0])
+    const path = join(folder, 'logs/latest.log')
+    cpSync(path, `${path}.copy`)
+    renameSync(`${path}.copy`, path)
+    log('Alice joined the game')
+    expect(await read()).toMatchObject({ version: '1.21.11', overloadWarnings: 0, logJoins: 2 })
+  })
+
+  it('is read on if its folder vanishes and returns as a copy', async () => {
+    write('server.properties', 'motd=x')
+    log('Starting minecraft server version 1.21.11', overload)
+    await read()
+    renameSync(folder, `${folder}.old`)
+    await expect(read()).rejects.toMatchObject({ code: 'unreachable' })
+    cpSync(`${folder}.old`, folder, { recursive: true })
+    log('Alice joined the game')
+    expect(await counts()).toEqual([0, 0, 1, 0])
+  })
+
+  it('is another one if it differs, although it is longer', async () => {
+    log('Starting minecraft server version 1.21.10', overload)
+    await read()
+    const path = join(folder, 'logs/latest.log')
+    renameSync(path, `${path}.old`)
+    log('Starting minecraft server version 1.21.11', 'Alice joined the game', overload)
+    expect(await read()).toMatchObject({ version: '1.21.11', overloadWarnings: 1, logJoins: 1 })
   })
 
   it('is followed across a truncation', async () => {

@@ -153,6 +153,23 @@ describe('SRV records', () => {
     expect(requested).toHaveLength(2)
   })
 
+  it('are looked up again, at most every 30 s, if they lead to no server', async () => {
+    const clock = manualClock()
+    const closed = await serve('{}')
+    closed.server.close()
+    const { port } = await serve('{}')
+    const answers = [record(closed.port)]
+    const { network, requested } = fakeNetwork(1, async () => [answers.shift() ?? record(port)], clock)
+    const source = new StatusSource(address, { ...context, clock, network })
+    await expect(source.poll(never())).rejects.toMatchObject({ code: 'refused' })
+    await clock.advance(29_000)
+    await expect(source.poll(never())).rejects.toMatchObject({ code: 'refused' })
+    expect(requested).toHaveLength(1)
+    await clock.advance(1_000)
+    expect((await source.poll(never())).fields.port).toBe(port)
+    expect(requested).toHaveLength(2)
+  })
+
   it.each([
     { host: '127.0.0.1', port: 25565 },
     { host: 'mc.example.org', port: 25566 },

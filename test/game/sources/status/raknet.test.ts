@@ -66,6 +66,22 @@ describe('a Bedrock server', () => {
     })
   })
 
+  it.each([
+    // Of Bedrock Dedicated Server 1.26.40 with enable-lan-visibility=false.
+    ['after the magic', pong('').subarray(0, 33)],
+    ['with an empty text', pong('')],
+  ])('is up if its pong ends %s, and the rest is unknown', async (_, bytes) => {
+    await using server = await bedrockServer((reply) => reply(bytes))
+    expect((await poll(server.port)).fields).toEqual({
+      edition: 'bedrock',
+      transport: 'raknet',
+      rawStatus: { version: '' },
+      ip: '127.0.0.1',
+      port: server.port,
+      latency: expect.any(Number),
+    })
+  })
+
   it.each([full, 'MCPE;§lBold;70;0.14.3;0;20', 'MCEE;Classroom;800;1.21.90;3;40;99;Level;Survival'])(
     'is read as minecraft-server-util reads it: %s',
     async (text) => {
@@ -107,7 +123,8 @@ describe('a Bedrock server', () => {
     ['garbage', Buffer.from('garbage')],
     ['an empty datagram', Buffer.alloc(0)],
     ['a pong that is cut short', pong(full).subarray(0, 60)],
-    ['a pong without text', pong('')],
+    ['a pong that is cut short in the length of its text', pong('').subarray(0, 34)],
+    ['a pong that is cut short in the magic', pong('').subarray(0, 32)],
     ['a pong of two fields', pong('MCPE;x')],
     ['a pong without the magic', pong(full).fill(0, 17, 33)],
   ])('that answers with %s is malformed', async (_, bytes) => {
