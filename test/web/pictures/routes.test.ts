@@ -311,21 +311,40 @@ describe('heads from HEADS_URL', () => {
     expect(requested).toHaveLength(1)
   })
 
-  it('are patterns if a slow service has too many requests', async () => {
+  /** A service that answers the heads of eight players when it is let go. */
+  async function startSlowHeads(failed: string[] = []) {
     const waiting: (() => void)[] = []
     const red = await head('#ff0000')
     const { requested, service } = await startHeads(
-      async () => {
+      async (url) => {
+        if (failed.some((id) => url.includes(id))) return { status: 404, body: Buffer.from('none') }
         await new Promise<void>((resolve) => waiting.push(resolve))
         return { body: red }
       },
-      Array.from({ length: 5 }, (_, index) => ({ name: `player${index}`, id: uuid.slice(0, -1) + index })),
+      Array.from({ length: 8 }, (_, index) => ({ name: `player${index}`, id: uuid.slice(0, -1) + index })),
     )
     const getHead = (index: number) => service.get(`/api/v1/players/${uuid.slice(0, -1)}${index}/head.png`)
-    const slow = [0, 1, 2, 3].map(getHead)
-    await until(() => requested.length === 4)
-    expect((await getHead(4)).status).toBe(200)
+    return { waiting, requested, getHead }
+  }
+
+  it('are fetched four at a time if a page requests more at once', async () => {
+    const { waiting, requested, getHead } = await startSlowHeads()
+    const heads = [0, 1, 2, 3, 4, 5, 6, 7].map(getHead)
+    await until(() => waiting.length === 4)
     expect(requested).toHaveLength(4)
+    for (const go of waiting) go()
+    await until(() => waiting.length === 8)
+    for (const go of waiting) go()
+    for (const reply of await Promise.all(heads)) expect(await pixel(reply)).toEqual([255, 0, 0])
+  })
+
+  it('are patterns if a service that has failed has too many requests', async () => {
+    const { waiting, requested, getHead } = await startSlowHeads([`${uuid.slice(0, -1)}0`])
+    await getHead(0)
+    const slow = [1, 2, 3, 4].map(getHead)
+    await until(() => waiting.length === 4)
+    expect((await getHead(5)).status).toBe(200)
+    expect(requested).toHaveLength(5)
     for (const go of waiting) go()
     for (const reply of await Promise.all(slow)) expect(await pixel(reply)).toEqual([255, 0, 0])
   })
