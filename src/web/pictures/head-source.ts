@@ -62,12 +62,17 @@ export function createHeadSource(template: string, log: Log) {
   }
 
   return {
-    /** The head as PNG; undefined if it is not available at the moment. Never rejects. */
-    async get(uuid: string): Promise<Buffer | undefined> {
+    /**
+     * The head as PNG; undefined if it is not available at the moment.
+     * @param count called before it is requested: anyone could have heads of any UUID requested
+     * @throws what `count` throws
+     */
+    async get(uuid: string, count: () => void): Promise<Buffer | undefined> {
       const before = heads.get(uuid)
       if (before !== undefined) return before
       // An immediate pattern is better than waiting for a service that did not answer before.
       if (pending >= (isFailing ? maxRequests : maxWaiting) || closing.signal.aborted) return undefined
+      count()
       const head = attempt(uuid)
       heads.set(uuid, head)
       if ((await head) === undefined) heads.set(uuid, head, { ttl: failureTtlMs })
