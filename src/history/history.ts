@@ -117,12 +117,6 @@ export class History {
     return this.#store.incidents.list(query)
   }
 
-  /** Whether any server has a session of the player. @param uuid with dashes */
-  async hasPlayer(uuid: string): Promise<boolean> {
-    await this.#recorder.save(({ sessions }) => sessions.hasChanges)
-    return this.recordsPlayers && this.#store.sessions.hasPlayer(uuid)
-  }
-
   /** The last 24 hours and 90 days of servers, at most a minute old if many are watched. */
   async overview(servers: readonly string[]): Promise<ReadonlyMap<string, ServerOverview>> {
     await this.#refreshOverview()

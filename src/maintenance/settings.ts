@@ -37,7 +37,7 @@ function readWindow(tree: Tree, place: string, problems: string[]): MaintenanceW
     return undefined
   }
   const reader = new TreeReader(tree, place, keys, problems)
-  const servers = reader.names('servers')
+  const servers = reader.patterns('servers')
   const name = reader.value('name', text)
   const reason = (reader.value('reason', text) ?? name ?? '').slice(0, 200)
   const isScheduled = reader.get('schedule') !== null

@@ -138,7 +138,8 @@ function readChannel(tree: Tree, place: string, problems: string[]): ChannelSett
     reader.fail('events', `expected at least one of ${eventNames.join(', ')}`)
   const settings = {
     events: hasEvents ? events : statusMessage ? [] : defaultEvents,
-    ...{ servers: reader.names('servers'), groups: reader.names('groups'), statusMessage, templates: readTemplates(reader) },
+    ...{ servers: reader.patterns('servers'), groups: reader.patterns('groups') },
+    ...{ statusMessage, templates: readTemplates(reader) },
     after: reader.value('after', count) ?? 2,
     for: reader.value('for', upToAWeek) ?? 0,
     repeat: reader.value('repeat', upToAWeek) ?? 0,

@@ -77,4 +77,11 @@ export class TreeReader {
     this.fail(key, 'expected a list of names')
     return []
   }
+
+  /** Names of servers or groups; none: all. An empty list is refused: whoever has removed the last name may not expect that. */
+  patterns(key: string): readonly string[] {
+    const given = this.get(key)
+    if (Array.isArray(given) && given.length === 0) this.fail(key, 'expected at least one name; remove the key for all')
+    return this.names(key)
+  }
 }

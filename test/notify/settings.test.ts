@@ -102,6 +102,8 @@ describe('notify', () => {
       expect.stringContaining('notify.channels[0].events: "dwon" is not an event; expected some of down, up'),
     ],
     [`${hook}, events: []`, expect.stringContaining('notify.channels[0].events: expected at least one of down')],
+    [`${hook}, servers: []`, 'f: notify.channels[0].servers: expected at least one name; remove the key for all'],
+    [`${hook}, groups: []`, 'f: notify.channels[0].groups: expected at least one name; remove the key for all'],
     [`${hook}, after: 0`, 'f: notify.channels[0].after: it is "0"; expected an integer from 1 to 100'],
     [
       `${hook}, for: soon`,
@@ -284,6 +286,12 @@ describe('notify', () => {
 
 describe('maintenance', () => {
   const window = (settings: string) => problemsOf(`maintenance: [{ servers: [a], ${settings} }]`)
+
+  it('does not take an empty list for all servers', () => {
+    expect(problemsOf('maintenance: [{ servers: [], schedule: "0 4 * * *", duration: 30m }]')).toEqual([
+      'f: maintenance[0].servers: expected at least one name; remove the key for all',
+    ])
+  })
 
   it.each([
     ['schedule: "0 4 * * *", duration: 30m, timezone: Europe/Berlin, reason: x'],

@@ -41,7 +41,9 @@ const matching = (expected: string, isValid: (text: string) => boolean): Kind<st
 })
 const anyText = matching('a text', () => true)
 const someText = matching('a text', (text) => text !== '')
-const databaseName = matching('a name of letters, digits, - and _', (text) => /^[A-Za-z][A-Za-z0-9_-]{0,49}$/.test(text))
+const databaseName = matching('a name of up to 50 letters, digits, - and _ that begins with a letter', (text) =>
+  /^[A-Za-z][A-Za-z0-9_-]{0,49}$/.test(text),
+)
 const filePath = matching('the path of a file', (text) => text !== '' && !text.includes('://'))
 const snapshotUrl = matching('an https:// URL', (text) => /^https?:\/\//i.test(text) && fileOrUrl.parse(text) !== undefined)
 
@@ -89,13 +91,14 @@ function readFields(reader: TreeReader, problems: string[]): Readonly<Record<str
   const routes = new Set(['getall'])
   for (const [name, tree] of given) {
     const place = `${reader.place}.fields.${name.slice(0, 60)}`
-    if (!fieldPattern.test(name)) problems.push(`${place}: expected a name of letters, digits and _`)
+    if (!fieldPattern.test(name))
+      problems.push(`${place}: expected a name of up to 50 letters, digits and _ that begins with a letter`)
     else if (parameters.includes(name)) problems.push(`${place}: this name is taken by a parameter of every route`)
     const field = readField(tree, place, problems)
     if (field === undefined) continue
     fields[name] = field
     for (const route of [...(field.filter ? [name] : []), ...(field.list ? [`get${name}`] : [])]) {
-      if (routes.has(route)) problems.push(`${place}: another field has the route filter/${route} already`)
+      if (routes.has(route)) problems.push(`${place}: the route filter/${route} is taken; choose another name`)
       routes.add(route)
     }
   }

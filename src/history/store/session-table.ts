@@ -135,11 +135,6 @@ export class SessionTable {
     }))
   }
 
-  /** Whether any server has a session of the player. @param uuid with dashes */
-  hasPlayer(uuid: string): boolean {
-    return this.#connection.first('SELECT 1 FROM sessions WHERE uuid = ?', uuid) !== undefined
-  }
-
   /** Deletes up to a thousand that nothing has changed since a time, and all but the newest of a server with very many. */
   prune(before: number): void {
     const old =

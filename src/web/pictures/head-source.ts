@@ -9,6 +9,8 @@ export const maxHead = 128
 const maxBytes = 256 * 1024
 const timeoutMs = 5_000
 const maxRequests = 4
+/** Maximum number of heads that are requested or wait: those of one page. */
+const maxWaiting = 140
 const maxHeads = 1_000
 /** Milliseconds for which a head is cached, and for which a failed request is not repeated. */
 const headTtlMs = 3_600_000
@@ -23,7 +25,7 @@ export function createHeadSource(template: string, log: Log) {
   const client = new HttpClient({ timeoutMs, maxBytes, connections: maxRequests })
   const closing = new AbortController()
   const heads = new LRUCache<string, Promise<Buffer | undefined>>({ max: maxHeads, ttl: headTtlMs })
-  let running = 0
+  let pending = 0
   let isFailing = false
 
   async function load(uuid: string): Promise<Buffer> {
@@ -41,7 +43,7 @@ export function createHeadSource(template: string, log: Log) {
   }
 
   async function attempt(uuid: string): Promise<Buffer | undefined> {
-    running++
+    pending++
     try {
       const head = await load(uuid)
       isFailing = false
@@ -55,17 +57,22 @@ export function createHeadSource(template: string, log: Log) {
       isFailing = true
       return undefined
     } finally {
-      running--
+      pending--
     }
   }
 
   return {
-    /** The head as PNG; undefined if it is not available at the moment. Never rejects. */
-    async get(uuid: string): Promise<Buffer | undefined> {
+    /**
+     * The head as PNG; undefined if it is not available at the moment.
+     * @param count called before it is requested: anyone could have heads of any UUID requested
+     * @throws what `count` throws
+     */
+    async get(uuid: string, count: () => void): Promise<Buffer | undefined> {
       const before = heads.get(uuid)
       if (before !== undefined) return before
-      // An immediate pattern is better than waiting for a slow service.
-      if (running >= maxRequests || closing.signal.aborted) return undefined
+      // An immediate pattern is better than waiting for a service that did not answer before.
+      if (pending >= (isFailing ? maxRequests : maxWaiting) || closing.signal.aborted) return undefined
+      count()
       const head = attempt(uuid)
       heads.set(uuid, head)
       if ((await head) === undefined) heads.set(uuid, head, { ttl: failureTtlMs })

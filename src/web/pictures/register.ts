@@ -40,7 +40,7 @@ import { themeNames, themes } from './theme.ts'
 export interface PicturesOptions {
   readonly fleet: Fleet
   readonly clock: Clock
-  readonly history: Pick<History, 'range' | 'uptime' | 'hasPlayer'>
+  readonly history: Pick<History, 'range' | 'uptime'>
   readonly maintenanceOf: MaintenanceOf
   readonly log: Log
   /** The icon of a server, 64x64 PNG; a default one if it has none. */
@@ -126,14 +126,24 @@ export function registerPictures(app: FastifyInstance, options: PicturesOptions)
     path: string,
     docs: PictureDocs<P>,
     limit: 'clientPictures' | 'clientHeads',
-    read: (watcher: Watcher, values: ParameterValues<P>, request: FastifyRequest) => Promise<Omit<Picture, 'type'>>,
+    read: (
+      watcher: Watcher,
+      values: ParameterValues<P>,
+      request: FastifyRequest,
+      /** Counts what a reply costs against the limit of the client. */
+      count: () => void,
+    ) => Promise<Omit<Picture, 'type'>>,
   ): void {
-    const { count } = app.clientLimits.rateLimit(limit)
+    const rateLimit = app.clientLimits.rateLimit(limit)
     for (const place of serverPlaces(fleet))
       app.get(place.path + path, { schema: pictureSchema(place, docs) }, async (request, reply) => {
-        const picture = await read(place.watcher(request), request.query as ParameterValues<P>, request)
-        const client = { client: request.client, count: () => count(request, reply) }
-        return sendPrepared(request, reply, await renderer.reply({ ...picture, type: docs.type }, client))
+        const count = () => rateLimit.count(request, reply)
+        const picture = await read(place.watcher(request), request.query as ParameterValues<P>, request, count)
+        return sendPrepared(
+          request,
+          reply,
+          await renderer.reply({ ...picture, type: docs.type }, { client: request.client, count }),
+        )
       })
   }
 
@@ -201,15 +211,9 @@ export function registerPictures(app: FastifyInstance, options: PicturesOptions)
     }
   })
 
-  /** Whether a server shows the player now or has shown it: the heads of others are not fetched. */
-  const isPlayer = async (uuid: string): Promise<boolean> =>
-    fleet.watchers.some((watcher) => watcher.snapshot().fields.players?.value.players.some(({ id }) => id === uuid)) ||
-    history.hasPlayer(uuid)
-
   const headDocs = {
     summary: 'Head of a player',
-    description:
-      'A pattern generated from the UUID, or with HEADS_URL the head from there if a watched server shows the player or has shown it in its sessions.',
+    description: 'A pattern generated from the UUID, or with HEADS_URL the head from there.',
     type: 'image/png',
     parameters: headParameters,
     mistake: 'Parameter "size" is "4"; expected an integer from 8 to 128.',
@@ -220,9 +224,9 @@ export function registerPictures(app: FastifyInstance, options: PicturesOptions)
       }),
     },
   } as const
-  addPicture('/players/:uuid/head.png', headDocs, 'clientHeads', async (_watcher, { size }, request) => {
+  addPicture('/players/:uuid/head.png', headDocs, 'clientHeads', async (_watcher, { size }, request, count) => {
     const uuid = readUuid(request)
-    const head = heads !== undefined && (await isPlayer(uuid)) ? await heads.get(uuid) : undefined
+    const head = await heads?.get(uuid, count)
     const { pixels, side } = headPattern(uuid)
     return {
       key: JSON.stringify(['head', uuid, size, head !== undefined]),

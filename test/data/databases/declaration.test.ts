@@ -130,14 +130,14 @@ it.each([
   ['a-b', false],
   ['a b', false],
 ])('judges the name of the field %s', (name, isValid) => {
-  const problem = `[0].fields.${name}: expected a name of letters, digits and _`
+  const problem = `[0].fields.${name}: expected a name of up to 50 letters, digits and _ that begins with a letter`
   expect(database('', `{ "${name}": { kind: text } }`).problems).toEqual(isValid ? [] : [problem])
 })
 
 it('shows 60 characters of the name of a field', () => {
   const [shown, cut] = ['a'.repeat(60), 'b']
   expect(database('', `{ ${shown}${cut}: { kind: text } }`).problems).toEqual([
-    `[0].fields.${shown}: expected a name of letters, digits and _`,
+    `[0].fields.${shown}: expected a name of up to 50 letters, digits and _ that begins with a letter`,
   ])
 })
 
@@ -148,13 +148,13 @@ it.each(['limit', 'offset', 'sort', 'order'])('has no field of the name %s, a pa
 })
 
 it.each([
-  ['{ all: { kind: values } }', ['all: another field has the route filter/getall already']],
+  ['{ all: { kind: values } }', ['all: the route filter/getall is taken; choose another name']],
   ['{ all: { kind: values, list: false } }', []],
-  ['{ getall: { kind: text } }', ['getall: another field has the route filter/getall already']],
+  ['{ getall: { kind: text } }', ['getall: the route filter/getall is taken; choose another name']],
   ['{ getall: { kind: link } }', []],
-  ['{ a: { kind: values }, geta: { kind: text } }', ['geta: another field has the route filter/geta already']],
+  ['{ a: { kind: values }, geta: { kind: text } }', ['geta: the route filter/geta is taken; choose another name']],
   ['{ a: { kind: text, list: true }, geta: { kind: text, filter: false } }', []],
-  ['{ geta: { kind: text }, a: { kind: boolean } }', ['a: another field has the route filter/geta already']],
+  ['{ geta: { kind: text }, a: { kind: boolean } }', ['a: the route filter/geta is taken; choose another name']],
 ])('has each route once with %s', (fields, problems) => {
   expect(database('', fields).problems).toEqual(problems.map((problem) => `[0].fields.${problem}`))
 })
@@ -167,7 +167,7 @@ it('has 1 to 100 fields', () => {
   expect(read('[{ name: books, file: b.json }]').problems).toEqual([problem])
 })
 
-const expectedName = 'expected a name of letters, digits, - and _'
+const expectedName = 'expected a name of up to 50 letters, digits, - and _ that begins with a letter'
 it.each([
   ['B', undefined],
   ['a'.repeat(50), undefined],

@@ -253,14 +253,9 @@ describe('heads from HEADS_URL', () => {
       .png()
       .toBuffer()
 
-  const playing = (players: readonly { name: string; id: string }[], complete = true) => ({
-    Server: { status },
-    other: { status: { ...status, players: { players, complete } } },
-  })
-
   async function startHeads(
     answer: (url: string) => Promise<{ status?: number; body: Buffer; delayed?: boolean }>,
-    players = [{ name: 'Notch', id: uuid }],
+    env: Record<string, string> = {},
   ) {
     const requested: string[] = []
     const server = createServer(async (request, reply) => {
@@ -274,7 +269,7 @@ describe('heads from HEADS_URL', () => {
       server.close()
     })
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/face/{uuid}?s={size}`
-    const service = await start(playing(players), { HEADS_URL: url })
+    const service = await start(undefined, { HEADS_URL: url, ...env })
     return { requested, service }
   }
 
@@ -311,44 +306,50 @@ describe('heads from HEADS_URL', () => {
     expect(requested).toHaveLength(1)
   })
 
-  it('are patterns if a slow service has too many requests', async () => {
+  /** A service that answers the heads of eight players when it is let go. */
+  async function startSlowHeads(failed: string[] = []) {
     const waiting: (() => void)[] = []
     const red = await head('#ff0000')
-    const { requested, service } = await startHeads(
-      async () => {
-        await new Promise<void>((resolve) => waiting.push(resolve))
-        return { body: red }
-      },
-      Array.from({ length: 5 }, (_, index) => ({ name: `player${index}`, id: uuid.slice(0, -1) + index })),
-    )
+    const { requested, service } = await startHeads(async (url) => {
+      if (failed.some((id) => url.includes(id))) return { status: 404, body: Buffer.from('none') }
+      await new Promise<void>((resolve) => waiting.push(resolve))
+      return { body: red }
+    })
     const getHead = (index: number) => service.get(`/api/v1/players/${uuid.slice(0, -1)}${index}/head.png`)
-    const slow = [0, 1, 2, 3].map(getHead)
-    await until(() => requested.length === 4)
-    expect((await getHead(4)).status).toBe(200)
+    return { waiting, requested, getHead }
+  }
+
+  it('are fetched four at a time if a page requests more at once', async () => {
+    const { waiting, requested, getHead } = await startSlowHeads()
+    const heads = [0, 1, 2, 3, 4, 5, 6, 7].map(getHead)
+    await until(() => waiting.length === 4)
     expect(requested).toHaveLength(4)
+    for (const go of waiting) go()
+    await until(() => waiting.length === 8)
+    for (const go of waiting) go()
+    for (const reply of await Promise.all(heads)) expect(await pixel(reply)).toEqual([255, 0, 0])
+  })
+
+  it('are patterns if a service that has failed has too many requests', async () => {
+    const { waiting, requested, getHead } = await startSlowHeads([`${uuid.slice(0, -1)}0`])
+    await getHead(0)
+    const slow = [1, 2, 3, 4].map(getHead)
+    await until(() => waiting.length === 4)
+    expect((await getHead(5)).status).toBe(200)
+    expect(requested).toHaveLength(5)
     for (const go of waiting) go()
     for (const reply of await Promise.all(slow)) expect(await pixel(reply)).toEqual([255, 0, 0])
   })
 
-  it('are fetched only for players that a server shows or has shown', async () => {
+  it('are fetched for as many players as the limit of a client allows', async () => {
     const red = await head('#ff0000')
-    const { requested, service } = await startHeads(async () => ({ body: red }), [])
-    const getHead = async (id = uuid) => pixel(await service.get(`/api/v1/players/${id}/head.png`))
-    const unknown = await pattern()
-    expect(await getHead()).toEqual(unknown)
-    expect(await getHead('00000000-0000-0000-0000-000000000000')).not.toEqual([255, 0, 0])
-    expect(requested).toEqual([])
-    // In an incomplete list, which has no sessions, and on another server than the first.
-    Object.assign(service.fleet.scripts, playing([{ name: 'Notch', id: uuid }], false))
-    await service.fleet.pollAll()
-    expect(await getHead()).toEqual([255, 0, 0])
-    const left = uuid.replace('069a', '069b')
-    Object.assign(service.fleet.scripts, playing([{ name: 'Left', id: left }, { name: 'no id' } as never]))
-    await service.fleet.pollAll()
-    Object.assign(service.fleet.scripts, playing([]))
-    await service.fleet.pollAll()
-    expect(await getHead(left)).toEqual([255, 0, 0])
-    expect(await getHead('00000000-0000-0000-0000-000000000000')).not.toEqual([255, 0, 0])
-    expect(requested).toEqual([uuid, left].map((id) => `/face/${id}?s=128`))
+    const { requested, service } = await startHeads(async () => ({ body: red }), { CLIENT_HEADS: '4' })
+    const ids = [0, 1, 2].map((index) => uuid.slice(0, -1) + index)
+    const replies = []
+    // Each counts twice, because it is requested and rendered.
+    for (const id of [ids[0], ids[1], ids[0], ids[2]]) replies.push(await service.get(`/api/v1/players/${id}/head.png`))
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 429])
+    for (const reply of replies.slice(0, 3)) expect(await pixel(reply)).toEqual([255, 0, 0])
+    expect(requested).toEqual(ids.slice(0, 2).map((id) => `/face/${id}?s=128`))
   })
 })
