@@ -30,7 +30,7 @@ const notRun: Readonly<Record<string, number>> = {
   'needs a Redis server': 2,
   'needs a real server': 1,
   'needs sqlite3': 2,
-  'needs a running service with DATA_DIR': 1,
+  'needs a running service with HISTORY_DIR': 1,
   'needs an OpenTelemetry collector': 1,
   'needs the certificate of a real server': 1,
   'requests upstream sites': 2,
