@@ -188,7 +188,7 @@ export const alerts: readonly Alert[] = [
     summary: `${server} has little headroom`,
     description: `5 % of the ticks of ${server} take more than {{ $value | humanizePercentage }} of the time available per tick (50 ms at 20 ticks per second).`,
     action:
-      'The server still keeps up, but has little reserve. Lower the view and simulation distance, find lag machines, or use a faster CPU before players notice.',
+      'Up to 100 %, the server keeps up, but has little reserve; above, it lags during such ticks. Lower the view and simulation distance, find lag machines, or use a faster CPU before players notice.',
   },
   {
     name: 'ServerFull',
