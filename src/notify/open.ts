@@ -38,7 +38,9 @@ async function openFolder(stateFolder: string | undefined, log: Log) {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ELOCKED')
-      throw new Error(`${folder} is used by another process, which would send the same notifications; set another HISTORY_DIR or DATA_DIR`)
+      throw new Error(
+        `${folder} is used by another process, which would send the same notifications; set another HISTORY_DIR or DATA_DIR`,
+      )
     log.warn({ folder, reason: code ?? message }, `${folder} cannot be used (${code ?? message}), so ${lost}`)
     return undefined
   }

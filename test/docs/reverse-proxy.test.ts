@@ -25,13 +25,18 @@ async function startNginx(server: string, env: Readonly<Record<string, string>> 
   onTestFinished(() => service.close())
   await until(async () => (await fetch(`${service.url}/api/v1/getall`)).ok)
   const port = await freePort()
-  const configuration = server.replace(/listen (?:80|443)( ssl)?;/, `listen 127.0.0.1:${port}$1;`).replaceAll('http://127.0.0.1:8080', service.url)
+  const configuration = server
+    .replace(/listen (?:80|443)( ssl)?;/, `listen 127.0.0.1:${port}$1;`)
+    .replaceAll('http://127.0.0.1:8080', service.url)
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-nginx-'))
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((name) => `${name}_temp_path ${folder}/${name};`)
     .join(' ')
   const file = join(folder, 'nginx.conf')
-  writeFileSync(file, `daemon off; pid ${folder}/pid; error_log stderr;\nevents {}\nhttp { access_log off; ${paths}\n${configuration}\n}`)
+  writeFileSync(
+    file,
+    `daemon off; pid ${folder}/pid; error_log stderr;\nevents {}\nhttp { access_log off; ${paths}\n${configuration}\n}`,
+  )
   const nginx = spawn('nginx', ['-p', folder, '-c', file], { stdio: 'ignore' })
   onTestFinished(async () => {
     nginx.kill()

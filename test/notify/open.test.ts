@@ -36,7 +36,14 @@ async function open(dataDir: string | undefined) {
   const log = { debug() {}, info() {}, warn: through, error: through }
   const fleet = fakeFleet({ survival: { status: { playersOnline: 3, playersMax: 20 } } }, systemClock)
   onTestFinished(() => fleet.close())
-  const notifier = await openNotifier({ settings, fleet, clock: systemClock, log, stateFolder: dataDir, maintenanceOf: () => null })
+  const notifier = await openNotifier({
+    settings,
+    fleet,
+    clock: systemClock,
+    log,
+    stateFolder: dataDir,
+    maintenanceOf: () => null,
+  })
   onTestFinished(() => notifier.close())
   const tell = async () => {
     await fleet.pollAll()
