@@ -270,7 +270,7 @@ export const alerts: readonly Alert[] = [
     description:
       'The snapshot of the {{ $labels.database }} database has been missing or broken for 10 minutes. A previously loaded snapshot stays in use.',
     action:
-      '/v1/status shows what is wrong with it, and the log of the service names the expected folder. Put a valid snapshot there (there may be older ones with the suffixes .1 to .3), or run `tickwarden update {{ $labels.database }}`. If you set DATA_DIR for something else and do not use the databases, silence this alert.',
+      '/v1/status shows what is wrong with it, and the log of the service names the expected folder. Put a valid snapshot there (there may be older ones with the suffixes .1 to .3), or run `tickwarden update {{ $labels.database }}`. If you do not use the databases, set HISTORY_DIR to that folder instead of DATA_DIR.',
   },
   {
     name: 'SnapshotStale',
