@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { exporterPaths, registerExporter } from '../exporter/register.ts'
 import type { Replica } from './cluster/replica.ts'
-import type { Config } from './config/config.ts'
+import { type Config, stateFolderOf } from './config/config.ts'
 import { Tokens } from './config/tokens.ts'
 import { createDataService, registerDataService } from './data/index.ts'
 import { isDiscoveryOn } from './discovery/settings.ts'
@@ -139,7 +139,7 @@ async function addParts(
   })
   app.addHook('onClose', () => data.close())
   const maintenance = await Maintenance.open({
-    ...{ windows: config.maintenance, clock, log, folder: config.data.dataDir },
+    ...{ windows: config.maintenance, clock, log, folder: stateFolderOf(config) },
     groupOf: (server) => fleet.settingsOf(server)?.group,
     ...(replica && { shared: replica.shared.values('maintenance') }),
   })
@@ -163,7 +163,7 @@ async function addParts(
     (await (
       await import('./notify/open.ts')
     ).openNotifier({
-      ...{ settings: config.notify, fleet, clock, log, dataDir: config.data.dataDir },
+      ...{ settings: config.notify, fleet, clock, log, stateFolder: stateFolderOf(config) },
       maintenanceOf,
       detailsOf: createDetails(history, maintenance),
       recordOf: createRecords(history),

@@ -191,7 +191,7 @@ export const alerts: readonly Alert[] = [
     summary: `${server} has little headroom`,
     description: `5 % of the ticks of ${server} take more than {{ $value | humanizePercentage }} of the time available per tick (50 ms at 20 ticks per second).`,
     action:
-      'The server still keeps up, but has little reserve. Lower the view and simulation distance, find lag machines, or use a faster CPU before players notice.',
+      'Up to 100 %, the server keeps up, but has little reserve; above, it lags during such ticks. Lower the view and simulation distance, find lag machines, or use a faster CPU before players notice.',
   },
   {
     name: 'ServerFull',
@@ -273,7 +273,7 @@ export const alerts: readonly Alert[] = [
     description:
       'The snapshot of the {{ $labels.database }} database has been missing or broken for 10 minutes. A previously loaded snapshot stays in use.',
     action:
-      '/v1/status shows what is wrong with it, and the log of the service names the expected folder. Put a valid snapshot there (there may be older ones with the suffixes .1 to .3), or run `tickwarden update {{ $labels.database }}`. If you set DATA_DIR for something else and do not use the databases, silence this alert.',
+      '/v1/status shows what is wrong with it, and the log of the service names the expected folder. Put a valid snapshot there (there may be older ones with the suffixes .1 to .3), or run `tickwarden update {{ $labels.database }}`. If you do not use the databases, set HISTORY_DIR to that folder instead of DATA_DIR.',
   },
   {
     name: 'SnapshotStale',

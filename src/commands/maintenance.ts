@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { Config } from '../config/config.ts'
+import { type Config, stateFolderOf } from '../config/config.ts'
 import { findUnknownServers } from '../config/server-names.ts'
 import { isDiscoveryOn } from '../discovery/settings.ts'
 import { addFollowed, addNewRecord, type MaintenanceRecord, newRecordId, recordFromText } from '../maintenance/records.ts'
@@ -69,18 +69,19 @@ export async function runMaintenance(
           to: now + lasts,
           reason: typeof reason === 'string' ? reason.slice(0, maxReason) : '',
         }
-  const { dataDir } = config.data
-  if (dataDir === undefined && config.cluster.stateUrl === undefined) {
-    error('Set DATA_DIR or STATE_URL, through which the service learns of it.')
+  const folder = stateFolderOf(config)
+  if (folder === undefined && config.cluster.stateUrl === undefined) {
+    error('Set DATA_DIR, HISTORY_DIR or STATE_URL, through which the service learns of it.')
     return 4
   }
   // The service creates it at its start: a folder that this command created would be one that no service reads.
-  if (dataDir !== undefined && !(await exists(dataDir))) {
-    error(`DATA_DIR is "${dataDir}", which does not exist; set it to the DATA_DIR of the service.`)
+  if (folder !== undefined && !(await exists(folder))) {
+    const name = config.data.dataDir === undefined ? 'HISTORY_DIR' : 'DATA_DIR'
+    error(`${name} is "${folder}", which does not exist; set it to the ${name} of the service.`)
     return 1
   }
   try {
-    await share(config, dataDir === undefined ? record : await addNewRecord(resolve(dataDir), record, now))
+    await share(config, folder === undefined ? record : await addNewRecord(resolve(folder), record, now))
   } catch (failure) {
     error(`It could not be stored: ${(failure as Error).message}`)
     return 1

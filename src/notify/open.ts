@@ -10,8 +10,8 @@ import { FileOutbox } from './outbox.ts'
 import { SharedOutbox } from './shared-outbox.ts'
 
 export interface OpenNotifierOptions extends Omit<NotifierOptions, 'openOutbox'> {
-  /** DATA_DIR; absent: notifications are kept in memory only. */
-  readonly dataDir?: string | undefined
+  /** DATA_DIR or HISTORY_DIR; absent: notifications are kept in memory only. */
+  readonly stateFolder?: string | undefined
   /** With several replicas: what they share instead of the folder. */
   readonly shared?: SharedState | undefined
 }
@@ -20,13 +20,13 @@ export interface OpenNotifierOptions extends Omit<NotifierOptions, 'openOutbox'>
  * Creates and locks the folder of the notifications, waiting for a process that ends.
  * @returns undefined if there is no usable folder, which is logged
  */
-async function openFolder(dataDir: string | undefined, log: Log) {
+async function openFolder(stateFolder: string | undefined, log: Log) {
   const lost = 'notifications that wait are lost when the service stops'
-  if (dataDir === undefined) {
-    log.warn(`No data folder is set, so ${lost}; set DATA_DIR to keep them.`)
+  if (stateFolder === undefined) {
+    log.warn(`No data folder is set, so ${lost}; set HISTORY_DIR or DATA_DIR to keep them.`)
     return undefined
   }
-  const folder = join(resolve(dataDir), 'notify')
+  const folder = join(resolve(stateFolder), 'notify')
   try {
     await createFolder(folder, 0o700)
     const release = await holdLock(join(folder, '.lock'), (reason) =>
@@ -38,7 +38,9 @@ async function openFolder(dataDir: string | undefined, log: Log) {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ELOCKED')
-      throw new Error(`${folder} is used by another process, which would send the same notifications; set another DATA_DIR`)
+      throw new Error(
+        `${folder} is used by another process, which would send the same notifications; set another HISTORY_DIR or DATA_DIR`,
+      )
     log.warn({ folder, reason: code ?? message }, `${folder} cannot be used (${code ?? message}), so ${lost}`)
     return undefined
   }
@@ -49,12 +51,12 @@ async function openFolder(dataDir: string | undefined, log: Log) {
  * @throws Error if another process uses the folder
  */
 export async function openNotifier({
-  dataDir,
+  stateFolder,
   shared,
   ...options
 }: OpenNotifierOptions): Promise<Pick<Notifier, 'close' | 'metrics'>> {
   const { log, clock } = options
-  const place = shared === undefined ? await openFolder(dataDir, log) : undefined
+  const place = shared === undefined ? await openFolder(stateFolder, log) : undefined
   const notifier = await Notifier.open({
     ...options,
     openOutbox: async ({ name }) =>

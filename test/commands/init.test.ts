@@ -1,6 +1,7 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import {
   chmodSync,
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -266,8 +267,9 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     folder: string,
     targets: readonly string[],
     answers: readonly (readonly [question: string, keys: string])[],
+    program = main,
   ) {
-    const args = ['-c', script, process.execPath, main, 'init', ...targets, '--timeout', '20s']
+    const args = ['-c', script, process.execPath, program, 'init', ...targets, '--timeout', '20s']
     const child = spawn('python3', args, { cwd: folder, env: { PATH: process.env.PATH, TERM: 'xterm' } })
     let out = ''
     child.stdout.on('data', (chunk) => (out += chunk))
@@ -290,6 +292,24 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     expect(out).not.toContain('fish')
     expect(readFileSync(join(folder, '.env'), 'utf8')).toBe('MC_RCON_PASSWORD="sword\'fish"\n')
   })
+
+  it.skipIf(!hasTool('python3'))(
+    'offers no compose.yaml in an installed package, which has no Dockerfile to build from',
+    async () => {
+      const root = join(import.meta.dirname, '../..')
+      const installed = temporary()
+      cpSync(join(root, 'dist'), join(installed, 'dist'), { recursive: true })
+      for (const name of ['package.json', 'src', 'node_modules', 'examples']) symlinkSync(join(root, name), join(installed, name))
+      const folder = temporary()
+      const answers = [
+        ['Its address', '\r'],
+        ['What else', ' \r'],
+      ] as const
+      const { code, out } = await answer(folder, [address], answers, join(installed, 'dist/src/main.js'))
+      expect([code, out]).toEqual([0, expect.stringContaining('Written: tickwarden.yaml, tickwarden.service')])
+      expect(out).not.toContain('compose.yaml')
+    },
+  )
 
   it.skipIf(!hasTool('python3'))(
     'writes the secret of a second server so that only the user and the container read it',

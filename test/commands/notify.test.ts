@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import http, { type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -82,10 +82,10 @@ describe('tickwarden notify --test', () => {
   })
 })
 
-it('tickwarden maintenance starts and ends the maintenance of a running service', async () => {
+it.each(['DATA_DIR', 'HISTORY_DIR'])('tickwarden maintenance changes a running service with the same %s', async (variable) => {
   const demo = await startDemoServer()
   onTestFinished(() => demo.close())
-  const env = { DATA_DIR: folder, MC_SERVER: formatHostPort(demo.address), MC_NAME: 'survival' }
+  const env = { [variable]: folder, MC_SERVER: formatHostPort(demo.address), MC_NAME: 'survival' }
   const service = await startService('survival', undefined, env)
   const maintenance = async () => {
     const text = await (await service.get('/metrics')).text()
@@ -101,7 +101,17 @@ it('tickwarden maintenance starts and ends the maintenance of a running service'
   })
   expect(await run(['maintenance', 'start', 'survival'])).toMatchObject({ code: 4 })
   const missing = join(folder, 'missing')
+  expect(await run(['maintenance', 'start', 'survival'], { HISTORY_DIR: missing })).toMatchObject({
+    ...{ code: 1, err: `HISTORY_DIR is "${missing}", which does not exist; set it to the HISTORY_DIR of the service.\n` },
+  })
   expect(await run(['maintenance', 'start', 'survival'], { ...env, DATA_DIR: missing })).toMatchObject({
     ...{ code: 1, err: `DATA_DIR is "${missing}", which does not exist; set it to the DATA_DIR of the service.\n` },
   })
+})
+
+it('notifications are kept in HISTORY_DIR if there is no DATA_DIR', async () => {
+  configure('http://127.0.0.1:1/hook')
+  const env = { HISTORY_DIR: join(folder, 'history'), TICKWARDEN_CONFIG: join(folder, 'tickwarden.yaml') }
+  await startService('survival', undefined, env)
+  expect(readdirSync(env.HISTORY_DIR)).toEqual(expect.arrayContaining(['history.db', 'notify']))
 })

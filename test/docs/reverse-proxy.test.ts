@@ -1,20 +1,23 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
+import { get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { serve } from '../../src/commands/serve.ts'
 import { loadConfig } from '../../src/config/config.ts'
+import { createAuthority } from '../helpers/certificate-authority.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { freePort } from '../helpers/run-tool.ts'
 import { until } from '../helpers/until.ts'
 import { readPage } from './markdown.ts'
 
 const blocks = readPage('docs/reverse-proxy.md').blocks.flatMap(({ language, text }) => (language === 'nginx' ? [text] : []))
-const [whole = '', hidden = '', underPath = '', withPrefix = ''] = blocks
+const [whole = '', tls = '', hidden = '', underPath = '', withPrefix = ''] = blocks
 
 /** Starts nginx in front of a service. @param server the server block of its configuration */
 async function startNginx(server: string, env: Readonly<Record<string, string>> = {}) {
@@ -22,13 +25,18 @@ async function startNginx(server: string, env: Readonly<Record<string, string>> 
   onTestFinished(() => service.close())
   await until(async () => (await fetch(`${service.url}/api/v1/getall`)).ok)
   const port = await freePort()
-  const text = server.replace('listen 80;', `listen 127.0.0.1:${port};`).replaceAll('http://127.0.0.1:8080', service.url)
+  const configuration = server
+    .replace(/listen (?:80|443)( ssl)?;/, `listen 127.0.0.1:${port}$1;`)
+    .replaceAll('http://127.0.0.1:8080', service.url)
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-nginx-'))
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((name) => `${name}_temp_path ${folder}/${name};`)
     .join(' ')
   const file = join(folder, 'nginx.conf')
-  writeFileSync(file, `daemon off; pid ${folder}/pid; error_log stderr;\nevents {}\nhttp { access_log off; ${paths}\n${text}\n}`)
+  writeFileSync(
+    file,
+    `daemon off; pid ${folder}/pid; error_log stderr;\nevents {}\nhttp { access_log off; ${paths}\n${configuration}\n}`,
+  )
   const nginx = spawn('nginx', ['-p', folder, '-c', file], { stdio: 'ignore' })
   onTestFinished(async () => {
     nginx.kill()
@@ -43,7 +51,7 @@ async function startNginx(server: string, env: Readonly<Record<string, string>> 
         .end()
     })
   await until(async () => (await statusOf('/healthz')) !== undefined)
-  return { get, statusOf }
+  return { get, statusOf, port }
 }
 
 const isRefusal = (status: unknown) => status === 400 || status === 403 || status === 404
@@ -78,6 +86,18 @@ describe.skipIf(!hasTool('nginx'))('nginx configured as on the page', () => {
     expect(received).toMatch(/^event: snapshot$/m)
   })
 
+  it.skipIf(!hasTool('openssl'))('forwards over TLS, with links that begin with https', async () => {
+    const ca = createAuthority(mkdtempSync(join(tmpdir(), 'tickwarden-nginx-tls-')))
+    const { certFile, keyFile } = ca.sign('localhost')
+    const server = tls.replace(/(?<=certificate )\S+(?=;)/, certFile).replace(/(?<=_key )\S+(?=;)/, keyFile)
+    const { port } = await startNginx(whole.replace('listen 80;', server), { TRUST_PROXY: 'loopback' })
+    const [response] = await once(
+      get({ host: 'localhost', port, path: '/incidents.atom', ca: readFileSync(ca.certFile), family: 4 }),
+      'response',
+    )
+    expect(await text(response)).toContain(`href="https://localhost:${port}/"`)
+  })
+
   it('forwards the page without the API', async () => {
     const { get, statusOf } = await startNginx(whole.replace(/ {4}location ~ .*?\n {4}\}\n/s, `${hidden}\n`), {
       PAGE_PUBLIC: 'false',
@@ -92,11 +112,11 @@ describe.skipIf(!hasTool('nginx'))('nginx configured as on the page', () => {
   })
 
   it.each([
-    [underPath, { BASE_PATH: '/mc' }],
-    [underPath.replace('8080;', '8080/;'), { BASE_PATH: '/mc' }],
+    [underPath, { BASE_PATH: '/mc', TRUST_PROXY: 'loopback' }],
+    [underPath.replace('8080;', '8080/;'), { BASE_PATH: '/mc', TRUST_PROXY: 'loopback' }],
     [withPrefix, { TRUST_PROXY: 'loopback' }],
-  ])('forwards nothing that is not public under a path either (%#)', async (text, env) => {
-    const { statusOf } = await startNginx(`server { listen 80;\n${text}\n}`, env as Record<string, string>)
+  ])('forwards nothing that is not public under a path either (%#)', async (location, env) => {
+    const { statusOf } = await startNginx(`server { listen 80;\n${location}\n}`, env as Record<string, string>)
     for (const path of ['/mc/', '/mc/servers/demo', '/mc/api/v1/servers', '/mc/v1/ping'])
       expect([path, await statusOf(path)]).toEqual([path, 200])
     for (const path of closed.flatMap((path) => [...formsOf(path), `/mc${path}`]))

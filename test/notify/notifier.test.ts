@@ -37,7 +37,7 @@ async function startNotifier(yaml: string, { scripts = { survival: { ...up } }, 
     fleet,
     clock,
     log,
-    dataDir: folder,
+    stateFolder: folder,
     maintenanceOf: (server) => (maintained.has(server) ? { reason: '', until: 0 } : null),
   })
   let isClosed = false

@@ -36,7 +36,14 @@ async function open(dataDir: string | undefined) {
   const log = { debug() {}, info() {}, warn: through, error: through }
   const fleet = fakeFleet({ survival: { status: { playersOnline: 3, playersMax: 20 } } }, systemClock)
   onTestFinished(() => fleet.close())
-  const notifier = await openNotifier({ settings, fleet, clock: systemClock, log, dataDir, maintenanceOf: () => null })
+  const notifier = await openNotifier({
+    settings,
+    fleet,
+    clock: systemClock,
+    log,
+    stateFolder: dataDir,
+    maintenanceOf: () => null,
+  })
   onTestFinished(() => notifier.close())
   const tell = async () => {
     await fleet.pollAll()
@@ -51,7 +58,7 @@ async function open(dataDir: string | undefined) {
 
 it('sends without a data folder too, and warns', async () => {
   const { lines, tell, notifier } = await open(undefined)
-  expect(lines).toEqual([`No data folder is set, so ${lost}; set DATA_DIR to keep them.`])
+  expect(lines).toEqual([`No data folder is set, so ${lost}; set HISTORY_DIR or DATA_DIR to keep them.`])
   await tell()
   await notifier.close()
 })
@@ -83,7 +90,7 @@ it('removes what a process was writing when it was killed, and nothing else', as
 it('does not start in the folder of another service, until that has ended', async () => {
   const first = await open(dataDir)
   await expect(open(dataDir)).rejects.toThrow(
-    `${folder} is used by another process, which would send the same notifications; set another DATA_DIR`,
+    `${folder} is used by another process, which would send the same notifications; set another HISTORY_DIR or DATA_DIR`,
   )
   await first.notifier.close()
   const second = await open(dataDir)

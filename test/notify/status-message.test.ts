@@ -48,7 +48,7 @@ test('one message is created, edited at most every 15 s, kept across restarts, a
       fleet,
       clock,
       log: silentLog,
-      dataDir: folder,
+      stateFolder: folder,
       maintenanceOf: () => null,
       detailsOf: details,
     })

@@ -127,6 +127,9 @@ ${stringify({ servers: entries }, { lineWidth: 0 })}`
   return [{ name: 'tickwarden.yaml', text }, ...files]
 }
 
+/** An installed package has no Dockerfile, which the service of compose.yaml is built from. */
+export const canBeComposed = (): boolean => existsSync(join(packageRoot, 'Dockerfile'))
+
 const readShipped = (path: string): string => {
   try {
     return readFileSync(join(packageRoot, path), 'utf8')

@@ -18,7 +18,7 @@ import { type Call, flagValue } from '../command.ts'
 import { secretsFor, serverOf } from '../status/full-look.ts'
 import { parseTarget } from '../status/look.ts'
 import { enableRcon, hasRcon } from './enable-rcon.ts'
-import { type Extra, filesFor, isSecretFile, type NewFile } from './files.ts'
+import { canBeComposed, type Extra, filesFor, isSecretFile, type NewFile } from './files.ts'
 import { findServers, foldersWithin, isFolder, nameServers, type PlannedServer, propertiesIn } from './find-servers.ts'
 import { containerUser, hiddenFromContainer, pathsOf, pathsToRead } from './readable.ts'
 
@@ -223,7 +223,8 @@ async function setUp(call: Call, changed: string[]): Promise<number> {
     const polled = { ...serverOf(complete.settings), name: server.name }
     isOk = (await pollAll([polled], { timeoutMs, stop: call.stop, print })) && isOk
   }
-  const wanted = new Set(ask === undefined || given.length > 0 ? given : await ask.chooseExtras(extras))
+  const offered = extras.filter((extra) => extra !== 'compose' || canBeComposed())
+  const wanted = new Set(ask === undefined || given.length > 0 ? given : await ask.chooseExtras(offered))
   const files = filesFor(servers, { listen, extras: wanted, existingEnv: readEnv() })
   if (ask !== undefined) await refuse(files)
   call.stop.throwIfAborted()
