@@ -26,7 +26,8 @@ const listen = async (server: Server) => {
   return {
     port,
     [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections()
+      // One that is no web server has no such method.
+      ;(server as Partial<Server>).closeAllConnections?.()
       await new Promise((resolve) => server.close(resolve))
     },
   }
