@@ -142,14 +142,11 @@ describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet 
   })
 
   const until = (expression: string, fits: (result: readonly Sample[]) => boolean) =>
-    expect
-      .poll(async () => fits(await prometheus.query(expression)), { timeout: 60_000, interval: 500, message: expression })
-      .toBe(true)
+    expect.poll(async () => fits(await prometheus.query(expression)), { interval: 500, message: expression }).toBe(true)
   /** Values may be wrong for a moment while the machine is busy. */
   const untilValues = (expression: string, label: string, expected: Readonly<Record<string, number>>) =>
     expect
       .poll(async () => values(await prometheus.query(expression), label), {
-        timeout: 60_000,
         interval: 500,
         message: expression,
       })
@@ -198,7 +195,7 @@ describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet 
     expect(await prometheus.query(`ALERTS{server=~"${onPurpose.join('|')}"}`)).toEqual([])
   })
 
-  it.each(['fleet.json', 'server.json', 'internals.json'])('%s: every panel has data', { timeout: 240_000 }, async (file) => {
+  it.each(['fleet.json', 'server.json', 'internals.json'])('%s: every panel has data', async (file) => {
     const { panels: rows, annotations } = dashboard(file)
     const panels = rows.flatMap((panel) => [panel, ...(panel.panels ?? [])])
     const server = file === 'server.json' ? 'forge' : '.*'
