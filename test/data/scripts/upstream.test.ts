@@ -5,6 +5,7 @@ import { noProgress } from '../../../src/data/scripts/script.ts'
 import { createUpstream, type UpstreamContext, type UpstreamOptions } from '../../../src/data/scripts/upstream.ts'
 import type { UpstreamError } from '../../../src/data/scripts/upstream-error.ts'
 import { type Clock, systemClock } from '../../../src/util/clock.ts'
+import { until } from '../../helpers/until.ts'
 
 /** A clock that stands still, except for waits, which end at once and are recorded. */
 function hastyClock(): Clock & { readonly waits: number[] } {
@@ -453,6 +454,6 @@ describe('a request to an upstream', () => {
     await ended.upstream.request({ path: '/' })
     stop.abort()
     expect(await failure(ended.upstream.request({ path: '/' }))).toMatchObject({ kind: 'aborted' })
-    await vi.waitFor(() => expect(ended.connections()).resolves.toBe(0))
+    await until(async () => (await ended.connections()) === 0)
   })
 })
