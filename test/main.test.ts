@@ -12,6 +12,7 @@ import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { allSettings } from '../src/config/settings.ts'
 import { version } from '../src/util/package.ts'
 import { callProgram } from './helpers/run-program.ts'
+import { freePort } from './helpers/run-tool.ts'
 
 const root = join(import.meta.dirname, '..')
 const main = join(root, 'dist', 'src', 'main.js')
@@ -375,11 +376,7 @@ describe('tickwarden', () => {
   })
 
   it('serves the metrics on a separate address if METRICS_LISTEN is set', async () => {
-    const probe = createServer().listen(0, '127.0.0.1')
-    await new Promise((resolve) => probe.once('listening', resolve))
-    const { port } = probe.address() as { port: number }
-    await new Promise((resolve) => probe.close(resolve))
-    const running = run([], { PORT: '0', METRICS_LISTEN: `127.0.0.1:${port}`, POLL_INTERVAL: '500ms' })
+    const running = run([], { PORT: '0', METRICS_LISTEN: `127.0.0.1:${await freePort()}`, POLL_INTERVAL: '500ms' })
     const url = await listening(running)
     const [, metrics = ''] = await running.until(/metrics are served on (http:\S+?)"/)
     expect((await fetch(`${metrics}/metrics`)).status).toBe(200)

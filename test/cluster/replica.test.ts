@@ -78,14 +78,19 @@ describe.skipIf(!hasTool('redis-server'))('Replica', () => {
     expect(await other.text('/api/v1/favicon')).toBe(await owner.text('/api/v1/favicon'))
     const favicon = await fetch(`${other.url}/api/v1/favicon`)
     expect(favicon.headers.get('x-favicon')).toBeNull()
-    const reply = await fetch(`${other.url}/api/v1/getall`)
-    expect(Number(reply.headers.get('x-snapshot-age'))).toBeLessThan(2)
-    expect(reply.headers.get('x-snapshot-source')).toContain('status')
+    // Once no poll is late, as some of a busy machine are.
+    await until(async () => {
+      const reply = await fetch(`${other.url}/api/v1/getall`)
+      expect(reply.headers.get('x-snapshot-source')).toContain('status')
+      return Number(reply.headers.get('x-snapshot-age')) < 2
+    })
     // Replicas are polled in turn: both count the time from the same start.
-    const [one, two] = await Promise.all(
-      [owner, other].map(async ({ text }) => JSON.parse(await text('/api/v1/getall')) as { TIME_REFERENCE: number }),
-    )
-    expect(Math.abs(one!.TIME_REFERENCE - two!.TIME_REFERENCE)).toBeLessThan(2_000)
+    await until(async () => {
+      const [one, two] = await Promise.all(
+        [owner, other].map(async ({ text }) => JSON.parse(await text('/api/v1/getall')) as { TIME_REFERENCE: number }),
+      )
+      return Math.abs(one!.TIME_REFERENCE - two!.TIME_REFERENCE) < 2_000
+    })
     expect(await other.text('/sd')).toBe(await owner.text('/sd'))
     expect(await owner.text('/metrics')).toMatch(/^minecraft_up\{/m)
     expect(await other.text('/metrics')).not.toMatch(/^minecraft_(up|polls_total)\{/m)

@@ -23,6 +23,7 @@ import { silentLog } from '../../src/util/log.ts'
 import { dnsServer } from '../helpers/dns-server.ts'
 import { cpuMs } from '../helpers/growth.ts'
 import { hostileServer } from '../helpers/hostile-servers.ts'
+import { manualClock } from '../helpers/manual-clock.ts'
 import { type MetricsService, parseSamples, startMetricsService } from '../helpers/metrics-service.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { decodeHandshake, encodeStatus } from '../helpers/status-packets.ts'
@@ -65,7 +66,7 @@ async function startProbe(
   options: Partial<ExporterOptions> = {},
 ): Promise<MetricsService> {
   const { poll } = loadConfig({ env: {} })
-  const fleet = createFleet({ servers, poll, clock: systemClock, log: silentLog, createSources })
+  const fleet = createFleet({ servers, poll, clock: options.clock ?? systemClock, log: silentLog, createSources })
   const service = await startMetricsService(fleet, { env, ...options })
   closers.push(service.close)
   return service
@@ -388,10 +389,14 @@ describe('/probe', () => {
     const resolver = createSystemResolver({ clock: systemClock, nameServers: [dns.address] })
     const network = createNetwork({ clock: systemClock, servers: 1, resolver, onLookup: nameLookups.observe })
     const service = await startProbe([], { PROBE_ALLOW: '*.example.org,127.0.0.1' }, { network, nameLookups })
-    for (let probe = 0; probe < 3; probe++) {
-      expect(await service.text('/probe?target=mc.example.org')).toContain('\nminecraft_up 1\n')
-    }
-    expect(dns.queries.toSorted()).toEqual(['A node.example.org', 'AAAA node.example.org', 'SRV _minecraft._tcp.mc.example.org'])
+    const probe = async () => expect(await service.text('/probe?target=mc.example.org')).toContain('\nminecraft_up 1\n')
+    await probe()
+    // One whose reply was late, on a busy machine, was sent again.
+    const queries = [...dns.queries]
+    const expected = ['A node.example.org', 'AAAA node.example.org', 'SRV _minecraft._tcp.mc.example.org']
+    expect(new Set(queries)).toEqual(new Set(expected))
+    for (let again = 0; again < 2; again++) await probe()
+    expect(dns.queries).toEqual(queries)
     expect(await service.text('/metrics')).toContain('\ntickwarden_name_lookup_duration_seconds_count 2\n')
   })
 
@@ -435,7 +440,8 @@ describe('/probe', () => {
 
   it('stops in time for the scraper, and closes the connection', async () => {
     const { port, sockets } = await startSilent()
-    const service = await startProbe([silentSettings('silent', port)], { POLL_TIMEOUT: '60s' })
+    const clock = manualClock()
+    const service = await startProbe([silentSettings('silent', port)], { POLL_TIMEOUT: '60s' }, { clock })
     let hasEnded = false
     const patient = new AbortController()
     const later = fetch(`${service.url}/probe?target=silent`, {
@@ -444,7 +450,10 @@ describe('/probe', () => {
       () => (hasEnded = true),
       () => {},
     )
-    const text = await service.text('/probe?target=silent', { 'x-prometheus-scrape-timeout-seconds': '0.7' })
+    const reply = service.text('/probe?target=silent', { 'x-prometheus-scrape-timeout-seconds': '0.7' })
+    await until(() => sockets.length === 2)
+    await clock.advance(350)
+    const text = await reply
     expect(hasEnded).toBe(false)
     expect(text).toContain('\nminecraft_up 0\n')
     expect(text).toContain('\nminecraft_source_phase_duration_seconds{source="status",phase="connect"} ')

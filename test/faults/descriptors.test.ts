@@ -78,7 +78,7 @@ describe.skipIf(!hasTool('prlimit'))('without free file descriptors', () => {
     service.child.kill('SIGTERM')
     expect(await service.exit).toBe(0)
     expect(service.output()).not.toMatch(/unhandled|TypeError/i)
-  }, 120_000)
+  })
 
   it('a file is not written, and later it is', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tickwarden-descriptors-'))

@@ -12,6 +12,7 @@ import { silentLog } from '../../src/util/log.ts'
 import { bedrockServer, pong } from '../helpers/bedrock-server.ts'
 import { fastClock } from '../helpers/fast-clock.ts'
 import { hostileServer } from '../helpers/hostile-servers.ts'
+import { freePort } from '../helpers/run-tool.ts'
 import { onTestFinished, separateTestEnds } from '../helpers/test-end.ts'
 import { until } from '../helpers/until.ts'
 
@@ -173,7 +174,8 @@ async function tcpFront(): Promise<Front> {
 }
 
 async function udpFront(): Promise<Front> {
-  let [port, isAsked] = [0, false]
+  const port = await freePort()
+  let isAsked = false
   let socket: UdpSocket | undefined
   const upstreams = new Map<string, UdpSocket>()
   const close = async () => {
@@ -201,14 +203,11 @@ async function udpFront(): Promise<Front> {
     })
     front.bind(port, host)
     await once(front, 'listening')
-    port = front.address().port
     socket = front
   }
   await listen('hang')
   return {
-    get port() {
-      return port
-    },
+    port,
     // Without a socket the system refuses datagrams.
     async become(next) {
       await close()

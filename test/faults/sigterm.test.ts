@@ -75,4 +75,4 @@ it('SIGTERM during polls, scrapes, streams, a script and a notification ends the
   expect(service.output()).not.toMatch(/unhandled|Error:/i)
   const { runs } = JSON.parse(readFileSync(join(folder, 'runs.json'), 'utf8'))
   expect(runs).toMatchObject([{ script: 'projects', outcome: 'failed', errors: ['stopped'] }])
-}, 120_000)
+})

@@ -141,9 +141,7 @@ describe.each(protocols)('%s that stops at any byte', (protocol) => {
     else expect(whole, `after ${stop} bytes`).toMatchObject(constantOf(outcome.fields))
   }
 
-  it('because the connection was closed provides no wrong values, and all values once the line recovers', {
-    timeout: 120_000,
-  }, async (test) => {
+  it('because the connection was closed provides no wrong values, and all values once the line recovers', async (test) => {
     const { line, createSource, whole, stops } = await start(test)
     for (const stop of stops) {
       line.fault = { cutAfter: stop }
@@ -156,9 +154,7 @@ describe.each(protocols)('%s that stops at any byte', (protocol) => {
     }
   })
 
-  it('because the line stalls provides no wrong values, and all values once the line recovers', {
-    timeout: 120_000,
-  }, async (test) => {
+  it('because the line stalls provides no wrong values, and all values once the line recovers', async (test) => {
     const { line, createSource, whole, stops } = await start(test)
     for (const stop of stops) {
       line.fault = { stallAfter: stop }

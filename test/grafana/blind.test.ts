@@ -4,10 +4,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createPreviewServer } from '../../grafana/src/preview/server.ts'
 import { rulesLoaded } from '../../grafana/src/recording-rules.ts'
-import { keepPicture, sharedBrowser } from '../helpers/browser.ts'
+import { keepPicture, openContext, sharedBrowser } from '../helpers/browser.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { ensure } from '../tools/ensure.mjs'
 import { type PrometheusServer, startPrometheus, writeQuickRules } from './prometheus-server.ts'
@@ -87,25 +87,21 @@ describe.skipIf(!hasTool('prometheus'))('Tickwarden that is killed, under a real
     await Promise.all([ensure('test/tools'), ensure('grafana')])
     const server = createPreviewServer(prometheus.url).listen(0, '127.0.0.1')
     await once(server, 'listening')
-    const context = await (await sharedBrowser()).newContext({ viewport: { width: 1600, height: 1000 } })
-    try {
-      for (const dashboard of ['fleet', 'server', 'internals']) {
-        const page = await context.newPage()
-        const errors: string[] = []
-        page.on('pageerror', (error) => errors.push(String(error)))
-        const { port } = server.address() as AddressInfo
-        const [watched] = await prometheus.query('minecraft_up')
-        const name = dashboard === 'server' ? `&server=${watched?.metric.server}` : ''
-        await page.goto(`http://127.0.0.1:${port}/?dashboard=${dashboard}&minutes=1${name}`)
-        await page.waitForSelector('body[data-ready="true"]')
-        expect(await page.locator('.error').allTextContents()).toEqual([])
-        expect(errors).toEqual([])
-        expect(await page.locator('section').count()).toBeGreaterThan(8)
-        await keepPicture(page, `dashboard-${dashboard}`)
-      }
-    } finally {
-      await context.close()
-      server.close()
+    onTestFinished(() => void server.close())
+    const context = await openContext(await sharedBrowser(), { viewport: { width: 1600, height: 1000 } })
+    for (const dashboard of ['fleet', 'server', 'internals']) {
+      const page = await context.newPage()
+      const errors: string[] = []
+      page.on('pageerror', (error) => errors.push(String(error)))
+      const { port } = server.address() as AddressInfo
+      const [watched] = await prometheus.query('minecraft_up')
+      const name = dashboard === 'server' ? `&server=${watched?.metric.server}` : ''
+      await page.goto(`http://127.0.0.1:${port}/?dashboard=${dashboard}&minutes=1${name}`)
+      await page.waitForSelector('body[data-ready="true"]')
+      expect(await page.locator('.error').allTextContents()).toEqual([])
+      expect(errors).toEqual([])
+      expect(await page.locator('section').count()).toBeGreaterThan(8)
+      await keepPicture(page, `dashboard-${dashboard}`)
     }
   })
 

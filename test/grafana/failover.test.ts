@@ -78,7 +78,7 @@ const entry = (name: string, { address, rcon, management }: DemoServer) => ({
 describe.skipIf(!hasTool('prometheus') || !hasTool('prometheus-alertmanager') || !hasTool('redis-server'))(
   'two replicas under a real Prometheus and Alertmanager',
   () => {
-    it('tell nothing again of what was and stays bad when one is killed and comes back', { timeout: 240_000 }, async () => {
+    it('tell nothing again of what was and stays bad when one is killed and comes back', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'tickwarden-failover-'))
       onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
       const [redis, dead, lagging] = await Promise.all([
@@ -97,7 +97,8 @@ describe.skipIf(!hasTool('prometheus') || !hasTool('prometheus-alertmanager') ||
           STATE_URL: redis.url,
           STATE_HEARTBEAT: '500ms',
           POLL_INTERVAL: '1s',
-          POLL_TIMEOUT: '1s',
+          // Long: on a busy machine a poll may take a second.
+          POLL_TIMEOUT: '5s',
         })
       const [alertmanager, ...replicas] = await Promise.all([startAlertmanager(folder), startReplica(0), startReplica(1)])
       const prometheus: PrometheusServer = await startPrometheus({
@@ -111,9 +112,7 @@ describe.skipIf(!hasTool('prometheus') || !hasTool('prometheus-alertmanager') ||
       const aboutServers = () => told().filter((line) => !line.includes('ReplicaDown'))
       const reporters = async () => new Set((await prometheus.query('minecraft_up')).map(({ metric }) => metric.instance))
 
-      await expect
-        .poll(() => told().toSorted(), { timeout: 120_000 })
-        .toEqual(['firing ServerDown dead', 'firing ServerLagging lagging'])
+      await expect.poll(() => told().toSorted()).toEqual(['firing ServerDown dead', 'firing ServerLagging lagging'])
       const before = aboutServers()
 
       // The replica that reports the server that is down.
@@ -122,23 +121,21 @@ describe.skipIf(!hasTool('prometheus') || !hasTool('prometheus-alertmanager') ||
       replicas[killed]!.child.kill('SIGKILL')
       await replicas[killed]!.exit
       const other = `127.0.0.1:${ports[1 - killed]}`
-      await expect.poll(reporters, { timeout: 60_000 }).toEqual(new Set([other]))
-      await expect.poll(told, { timeout: 60_000 }).toContain(`firing ReplicaDown ${owner.instance}`)
+      await expect.poll(reporters).toEqual(new Set([other]))
+      await expect.poll(told).toContain(`firing ReplicaDown ${owner.instance}`)
       const all = [await startReplica(killed), replicas[1 - killed]!]
       await until(() => shareServers(all, 2))
       // Longer than an alert keeps firing without its cause: one that had ended in between would be told as resolved.
       const since = Date.now() / 1000
-      await expect.poll(told, { timeout: 60_000 }).toContain(`resolved ReplicaDown ${owner.instance}`)
+      await expect.poll(told).toContain(`resolved ReplicaDown ${owner.instance}`)
       await expect
-        .poll(async () => (await prometheus.query(`min_over_time(up[15s]) == 1 and timestamp(up) > ${since + 15}`)).length, {
-          timeout: 60_000,
-        })
+        .poll(async () => (await prometheus.query(`min_over_time(up[15s]) == 1 and timestamp(up) > ${since + 15}`)).length)
         .toBe(2)
       expect(aboutServers()).toEqual(before)
 
       // The server comes back, but lags.
       await Promise.all(protocols.map((protocol) => dead.resume(protocol)))
-      await expect.poll(told, { timeout: 120_000 }).toContain('firing ServerLagging dead')
+      await expect.poll(told).toContain('firing ServerLagging dead')
       expect(
         aboutServers()
           .slice(before.length)

@@ -12,11 +12,15 @@ const tools = createRequire(new URL('../tools/package.json', import.meta.url))
 /** The first one that is installed. Chromium without a user interface, as Playwright's own, opens a page with a quarter of the CPU time. */
 const programs = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'] as const
 
+/** Ends a wait for what never happens, milliseconds, as that of `expect.poll()`: a busy machine may take a while. */
+const maxWaitMs = 120_000
+
 /** Debian's Chromium, without its own network requests. */
 export function launchBrowser(): Promise<Browser> {
   const { chromium } = tools('playwright-core') as Playwright
   return chromium.launch({
     executablePath: programs.find(existsSync) ?? programs[1],
+    timeout: maxWaitMs,
     args: [
       '--no-sandbox',
       '--disable-gpu',
@@ -44,6 +48,14 @@ export function sharedBrowser(): Promise<Browser> {
   return shared
 }
 
+/** A new context, which ends with the test. */
+export async function openContext(browser: Browser, options?: Parameters<Browser['newContext']>[0]) {
+  const context = await browser.newContext(options)
+  onTestFinished(() => context.close())
+  context.setDefaultTimeout(maxWaitMs)
+  return context
+}
+
 export interface OpenOptions {
   readonly width?: number
   readonly scheme?: 'light' | 'dark'
@@ -68,8 +80,7 @@ export async function openPage(
     ...(zone !== undefined && { timezoneId: zone }),
     reducedMotion: 'reduce',
   } as const
-  const context = await browser.newContext(options)
-  onTestFinished(() => context.close())
+  const context = await openContext(browser, options)
   const page = await context.newPage()
   const problems: string[] = []
   const report = (text: string) => {

@@ -1,13 +1,12 @@
-import { expect, it, onTestFinished } from 'vitest'
-import { sharedBrowser, violationsOf } from '../helpers/browser.ts'
+import { expect, it } from 'vitest'
+import { openContext, sharedBrowser, violationsOf } from '../helpers/browser.ts'
 import { exampleServer } from '../helpers/example-server.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { buildTestApp } from '../helpers/test-app.ts'
 
 it.skipIf(!hasTool('chromium'))('/docs shows every route in a browser, even if the address is not local', async () => {
   const { url } = await buildTestApp({ scripts: { Server: exampleServer } })
-  const context = await (await sharedBrowser()).newContext()
-  onTestFinished(() => context.close())
+  const context = await openContext(await sharedBrowser())
   const page = await context.newPage()
   const strange: string[] = []
   page.on('request', (request) => {

@@ -38,7 +38,7 @@ test.concurrent('a lock that was taken just before its process was killed is wai
   mkdirSync(join(folder, 'maintenance.json.lock'))
   await addRecords(folder, [record(1)], Date.now())
   expect(await readRecords(folder)).toHaveLength(1)
-}, 60_000)
+})
 
 test.concurrent(`a process that is killed ${kills} times while it writes loses nothing that it has stored`, async () => {
   const folder = newFolder()
@@ -63,4 +63,4 @@ test.concurrent(`a process that is killed ${kills} times while it writes loses n
   }
   await addRecords(folder, [record(stored + 1)], Date.now())
   expect(await readRecords(folder)).toHaveLength(stored + 1)
-}, 120_000)
+})

@@ -184,20 +184,17 @@ describe('PAGE_PUBLIC=false', () => {
   it('has no addresses, player names and sources in anything that the page loads', async () => {
     const scripts = { survival: { ...full, query: new SourceError('timeout', 'survival.test:25565: no answer') } }
     const { get, app, url } = await buildTestApp({ scripts, env: { PAGE_PUBLIC: 'false' } })
-    const controller = new AbortController()
-    const events = await fetch(`${url}/page/events`, { signal: controller.signal })
-    const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader()
-    const { value: stream = '' } = await reader.read()
-    controller.abort()
+    const client = await openEvents(`${url}/page/events`)
+    onTestFinished(() => client.close())
+    await until(() => client.text().includes('"online":1'))
     const bodies = [
       await text(get('/', browser)),
       await text(get('/servers/survival', browser)),
       await text(get('/page/servers/survival')),
       await text(get('/page/cards?servers=survival')),
       await text(get('/page/graph')),
-      stream,
+      client.text(),
     ]
-    expect(stream).toContain('"online":1')
     for (const body of bodies) expect(body).not.toMatch(/Secretive|29a8c5e0|survival\.test|MC_RCON|timeout|api\/v1|Prometheus/)
     expect(app.hasRoute({ method: 'GET', url: '/page/events' })).toBe(true)
     const open = await buildTestApp({ scripts })

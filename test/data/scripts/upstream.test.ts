@@ -5,6 +5,7 @@ import { noProgress } from '../../../src/data/scripts/script.ts'
 import { createUpstream, type UpstreamContext, type UpstreamOptions } from '../../../src/data/scripts/upstream.ts'
 import type { UpstreamError } from '../../../src/data/scripts/upstream-error.ts'
 import { type Clock, systemClock } from '../../../src/util/clock.ts'
+import { until } from '../../helpers/until.ts'
 
 /** A clock that stands still, except for waits, which end at once and are recorded. */
 function hastyClock(): Clock & { readonly waits: number[] } {
@@ -23,8 +24,8 @@ function hastyClock(): Clock & { readonly waits: number[] } {
     },
   }
 }
-/** Milliseconds for an attempt, where one is meant to take too long. */
-const deadline = 300
+/** Ends the current attempt as if it took too long, where the time limits are those of the test. */
+let late = new AbortController()
 
 const closing: (() => void)[] = []
 afterEach(() => {
@@ -104,7 +105,7 @@ describe('a request to an upstream', () => {
     expect(await upstream.request({ path: '/' })).toMatchObject({ status: 304, json: undefined, headers: { etag: '"a"' } })
   })
 
-  it.each<[what: string, bad: RequestListener, options?: Partial<UpstreamOptions>]>([
+  it.each<[what: string, bad: RequestListener]>([
     ['a 5xx', json({}, 503)],
     ['a cut connection', (request) => request.socket.destroy()],
     [
@@ -115,17 +116,21 @@ describe('a request to an upstream', () => {
           .write('{"a"', () => response.destroy())
       },
     ],
-    ['a hang', () => undefined, { timeoutMs: deadline }],
+    ['a hang', () => late.abort()],
     [
       'a body that never ends',
       (_request, response) => {
-        response.writeHead(200, { 'content-type': 'application/json' }).write('{')
+        response.writeHead(200, { 'content-type': 'application/json' }).write('{', () => late.abort())
       },
-      { timeoutMs: deadline },
     ],
-  ])('retries after %s', async (_what, bad, options) => {
+  ])('retries after %s', async (_what, bad) => {
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
+      late = new AbortController()
+      return late.signal
+    })
+    closing.push(() => timeout.mockRestore())
     const listener = inTurn(bad, bad, json({ ok: true }))
-    const { upstream, clock } = await start(listener, options)
+    const { upstream, clock } = await start(listener)
     expect((await upstream.request({ path: '/' })).json).toEqual({ ok: true })
     expect(listener.requested).toBe(3)
     expect(clock.waits).toHaveLength(2)
@@ -449,6 +454,6 @@ describe('a request to an upstream', () => {
     await ended.upstream.request({ path: '/' })
     stop.abort()
     expect(await failure(ended.upstream.request({ path: '/' }))).toMatchObject({ kind: 'aborted' })
-    await vi.waitFor(() => expect(ended.connections()).resolves.toBe(0))
+    await until(async () => (await ended.connections()) === 0)
   })
 })

@@ -10,6 +10,7 @@ import { silentLog } from '../../../src/util/log.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 import { never } from '../../helpers/never.ts'
 import { queryServer } from '../../helpers/query-server.ts'
+import { freePort } from '../../helpers/run-tool.ts'
 import { until } from '../../helpers/until.ts'
 
 const closers: (() => unknown)[] = []
@@ -32,7 +33,7 @@ const pong = Buffer.concat([
 
 async function bedrockServer() {
   const socket = createSocket('udp4').on('message', (_, { port, address }) => socket.send(pong, port, address))
-  await once(socket.bind(0, '127.0.0.1'), 'listening')
+  await once(socket.bind(await freePort(), '127.0.0.1'), 'listening')
   closers.push(() => socket.close())
   return socket.address().port
 }

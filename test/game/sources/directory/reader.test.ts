@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { open, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -64,6 +64,8 @@ describe('a file', () => {
 
   it('that was written just now is read again, because it may be written again at the same time', async () => {
     write('server.properties', 'motd=a')
+    const { mtimeMs } = statSync(join(folder, 'server.properties'))
+    vi.spyOn(Date, 'now').mockReturnValue(mtimeMs)
     const reader = started()
     const first = await reader.read()
     const second = await reader.read()

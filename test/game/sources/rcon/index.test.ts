@@ -909,15 +909,26 @@ it('sends a command in each poll of a hung server, and is not hung any more once
 })
 
 it('still waits for a hung main thread if the login leaves no time for a command', async () => {
-  const slowLogin = (request: Request) => setTimeout(() => acceptLogin(request), 60)
+  const clock = manualClock()
+  const slowLogin = async (request: Request) => {
+    await clock.advance(60)
+    acceptLogin(request)
+  }
   const peer = await peerWith(() => {}, slowLogin)
-  const { connectBackoff: _, ...withoutBackoff } = context()
+  const { connectBackoff: _, ...withoutBackoff } = context(clock)
   const source = new RconSource({ address: peer.address, password: 'secret' }, withoutBackoff)
   cleanups.push(() => source.close())
-  const attempt = (leftMs: number) => {
+  const attempt = async (leftMs: number) => {
     const deadline = new AbortController()
-    setTimeout(() => deadline.abort(new SourceError('timeout', 'too late')), leftMs)
-    return failure(source.poll(deadline.signal, systemClock.now() + leftMs))
+    clock.after(leftMs, () => deadline.abort(new SourceError('timeout', 'too late')))
+    const [deadlineAt, sent] = [clock.now() + leftMs, peer.commands.length]
+    let isOver = false
+    const failed = failure(source.poll(deadline.signal, deadlineAt)).finally(() => {
+      isOver = true
+    })
+    await until(() => isOver || peer.commands.length > sent)
+    await clock.advance(deadlineAt - clock.now())
+    return failed
   }
   expect((await attempt(400)).code).toBe('timeout')
   const since = source.mainThread?.().waitingSince

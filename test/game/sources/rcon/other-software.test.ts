@@ -96,8 +96,23 @@ it('reads a reply of 4,096 units from a server that ignores the end mark, as go-
     if (type === 100) marks++
     else socket.write(packet(id, 0, body.startsWith('list') ? text : 'Unknown command'))
   })
-  const { source } = createSource(peer.address)
-  const poll = async () => (await pollFor(source, 600)).fields
+  const clock = manualClock()
+  const { source } = createSource(peer.address, clock)
+  const poll = async () => {
+    const deadline = new AbortController()
+    const cancel = clock.after(600, () => deadline.abort(new SourceError('timeout', 'deadline')))
+    let isOver = false
+    const polled = source.poll(deadline.signal, clock.now() + 600).finally(() => {
+      isOver = true
+    })
+    // In small steps: replies arrive in real time.
+    await until(async () => {
+      await clock.advance(10)
+      return isOver
+    })
+    cancel()
+    return (await polled).fields
+  }
   expect(await poll()).toMatchObject({ playersOnline: count })
   expect(await poll()).toMatchObject({ playersOnline: count })
   expect(marks).toBe(1)

@@ -1,18 +1,26 @@
 import { describe, expect, it } from 'vitest'
-import { systemNetwork } from '../../../../src/game/network.ts'
+import { type Network, systemNetwork } from '../../../../src/game/network.ts'
 import { StatusSource } from '../../../../src/game/sources/status/index.ts'
 import { SourceWatcher } from '../../../../src/game/watcher/index.ts'
 import type { ServerAddress } from '../../../../src/util/address.ts'
-import { systemClock } from '../../../../src/util/clock.ts'
+import { type Clock, systemClock } from '../../../../src/util/clock.ts'
 import type { Log } from '../../../../src/util/log.ts'
 import { hostile, hostileServer } from '../../../helpers/hostile-servers.ts'
+import { manualClock } from '../../../helpers/manual-clock.ts'
 import { encodeStatus } from '../../../helpers/status-packets.ts'
 
 /** Milliseconds, if the poll ends at its deadline. */
 const timeout = 400
 
 /** @param deadline default: one that does not pass within the test */
-function watch(address: ServerAddress, { network = systemNetwork, deadline = 60_000 } = {}) {
+function watch(
+  address: ServerAddress,
+  {
+    network = systemNetwork,
+    deadline = 60_000,
+    clock = systemClock,
+  }: { network?: Network; deadline?: number; clock?: Clock } = {},
+) {
   const warnings: string[] = []
   const log: Log = { debug() {}, info() {}, error() {}, warn: (...args: unknown[]) => void warnings.push(String(args.at(-1))) }
   const watcher = new SourceWatcher({
@@ -22,7 +30,7 @@ function watch(address: ServerAddress, { network = systemNetwork, deadline = 60_
     log,
     random: () => 0,
     sources(push) {
-      const source = new StatusSource(address, { clock: systemClock, log, random: () => 0, push, network })
+      const source = new StatusSource(address, { clock, log, random: () => 0, push, network })
       return { list: () => [source], close: () => source.close() }
     },
   })
@@ -82,14 +90,21 @@ describe('a server that', () => {
         if (chunk[1] === 0) socket.write(encodeStatus('{"description":"x"}'))
       })
     })
-    using watched = watch({ edition: 'java', host: '127.0.0.1', port: server.port })
-    const first = await watched.watcher.poll()
+    const timers = manualClock()
+    const clock = { ...systemClock, after: timers.after }
+    using watched = watch({ edition: 'java', host: '127.0.0.1', port: server.port }, { clock })
+    /** Waits for the pong for longer than the source does, once the server has received the ping. */
+    const pollWithPing = async () => {
+      const before = requests
+      const polled = watched.watcher.poll()
+      await expect.poll(() => requests).toBe(before + 2)
+      await timers.advance(1_000)
+      return polled
+    }
+    const first = await pollWithPing()
     expect(first.up).toBe(true)
     expect(first.fields.latency?.value).toBeGreaterThan(0)
-    expect(requests).toBe(2)
-    await watched.watcher.poll()
-    await watched.watcher.poll()
-    expect(requests).toBe(6)
+    for (let poll = 2; poll <= 3; poll++) await pollWithPing()
     expect((await watched.watcher.poll()).up).toBe(true)
     expect(requests).toBe(7)
     await expect.poll(server.open).toBe(0)
@@ -104,10 +119,14 @@ describe('a server that', () => {
         else if (++pings % 3 === 0) socket.write(chunk)
       })
     })
-    using watched = watch({ edition: 'java', host: '127.0.0.1', port: server.port })
+    const timers = manualClock()
+    const clock = { ...systemClock, after: timers.after }
+    using watched = watch({ edition: 'java', host: '127.0.0.1', port: server.port }, { clock })
     for (let poll = 1; poll <= 7; poll++) {
-      expect((await watched.watcher.poll()).up).toBe(true)
-      expect(pings).toBe(poll)
+      const polled = watched.watcher.poll()
+      await expect.poll(() => pings).toBe(poll)
+      if (poll % 3 !== 0) await timers.advance(1_000)
+      expect((await polled).up).toBe(true)
     }
   })
 

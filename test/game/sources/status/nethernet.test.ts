@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { promisify } from 'node:util'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { SourceError } from '../../../../src/game/errors.ts'
 import type { Fields } from '../../../../src/game/fields.ts'
 import { type Network, systemNetwork } from '../../../../src/game/network.ts'
@@ -19,13 +19,15 @@ import { never } from '../../../helpers/never.ts'
 import { freePort } from '../../../helpers/run-tool.ts'
 
 const listen = async (server: Server) => {
-  server.listen(0, '127.0.0.1')
+  // Over UDP it is refused.
+  const port = await freePort()
+  server.listen(port, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as AddressInfo
   return {
     port,
     [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections()
+      // One that is no web server has no such method.
+      ;(server as Partial<Server>).closeAllConnections?.()
       await new Promise((resolve) => server.close(resolve))
     },
   }
@@ -241,11 +243,8 @@ describe('bedrock://', () => {
     ],
   ])('keeps the reason for a certificate %s', async (_, create) => {
     const { key, cert } = selfSigned()
-    const server = create({ key, cert })
-    server.listen(0, '127.0.0.1')
-    onTestFinished(() => void server.close())
-    await new Promise((resolve) => server.once('listening', resolve))
-    await expect(source((server.address() as AddressInfo).port).poll(never())).rejects.toMatchObject({
+    await using server = await listen(create({ key, cert }))
+    await expect(source(server.port).poll(never())).rejects.toMatchObject({
       code: 'tls',
       message: expect.stringMatching(/NetherNet \(TCP\): TLS handshake failed \(self-signed certificate.*\)$/),
     })
