@@ -9,14 +9,20 @@ export interface CoverageRequest {
   readonly kept: readonly unknown[]
   /** Run after those. */
   readonly tried: readonly unknown[]
-  /** Run after those, and measured, with the steps from which an input takes too many. */
-  readonly measured: readonly { readonly input: unknown; readonly tooMany: number }[]
+  /** Run after those, and measured: groups of inputs of similar sizes. */
+  readonly measured: readonly (readonly MeasuredInput[])[]
+}
+
+export interface MeasuredInput {
+  readonly input: unknown
+  /** The steps from which the input takes too many. */
+  readonly tooMany: number
 }
 
 export interface CoverageReply {
   /** Indices of the tried inputs that execute code which none before them has. */
   readonly interesting: readonly number[]
-  /** Blocks of code that each of the measured inputs takes. */
+  /** Blocks of code that each of the measured inputs takes, at most, in the order of the groups. */
   readonly steps: readonly number[]
   /** Files of the project that have been loaded since the start. */
   readonly loaded: readonly string[]
@@ -56,10 +62,15 @@ process.on('message', async ({ name, kept, tried, measured }: CoverageRequest) =
     if (coverage.take().newBlocks > 0) interesting.push(index)
   }
   const steps: number[] = []
-  for (const { input, tooMany } of measured) {
-    const first = await stepsOf(input)
-    // Too many only if it takes them again: what is still being loaded counts too.
-    steps.push(first < tooMany ? first : Math.min(first, await stepsOf(input)))
+  for (const group of measured) {
+    // Together, because taking the coverage takes longer than most readers. Few steps for one of them are few for each.
+    for (const { input } of group) await runOnce(input)
+    const together = coverage.take().steps
+    for (const { input, tooMany } of group) {
+      // Too many only if it takes them alone and again: what is still being loaded counts too.
+      const first = together < tooMany ? together : await stepsOf(input)
+      steps.push(first < tooMany ? first : Math.min(first, await stepsOf(input)))
+    }
   }
   process.send!({ interesting, steps, ...coverage.found() } satisfies CoverageReply)
 })
