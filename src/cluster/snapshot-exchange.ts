@@ -97,17 +97,11 @@ export class SnapshotExchange {
     const { connection, membership } = this.#options
     const isApplied = !connection.isUp
     if (isApplied) {
-      const { name: member, epoch = 0 } = membership
+      const { id: member, epoch = 0 } = membership
       this.#options.onSnapshot(key, snapshot, { from: 'here', member, epoch, number: ++this.#numbers })
     }
     this.#waiting.set(key, { snapshot, isApplied })
     void this.#sendWaiting()
-  }
-
-  /** Drops what is to be written: this replica is no longer a member. */
-  clear(): void {
-    this.#waiting.clear()
-    this.#inFlight.clear()
   }
 
   /**
@@ -141,7 +135,7 @@ export class SnapshotExchange {
   /** Applies an entry with snapshots. */
   receive({ member, data, text, epoch, postedAt }: StreamEntry): void {
     const { membership, onSnapshot } = this.#options
-    if (member === membership.name) {
+    if (member === membership.id) {
       this.#applyInFlight(Number(data), 'stream')
       return
     }
@@ -167,7 +161,7 @@ export class SnapshotExchange {
 
   /** Applies snapshots of this replica. */
   #applyOwn({ epoch, pending }: Batch, from: SnapshotOrigin['from']): void {
-    const member = this.#options.membership.name
+    const member = this.#options.membership.id
     for (const { key, snapshot, number, isApplied } of pending)
       if (from === 'stream' || !isApplied) this.#options.onSnapshot(key, snapshot, { from, member, epoch, number })
   }
@@ -193,9 +187,11 @@ export class SnapshotExchange {
   }
 
   /** Never rejects. */
-  async #send(pending: readonly Pending[]): Promise<void> {
+  async #send(collected: readonly Pending[]): Promise<void> {
     const { connection, clock, membership, lateMs, onRejected } = this.#options
-    const { epoch } = membership
+    const { epoch, joinedAt } = membership
+    const pending = collected.filter(({ snapshot }) => snapshot.at >= joinedAt)
+    if (pending.length === 0) return
     const batch = { epoch: epoch ?? 0, pending }
     if (epoch === undefined || !connection.isConnected) return this.#applyOwn(batch, 'here')
     const number = this.#numbers
@@ -230,7 +226,7 @@ export class SnapshotExchange {
     const texts = pending.map(
       ({ key, snapshot, number }) => `${number} ${JSON.stringify(key)}\t${this.#codec.encode(snapshot, sentAt)}`,
     )
-    const args = [...used, membership.name, epoch, position(), number, expiryMs, deadline, ...texts]
+    const args = [...used, membership.id, epoch, position(), number, expiryMs, deadline, ...texts]
     const replies = await connection.run('snapshots', async (redis) => {
       const pipeline = redis.pipeline()
       for (const [hash, icon] of newIcons) pipeline.set(keys.icon(hash), icon, 'PX', iconExpiryMs)
