@@ -73,7 +73,7 @@ export class Membership {
     return this.#epoch === 0 || this.#isClosed ? undefined : this.#epoch
   }
 
-  /** Monotonic milliseconds at which this replica joined others, or joined them again: what was polled before is not sent. */
+  /** Monotonic milliseconds at which this replica joined others, or joined them again: they may have newer values than those from before. */
   get joinedAt(): number {
     return this.#joinedAt
   }

@@ -74,8 +74,9 @@ for _, item in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')) do rep
 return reply`,
   },
   /**
-   * KEYS members, state, stream, then a key for each snapshot; ARGV member, epoch, position, data, expiry of the snapshots in ms, time of Redis
-   * in ms until which they are accepted, then their texts. Returns the position; 0: rejected, because the members have changed or it is late.
+   * KEYS members, state, stream, then a key for each snapshot that is to be stored; ARGV member, epoch, position, data, expiry of the snapshots in
+   * ms, time of Redis in ms until which they are accepted, then the texts of all snapshots, those to be stored first. Returns the position; 0:
+   * rejected, because the members have changed or it is late.
    */
   statePost: {
     lua: `${post}

@@ -1,4 +1,4 @@
-import type { ServerSnapshot } from '../game/snapshot.ts'
+import { beganAt, type ServerSnapshot } from '../game/snapshot.ts'
 import type { Clock } from '../util/clock.ts'
 import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
@@ -187,11 +187,9 @@ export class SnapshotExchange {
   }
 
   /** Never rejects. */
-  async #send(collected: readonly Pending[]): Promise<void> {
+  async #send(pending: readonly Pending[]): Promise<void> {
     const { connection, clock, membership, lateMs, onRejected } = this.#options
-    const { epoch, joinedAt } = membership
-    const pending = collected.filter(({ snapshot }) => snapshot.at >= joinedAt)
-    if (pending.length === 0) return
+    const { epoch } = membership
     const batch = { epoch: epoch ?? 0, pending }
     if (epoch === undefined || !connection.isConnected) return this.#applyOwn(batch, 'here')
     const number = this.#numbers
@@ -222,8 +220,11 @@ export class SnapshotExchange {
       pending.map(({ snapshot }) => snapshot),
       now,
     )
-    const used = [keys.members, keys.state, keys.stream, ...pending.map(({ key }) => keys.snapshot(key))]
-    const texts = pending.map(
+    // Who receives a snapshot from before this member has joined compares the times, but it must not replace a newer one that is stored.
+    const isStored = ({ snapshot }: Pending) => beganAt(snapshot) >= membership.joinedAt
+    const stored = pending.filter(isStored)
+    const used = [keys.members, keys.state, keys.stream, ...stored.map(({ key }) => keys.snapshot(key))]
+    const texts = [...stored, ...pending.filter((one) => !isStored(one))].map(
       ({ key, snapshot, number }) => `${number} ${JSON.stringify(key)}\t${this.#codec.encode(snapshot, sentAt)}`,
     )
     const args = [...used, membership.id, epoch, position(), number, expiryMs, deadline, ...texts]
