@@ -29,9 +29,6 @@ const beatEvery = 0.5
 /** Milliseconds after the expiry of a member at which the members are read again. */
 const afterExpiryMs = 15
 
-/** The id of a member. */
-export const idOf = (name: string): string => name.slice(0, name.lastIndexOf('/'))
-
 /**
  * The live replicas. Each renews an entry with an expiry in a sorted set. Expiry uses the server's clock: those of replicas may differ. Every
  * change of the members is posted to the stream, so that only the death of a member takes the time of its expiry.
@@ -39,12 +36,10 @@ export const idOf = (name: string): string => name.slice(0, name.lastIndexOf('/'
 export class Membership {
   readonly #options: MembershipOptions
   readonly #expiryMs: number
-  #joins = 1
-  #isJoining = true
-  /** Those of the shared state, each with its number of joins. */
-  #names: readonly string[] = []
   #members: readonly string[] = []
+  /** 0 before it has joined. */
   #epoch = 0
+  #joinedAt = Number.NEGATIVE_INFINITY
   /** Whether a replica has event clients. */
   #isWatched = false
   /** Monotonic milliseconds until which this one has event clients, at least. */
@@ -59,24 +54,28 @@ export class Membership {
     this.#lastBeat = options.clock.now()
   }
 
-  /** Joins as soon as there is a connection, and again whenever needed. */
+  /** Joins as soon as there is a connection, and again with the next heartbeat after it has expired. */
   start(): void {
     this.#options.connection.onReady(() => void this.check())
   }
 
-  /** Ids of the live members, including this one, sorted; empty before it has joined and while it rejoins. */
+  /** Ids of the live members, including this one, sorted; empty before it has joined. */
   get members(): readonly string[] {
     return this.#members
   }
 
-  /** Its name in the shared state, different each time it joins. */
-  get name(): string {
-    return `${this.#options.id}/${this.#joins}`
+  get id(): string {
+    return this.#options.id
   }
 
-  /** Increases with each change of the members; undefined while this replica is not a member. Writes with an older one are rejected. */
+  /** Increases with each change of the members, also if this one expires; undefined before it has joined. Writes with an older one are rejected. */
   get epoch(): number | undefined {
-    return this.#isJoining || this.#isClosed ? undefined : this.#epoch
+    return this.#epoch === 0 || this.#isClosed ? undefined : this.#epoch
+  }
+
+  /** Monotonic milliseconds at which this replica joined others, or joined them again: they may have newer values than those from before. */
+  get joinedAt(): number {
+    return this.#joinedAt
   }
 
   /** Whether a replica has event clients, so that all must record events. */
@@ -109,52 +108,39 @@ export class Membership {
     this.#cancel()
     await this.check()
     // If that fails, it expires.
-    if (!this.#isJoining) await this.#send('leave').catch(() => {})
+    if (this.#epoch > 0) await this.#send('leave').catch(() => {})
   }
 
-  #send(action: 'join' | 'stay' | 'leave') {
-    const { connection, keys, clock, dataExpiryMs, position } = this.#options
+  #send(action: 'stay' | 'leave') {
+    const { connection, keys, id, clock, dataExpiryMs, position } = this.#options
     const watchedMs = Math.max(0, Math.round(this.#watchedUntil - clock.now()))
-    const args = [this.name, this.#expiryMs, this.#epoch, position(), action, watchedMs, dataExpiryMs, ...this.#names]
+    const args = [id, this.#expiryMs, this.#epoch, position(), action, watchedMs, dataExpiryMs, ...this.#members]
     return connection.run('heartbeats', (redis) => redis.stateBeat(keys.members, keys.state, keys.stream, ...args))
   }
 
   /** @returns milliseconds until the next beat */
   async #beat(): Promise<number> {
-    const { clock, connection, heartbeatMs } = this.#options
+    const { clock, connection, heartbeatMs, id, log, onChange } = this.#options
     const sentAt = clock.now()
-    const [epoch, time, watched, ...entries] = await this.#send(this.#isJoining ? 'join' : 'stay')
-    if (Number(epoch) === 0) {
-      this.#rejoin(sentAt - this.#lastBeat)
-      return 0
-    }
+    const [epoch, time, hasJoined, watched, ...entries] = await this.#send('stay')
     connection.serverTime.toLocal(Number(time), sentAt, clock.now())
-    this.#isJoining = false
+    if (hasJoined === 1) {
+      this.#joinedAt = sentAt
+      const seconds = Math.round((sentAt - this.#lastBeat) / 1000)
+      if (this.#epoch > 0)
+        log.warn(`This replica sent no heartbeat for ${seconds} s and lost its servers to other replicas; it rejoins now.`)
+    }
     this.#lastBeat = sentAt
     this.#epoch = Number(epoch)
-    this.#isWatched = Number(watched) === 1
-    this.#names = entries.flatMap((entry, index) => (index % 2 === 0 ? [String(entry)] : []))
+    this.#isWatched = watched === 1
+    const members = entries.flatMap((entry, index) => (index % 2 === 0 ? [String(entry)] : [])).sort()
     const expiries = entries.flatMap((entry, index) =>
-      index % 2 === 1 && entries[index - 1] !== this.name ? [Number(entry) - Number(time)] : [],
+      index % 2 === 1 && entries[index - 1] !== id ? [Number(entry) - Number(time)] : [],
     )
-    this.#setMembers([...new Set(this.#names.map(idOf))].sort())
+    if (!haveSameItems(this.#members, members)) {
+      this.#members = members
+      onChange(members)
+    }
     return Math.min(beatEvery * heartbeatMs, ...expiries.map((ms) => Math.max(0, ms) + afterExpiryMs))
-  }
-
-  #rejoin(silentMs: number): void {
-    const seconds = Math.round(silentMs / 1000)
-    this.#options.log.warn(
-      `This replica sent no heartbeat for ${seconds} s and lost its servers to other replicas; it rejoins now.`,
-    )
-    this.#joins++
-    this.#isJoining = true
-    this.#names = []
-    this.#setMembers([])
-  }
-
-  #setMembers(next: readonly string[]): void {
-    if (haveSameItems(this.#members, next)) return
-    this.#members = next
-    this.#options.onChange(next)
   }
 }

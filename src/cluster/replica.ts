@@ -13,7 +13,7 @@ import { StateConnection } from './connection.ts'
 import { IconStore } from './icon-store.ts'
 import { createStateKeys } from './keys.ts'
 import { Locks } from './locks.ts'
-import { idOf, Membership } from './membership.ts'
+import { Membership } from './membership.ts'
 import { NameConflicts } from './name-conflicts.ts'
 import { ServerMoves } from './server-moves.ts'
 import type { ClusterSettings } from './settings.ts'
@@ -191,7 +191,7 @@ export class Replica {
     const watcher = this.#watchers.get(key)
     if (watcher === undefined) return
     watcher.apply(snapshot, origin)
-    if (origin.from === 'stream') this.#moves.reported(watcher, idOf(origin.member))
+    if (origin.from === 'stream') this.#moves.reported(watcher, origin.member)
   }
 
   #receive(entry: StreamEntry): void {
@@ -202,8 +202,7 @@ export class Replica {
 
   #follow(members: readonly string[]): void {
     if (this.#closing.signal.aborted) return
-    if (members.length === 0) this.#exchange.clear()
-    else this.#options.log.info({ members }, `Live replicas: ${members.length}.`)
+    this.#options.log.info({ members }, `Live replicas: ${members.length}.`)
     this.#moves.follow(members)
   }
 

@@ -40,9 +40,9 @@ end`
  */
 export const scripts = {
   /**
-   * KEYS members, state, stream; ARGV member, expiry in ms, epoch and position known to the member, `join`, `stay` or `leave`, milliseconds for
+   * KEYS members, state, stream; ARGV member, expiry in ms, epoch and position known to the member, `stay` or `leave`, milliseconds for
    * which events must still be recorded (0: no clients here), expiry of the data in ms, then all members that it knows.
-   * Returns the epoch, time in ms and whether events are recorded, then each member and its expiry; 0: another member has taken over.
+   * Returns the epoch, time in ms, whether it has joined other members just now and whether events are recorded, then each member and its expiry.
    */
   stateBeat: {
     numberOfKeys: 3,
@@ -53,31 +53,30 @@ for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], string.format('(%.0
   redis.call('ZADD', KEYS[1], expiry, member)
 end
 local isChanged = redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now) > 0
+local others = redis.call('ZCARD', KEYS[1])
+local hasJoined = 0
 if ARGV[5] == 'leave' then
   isChanged = redis.call('ZREM', KEYS[1], ARGV[1]) == 1 or isChanged
-elseif not redis.call('ZSCORE', KEYS[1], ARGV[1]) then
+elseif redis.call('ZADD', KEYS[1], expiry, ARGV[1]) == 1 then
   isChanged = true
+  if others > 0 then hasJoined = 1 end
   -- If there is no other member, nobody has taken over, and the data or the time of all of them was lost.
-  if redis.call('ZCARD', KEYS[1]) == 0 then
-    for i = 8, #ARGV do redis.call('ZADD', KEYS[1], expiry, ARGV[i]) end
-  elseif ARGV[5] == 'stay' then
-    return {0}
-  end
+  if others == 0 then for i = 8, #ARGV do redis.call('ZADD', KEYS[1], expiry, ARGV[i]) end end
 end
-if ARGV[5] ~= 'leave' then redis.call('ZADD', KEYS[1], expiry, ARGV[1]) end
 local epoch = math.max(stateOf('epoch'), ARGV[3])
 if isChanged or epoch == 0 then epoch = math.max(epoch + 1, now) end
 local watched = math.max(stateOf('watched'), ARGV[6] ~= '0' and now + ARGV[6] or 0)
 redis.call('HSET', KEYS[2], 'epoch', string.format('%.0f', epoch), 'watched', string.format('%.0f', watched))
 post(epoch, ARGV[4], 'beat', '')
 for i = 2, 3 do redis.call('PEXPIRE', KEYS[i], ARGV[7]) end
-local reply = {epoch, now, watched > now and 1 or 0}
+local reply = {epoch, now, hasJoined, watched > now and 1 or 0}
 for _, item in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')) do reply[#reply + 1] = item end
 return reply`,
   },
   /**
-   * KEYS members, state, stream, then a key for each snapshot; ARGV member, epoch, position, data, expiry of the snapshots in ms, time of Redis
-   * in ms until which they are accepted, then their texts. Returns the position; 0: rejected, because the members have changed or it is late.
+   * KEYS members, state, stream, then a key for each snapshot that is to be stored; ARGV member, epoch, position, data, expiry of the snapshots in
+   * ms, time of Redis in ms until which they are accepted, then the texts of all snapshots, those to be stored first. Returns the position; 0:
+   * rejected, because the members have changed or it is late.
    */
   statePost: {
     lua: `${post}

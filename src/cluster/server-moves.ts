@@ -90,8 +90,7 @@ export class ServerMoves {
         const owner = this.#ownerOf(watcher.key)
         if (owner === id && !watcher.isOwned) gained.push(watcher)
         // Not before the first poll of a silent server has ended: if the members change faster than that, it would never be polled.
-        const isGivenUp = owner !== id && !watcher.isPolledHere && !this.#isToBePolled(watcher, clock.now())
-        if (owner === undefined || isGivenUp) watcher.disown()
+        if (owner !== id && !watcher.isPolledHere && !this.#isToBePolled(watcher, clock.now())) watcher.disown()
       }
       const spreadMs = Math.min(
         this.#spreadMs(gained.length),

@@ -1,5 +1,5 @@
 import type { PollSettings, ServerSettings } from '../game/server-settings.ts'
-import type { ServerSnapshot } from '../game/snapshot.ts'
+import { beganAt, type ServerSnapshot } from '../game/snapshot.ts'
 import { descriptorOf } from '../game/sources/descriptor-of.ts'
 import { placeOf } from '../game/spread.ts'
 import type { Watcher } from '../game/watcher/index.ts'
@@ -161,7 +161,7 @@ export class SharedWatcher implements Watcher {
     const isFromHere = from === 'here'
     // Of two members, only the one with the higher epoch owns the server, but the other one may have polled it last. If both polled it at the
     // same time, it is not known which values are newer: the first ones stay.
-    const isLater = given.at - 1_000 * (given.pollDuration ?? 0) - maxErrorMs >= this.#createdAt
+    const isLater = beganAt(given) - maxErrorMs >= this.#createdAt
     const isNewer = member === this.#member ? number >= this.#number : (isFromHere || epoch >= this.#epoch) && isLater
     if (!isNewer) return
     const { lastContact } = this.#current

@@ -1,4 +1,4 @@
-import type { ServerSnapshot } from '../game/snapshot.ts'
+import { beganAt, type ServerSnapshot } from '../game/snapshot.ts'
 import type { Clock } from '../util/clock.ts'
 import { parseJson } from '../util/json.ts'
 import type { Log } from '../util/log.ts'
@@ -97,17 +97,11 @@ export class SnapshotExchange {
     const { connection, membership } = this.#options
     const isApplied = !connection.isUp
     if (isApplied) {
-      const { name: member, epoch = 0 } = membership
+      const { id: member, epoch = 0 } = membership
       this.#options.onSnapshot(key, snapshot, { from: 'here', member, epoch, number: ++this.#numbers })
     }
     this.#waiting.set(key, { snapshot, isApplied })
     void this.#sendWaiting()
-  }
-
-  /** Drops what is to be written: this replica is no longer a member. */
-  clear(): void {
-    this.#waiting.clear()
-    this.#inFlight.clear()
   }
 
   /**
@@ -141,7 +135,7 @@ export class SnapshotExchange {
   /** Applies an entry with snapshots. */
   receive({ member, data, text, epoch, postedAt }: StreamEntry): void {
     const { membership, onSnapshot } = this.#options
-    if (member === membership.name) {
+    if (member === membership.id) {
       this.#applyInFlight(Number(data), 'stream')
       return
     }
@@ -167,7 +161,7 @@ export class SnapshotExchange {
 
   /** Applies snapshots of this replica. */
   #applyOwn({ epoch, pending }: Batch, from: SnapshotOrigin['from']): void {
-    const member = this.#options.membership.name
+    const member = this.#options.membership.id
     for (const { key, snapshot, number, isApplied } of pending)
       if (from === 'stream' || !isApplied) this.#options.onSnapshot(key, snapshot, { from, member, epoch, number })
   }
@@ -226,11 +220,14 @@ export class SnapshotExchange {
       pending.map(({ snapshot }) => snapshot),
       now,
     )
-    const used = [keys.members, keys.state, keys.stream, ...pending.map(({ key }) => keys.snapshot(key))]
-    const texts = pending.map(
+    // Who receives a snapshot from before this member has joined compares the times, but it must not replace a newer one that is stored.
+    const isStored = ({ snapshot }: Pending) => beganAt(snapshot) >= membership.joinedAt
+    const stored = pending.filter(isStored)
+    const used = [keys.members, keys.state, keys.stream, ...stored.map(({ key }) => keys.snapshot(key))]
+    const texts = [...stored, ...pending.filter((one) => !isStored(one))].map(
       ({ key, snapshot, number }) => `${number} ${JSON.stringify(key)}\t${this.#codec.encode(snapshot, sentAt)}`,
     )
-    const args = [...used, membership.name, epoch, position(), number, expiryMs, deadline, ...texts]
+    const args = [...used, membership.id, epoch, position(), number, expiryMs, deadline, ...texts]
     const replies = await connection.run('snapshots', async (redis) => {
       const pipeline = redis.pipeline()
       for (const [hash, icon] of newIcons) pipeline.set(keys.icon(hash), icon, 'PX', iconExpiryMs)

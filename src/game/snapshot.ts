@@ -71,6 +71,10 @@ export interface ServerSnapshot {
   readonly leaves?: number
 }
 
+/** Monotonic milliseconds before which no value of the snapshot was read: its poll may have waited for a process that was suspended. */
+export const beganAt = ({ at, pollDuration = 0 }: Pick<ServerSnapshot, 'at' | 'pollDuration'>): number =>
+  at - 1_000 * pollDuration
+
 const noFields: KnownFields = Object.freeze({})
 
 /** The fields that are valid now: none unless the server is up. */

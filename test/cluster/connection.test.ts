@@ -195,7 +195,7 @@ describe.skipIf(!hasTool('redis-server')).concurrent('StateConnection', () => {
     await until(() => members.every((one) => one.members() === 'a,b'))
     await until(() => next.cli('info', 'replication').includes('master_link_status:up'))
     await until(() => next.cli('zcard', keys.members) === '2')
-    const before = members.map(({ membership, changes }) => [membership.name, changes.length])
+    const before = members.map(({ membership, changes }) => [membership.joinedAt, changes.length])
 
     next.cli('replicaof', 'no', 'one')
     old.cli('replicaof', '127.0.0.1', `${next.port}`)
@@ -207,7 +207,7 @@ describe.skipIf(!hasTool('redis-server')).concurrent('StateConnection', () => {
     // The subscriptions follow once the old server is gone.
     await old.kill()
     await until(() => members.every(({ connection }) => connection.isUp))
-    expect(members.map(({ membership, changes }) => [membership.name, changes.length])).toEqual(before)
+    expect(members.map(({ membership, changes }) => [membership.joinedAt, changes.length])).toEqual(before)
     for (const { log } of members)
       expect(log.lines).toEqual([
         expect.stringContaining('a read-only replica, perhaps of a failover: STATE_URL must be the address of the primary'),

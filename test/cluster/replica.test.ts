@@ -10,6 +10,7 @@ import type { Source } from '../../src/game/sources/source.ts'
 import { formatHostPort } from '../../src/util/address.ts'
 import { systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
+import { joinCluster, keys } from '../helpers/cluster-member.ts'
 import { openEvents } from '../helpers/event-client.ts'
 import { collectLog } from '../helpers/log-lines.ts'
 import { createLossyLine } from '../helpers/lossy-line.ts'
@@ -213,7 +214,7 @@ describe.skipIf(!hasTool('redis-server'))('Replica', () => {
     // Until an entry follows the last one: heartbeats are entries too.
     await until(() => {
       const position = Number(redis.cli('hget', state, 'position'))
-      const entry = ['after', position, 'epoch', 1, 'at', 0, 'member', 'x/1', 'kind', 'snapshots', 'data', 1, 'text', 'nonsense']
+      const entry = ['after', position, 'epoch', 1, 'at', 0, 'member', 'x', 'kind', 'snapshots', 'data', 1, 'text', 'nonsense']
       redis.cli('xadd', '{tickwarden}:3:stream', `${position + 1}-0`, ...entry.map(String))
       redis.cli('hset', state, 'position', String(position + 1))
       return replica.lines.some((line) => line.includes('Ignored data in the shared state'))
@@ -257,6 +258,54 @@ describe.skipIf(!hasTool('redis-server'))('Replica', () => {
     expect(states).toContain(true)
     expect(states).not.toContain(undefined)
     expect(replica.metrics().unknown).toBe(0)
+  })
+
+  it('polls its servers on, with the same connections, if it was late and joins again', async () => {
+    const redis = await startRedis()
+    const other = joinCluster(redis, 'other', { heartbeatMs: 4_000 })
+    const env = { STATE_URL: redis.url, STATE_PREFIX: 'test', STATE_HEARTBEAT: '4s', POLL_INTERVAL: '500ms', STALE_AFTER: '20s' }
+    const { cluster, poll } = loadConfig({ env })
+    const { stateUrl: address } = cluster
+    if (address === undefined) throw new Error('no STATE_URL')
+    const log = collectLog()
+    const replica = new Replica({ address, config: cluster, poll, clock: systemClock, log })
+    let [opened, closed, polls] = [0, 0, 0]
+    const fleet = createFleet({
+      servers: Array.from({ length: 20 }, (_, index) => ({ name: `s${index}`, sources: {} })),
+      ...{ poll, clock: systemClock, log, share: replica.share },
+      createSources() {
+        opened++
+        const source: Source = {
+          name: 'status',
+          target: 'survival.test',
+          async poll() {
+            polls++
+            return { source: 'status', at: systemClock.now(), fields: { playersOnline: 1 } }
+          },
+          close() {},
+        }
+        return { list: () => [source], close: () => void closed++ }
+      },
+    })
+    onTestFinished(async () => {
+      await replica.close()
+      fleet.close()
+    })
+    replica.start(fleet)
+    fleet.start()
+    // The other one reports nothing, so that the replica polls its servers too.
+    await until(() => other.membership.members.length === 2 && replica.metrics().servers === 20)
+    const before = [opened, closed]
+    const id = other.membership.members.find((member) => member !== 'other') ?? ''
+    const hasRejoined = () => log.lines.some((line) => line.includes('it rejoins now'))
+    await until(() => {
+      if (!hasRejoined()) redis.cli('zrem', keys.members, id)
+      return hasRejoined()
+    })
+    const enough = polls + 20
+    await until(() => polls > enough)
+    expect([opened, closed]).toEqual(before)
+    expect(replica.metrics()).toMatchObject({ servers: 20, unknown: 0 })
   })
 
   it('does not load the stored snapshot of a server whose settings have changed', async () => {

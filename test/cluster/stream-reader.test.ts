@@ -78,7 +78,7 @@ describe.skipIf(!hasTool('redis-server'))('StreamReader', () => {
       const script = `local last = redis.call('HGET', KEYS[1], 'position')
       redis.call('HSET', KEYS[1], 'position', ARGV[1], 'epoch', ARGV[1], 'watched', ARGV[1])
       local function add(id, after, number)
-        redis.call('XADD', KEYS[2], string.format('%.0f-0', id), 'after', after, 'epoch', number, 'at', number, 'member', 'other/1',
+        redis.call('XADD', KEYS[2], string.format('%.0f-0', id), 'after', after, 'epoch', number, 'at', number, 'member', 'other',
           'kind', 'foreign', 'data', '', 'text', '')
       end
       add(last + 1, last, ARGV[1])
