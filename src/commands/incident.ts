@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Config } from '../config/config.ts'
+import { type Config, stateFolderOf } from '../config/config.ts'
 import { describeIncident, type Incident, maxNote, parseIncidentId } from '../history/incidents.ts'
 import { reasonOf } from '../history/store/file-error.ts'
 import { fileName } from '../history/store/open-store.ts'
@@ -33,11 +33,11 @@ const linesOf = (incident: Incident): readonly string[] => [
  */
 export async function runIncident(
   { args: [action, ...args] }: Call,
-  { history: { historyDir }, data: { dataDir } }: Config,
+  config: Config,
   { log, error }: Pick<Console, 'log' | 'error'>,
 ): Promise<number> {
   const note = action === 'note' ? noteOf(args) : undefined
-  const folder = historyDir ?? dataDir
+  const folder = stateFolderOf(config)
   if (folder === undefined) {
     error('Set HISTORY_DIR or DATA_DIR to the folder of the history.')
     return 4

@@ -71,12 +71,12 @@ export async function runMaintenance(
         }
   const folder = stateFolderOf(config)
   if (folder === undefined && config.cluster.stateUrl === undefined) {
-    error('Set DATA_DIR, HISTORY_DIR or STATE_URL, through which the service learns of it.')
+    error('Set HISTORY_DIR, DATA_DIR or STATE_URL, as for the service.')
     return 4
   }
   // The service creates it at its start: a folder that this command created would be one that no service reads.
   if (folder !== undefined && !(await exists(folder))) {
-    const name = config.data.dataDir === undefined ? 'HISTORY_DIR' : 'DATA_DIR'
+    const name = config.history.historyDir === undefined ? 'DATA_DIR' : 'HISTORY_DIR'
     error(`${name} is "${folder}", which does not exist; set it to the ${name} of the service.`)
     return 1
   }

@@ -10,7 +10,7 @@ export const data = {
     file: 'data.dir',
     kind: text,
     otherwise: 'the packaged sample data',
-    meaning: 'folder of projects.json and kcomebacks.json; also keeps the state of notifications and maintenance',
+    meaning: 'folder of projects.json and kcomebacks.json',
   }),
   projectsSnapshot: setting({
     env: 'PROJECTS_SNAPSHOT',

@@ -8,7 +8,7 @@ export const history = {
     file: 'history.dir',
     kind: text,
     otherwise: 'DATA_DIR; without DATA_DIR in memory only',
-    meaning: 'folder of the recorded history, history.db; without DATA_DIR also keeps the state of notifications and maintenance',
+    meaning: 'folder of the history (history.db), notifications and maintenance',
   }),
   historyDays: setting({
     env: 'HISTORY_DAYS',

@@ -10,7 +10,7 @@ import { FileOutbox } from './outbox.ts'
 import { SharedOutbox } from './shared-outbox.ts'
 
 export interface OpenNotifierOptions extends Omit<NotifierOptions, 'openOutbox'> {
-  /** DATA_DIR or HISTORY_DIR; absent: notifications are kept in memory only. */
+  /** HISTORY_DIR or DATA_DIR; absent: notifications are kept in memory only. */
   readonly stateFolder?: string | undefined
   /** With several replicas: what they share instead of the folder. */
   readonly shared?: SharedState | undefined
@@ -23,7 +23,7 @@ export interface OpenNotifierOptions extends Omit<NotifierOptions, 'openOutbox'>
 async function openFolder(stateFolder: string | undefined, log: Log) {
   const lost = 'notifications that wait are lost when the service stops'
   if (stateFolder === undefined) {
-    log.warn(`No data folder is set, so ${lost}; set HISTORY_DIR or DATA_DIR to keep them.`)
+    log.warn(`No data folder is set, so ${lost}; set HISTORY_DIR to keep them.`)
     return undefined
   }
   const folder = join(resolve(stateFolder), 'notify')
@@ -38,9 +38,7 @@ async function openFolder(stateFolder: string | undefined, log: Log) {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ELOCKED')
-      throw new Error(
-        `${folder} is used by another process, which would send the same notifications; set another HISTORY_DIR or DATA_DIR`,
-      )
+      throw new Error(`${folder} is used by another process, which would send the same notifications; set another HISTORY_DIR`)
     log.warn({ folder, reason: code ?? message }, `${folder} cannot be used (${code ?? message}), so ${lost}`)
     return undefined
   }

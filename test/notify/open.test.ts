@@ -58,7 +58,7 @@ async function open(dataDir: string | undefined) {
 
 it('sends without a data folder too, and warns', async () => {
   const { lines, tell, notifier } = await open(undefined)
-  expect(lines).toEqual([`No data folder is set, so ${lost}; set HISTORY_DIR or DATA_DIR to keep them.`])
+  expect(lines).toEqual([`No data folder is set, so ${lost}; set HISTORY_DIR to keep them.`])
   await tell()
   await notifier.close()
 })
@@ -90,7 +90,7 @@ it('removes what a process was writing when it was killed, and nothing else', as
 it('does not start in the folder of another service, until that has ended', async () => {
   const first = await open(dataDir)
   await expect(open(dataDir)).rejects.toThrow(
-    `${folder} is used by another process, which would send the same notifications; set another HISTORY_DIR or DATA_DIR`,
+    `${folder} is used by another process, which would send the same notifications; set another HISTORY_DIR`,
   )
   await first.notifier.close()
   const second = await open(dataDir)

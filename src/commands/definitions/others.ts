@@ -32,7 +32,7 @@ export const otherCommands: readonly Command[] = [
       { name: 'for', value: 'duration', default: '1h', meaning: 'how long it lasts at most' },
       { name: 'reason', value: 'text', meaning: 'what is shown on the page and in the API' },
     ],
-    codes: { 0: 'stored', 1: 'it could not be stored', 4: 'not configured: neither DATA_DIR, HISTORY_DIR nor STATE_URL is set' },
+    codes: { 0: 'stored', 1: 'it could not be stored', 4: 'not configured: none of HISTORY_DIR, DATA_DIR and STATE_URL is set' },
     examples: [
       {
         line: 'tickwarden maintenance start survival --for 30m --reason upgrade',
