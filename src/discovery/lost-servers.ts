@@ -4,8 +4,8 @@ import { DiscoveryError, type ParsedList } from './provider.ts'
 const minChecked = 10
 
 /**
- * Creates a function that throws if a list is empty or lacks more than half of ten or more servers that it had, unless the reading before
- * had the same servers: a program that is starting may serve an empty list for a moment, or that of another place.
+ * Creates a function that throws if a list has become empty or lacks more than half of the ten or more servers that it had, unless the
+ * reading before had the same servers: a program that is starting may serve an empty or incomplete list for a moment.
  */
 export function createLossCheck() {
   let unconfirmed: string | undefined
