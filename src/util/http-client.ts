@@ -31,8 +31,6 @@ export interface HttpClientOptions {
   readonly maxRedirects?: number
   /** What the paths begin with that redirects may lead to; default: a slash. */
   readonly redirectsTo?: string
-  /** Connections to one origin at the same time; default: any number. */
-  readonly connections?: number
   /** Whether an IP address may be connected to, checked after each name lookup; default: all. */
   readonly allows?: (address: string) => boolean
   /** Certificates of the authorities that are trusted, in PEM format; default: those of Node.js. */
@@ -130,14 +128,13 @@ export class HttpClient {
   }
 
   async #follow({ method = 'GET', url, headers, body }: HttpRequest, signal: AbortSignal) {
-    const { connections, maxRedirects = 0, redirectsTo = '/', timeoutMs, allows, ca } = this.#options
+    const { maxRedirects = 0, redirectsTo = '/', timeoutMs, allows, ca } = this.#options
     const host = url.hostname.replace(/^\[|\]$/g, '')
     // An address is not looked up.
     if (allows !== undefined && isIP(host) > 0 && !allows(host)) throw new HttpError('address', 'its address is not allowed')
     this.#library ??= import('undici').then(({ Agent, fetch }) => ({
       fetch,
       agent: new Agent({
-        ...(connections && { connections }),
         connect: { timeout: timeoutMs, ...(allows && { lookup: guardLookup(allows) }), ...(ca && { ca }) },
         headersTimeout: 0,
         bodyTimeout: 0,

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { HttpClient, HttpError } from '../../util/http-client.ts'
+import { createLimiter } from '../../util/limiter.ts'
 import type { Log } from '../../util/log.ts'
 import { type PictureType, pictureType } from '../../util/picture-type.ts'
 import { loadSharp } from '../../util/sharp.ts'
@@ -22,11 +23,14 @@ const headTypes: readonly (PictureType | undefined)[] = ['png', 'jpeg', 'webp']
 /** Fetches heads of players from the service at HEADS_URL. @param template a URL with `{uuid}` and optionally `{size}` */
 export function createHeadSource(template: string, log: Log) {
   // Without redirects, which could lead to a site that the operator did not configure.
-  const client = new HttpClient({ timeoutMs, maxBytes, connections: maxRequests })
+  const client = new HttpClient({ timeoutMs, maxBytes })
+  const limit = createLimiter(() => maxRequests)
   const closing = new AbortController()
   const heads = new LRUCache<string, Promise<Buffer | undefined>>({ max: maxHeads, ttl: headTtlMs })
   let pending = 0
   let isFailing = false
+  /** Whether the last request had no reply. */
+  let isSilent = false
 
   async function load(uuid: string): Promise<Buffer> {
     const url = template.replaceAll('{uuid}', uuid).replaceAll('{size}', String(maxHead))
@@ -43,10 +47,10 @@ export function createHeadSource(template: string, log: Log) {
   }
 
   async function attempt(uuid: string): Promise<Buffer | undefined> {
-    pending++
     try {
       const head = await load(uuid)
       isFailing = false
+      isSilent = false
       return head
     } catch (error) {
       const { message } = error as Error
@@ -55,9 +59,8 @@ export function createHeadSource(template: string, log: Log) {
         log.warn({ host: new URL(template).host, reason }, `cannot fetch heads (${reason}); patterns are shown instead`)
       }
       isFailing = true
+      isSilent = error instanceof HttpError && error.kind !== 'too_large'
       return undefined
-    } finally {
-      pending--
     }
   }
 
@@ -70,10 +73,12 @@ export function createHeadSource(template: string, log: Log) {
     async get(uuid: string, count: () => void): Promise<Buffer | undefined> {
       const before = heads.get(uuid)
       if (before !== undefined) return before
-      // An immediate pattern is better than waiting for a service that did not answer before.
-      if (pending >= (isFailing ? maxRequests : maxWaiting) || closing.signal.aborted) return undefined
+      const wasSilent = isSilent
+      // An immediate pattern is better than waiting for a service that does not answer.
+      if (pending >= (wasSilent ? maxRequests : maxWaiting) || closing.signal.aborted) return undefined
       count()
-      const head = attempt(uuid)
+      pending++
+      const head = limit(async () => (isSilent && !wasSilent ? undefined : attempt(uuid))).finally(() => pending--)
       heads.set(uuid, head)
       if ((await head) === undefined) heads.set(uuid, head, { ttl: failureTtlMs })
       return head

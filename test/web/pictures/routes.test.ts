@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { SourceError } from '../../../src/game/errors.ts'
 import type { Fields } from '../../../src/game/fields.ts'
 import { buildTestApp, type TestAppOptions } from '../../helpers/test-app.ts'
@@ -254,14 +254,15 @@ describe('heads from HEADS_URL', () => {
       .toBuffer()
 
   async function startHeads(
-    answer: (url: string) => Promise<{ status?: number; body: Buffer; delayed?: boolean }>,
+    answer: (url: string) => Promise<{ status?: number; body: Buffer } | undefined>,
     env: Record<string, string> = {},
   ) {
     const requested: string[] = []
     const server = createServer(async (request, reply) => {
       requested.push(request.url ?? '')
-      const { status = 200, body } = await answer(request.url ?? '')
-      reply.writeHead(status, { 'content-type': 'image/png' }).end(body)
+      const answered = await answer(request.url ?? '')
+      if (answered === undefined) request.destroy()
+      else reply.writeHead(answered.status ?? 200, { 'content-type': 'image/png' }).end(answered.body)
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => {
@@ -306,12 +307,12 @@ describe('heads from HEADS_URL', () => {
     expect(requested).toHaveLength(1)
   })
 
-  /** A service that answers the heads of eight players when it is let go. */
-  async function startSlowHeads(failed: string[] = []) {
+  /** A service that answers when it is let go, except for the head of the first player. */
+  async function startSlowHeads(first?: () => { status: number; body: Buffer } | undefined) {
     const waiting: (() => void)[] = []
     const red = await head('#ff0000')
     const { requested, service } = await startHeads(async (url) => {
-      if (failed.some((id) => url.includes(id))) return { status: 404, body: Buffer.from('none') }
+      if (first !== undefined && url.includes(`${uuid.slice(0, -1)}0`)) return first()
       await new Promise<void>((resolve) => waiting.push(resolve))
       return { body: red }
     })
@@ -320,25 +321,51 @@ describe('heads from HEADS_URL', () => {
   }
 
   it('are fetched four at a time if a page requests more at once', async () => {
+    const timeouts = vi.spyOn(AbortSignal, 'timeout')
+    onTestFinished(() => timeouts.mockRestore())
     const { waiting, requested, getHead } = await startSlowHeads()
     const heads = [0, 1, 2, 3, 4, 5, 6, 7].map(getHead)
     await until(() => waiting.length === 4)
     expect(requested).toHaveLength(4)
+    // The others have their whole time once it is their turn.
+    expect(timeouts.mock.calls.filter(([ms]) => ms === 5_000)).toHaveLength(4)
     for (const go of waiting) go()
     await until(() => waiting.length === 8)
     for (const go of waiting) go()
     for (const reply of await Promise.all(heads)) expect(await pixel(reply)).toEqual([255, 0, 0])
   })
 
-  it('are patterns if a service that has failed has too many requests', async () => {
-    const { waiting, requested, getHead } = await startSlowHeads([`${uuid.slice(0, -1)}0`])
+  it('are fetched in turn too after the service has answered that it has none of a player', async () => {
+    const { waiting, getHead } = await startSlowHeads(() => ({ status: 404, body: Buffer.from('none') }))
     await getHead(0)
+    const heads = [1, 2, 3, 4, 5].map(getHead)
+    await until(() => waiting.length === 4)
+    for (const go of waiting) go()
+    await until(() => waiting.length === 5)
+    waiting.at(-1)?.()
+    for (const reply of await Promise.all(heads)) expect(await pixel(reply)).toEqual([255, 0, 0])
+  })
+
+  it('are patterns if a service that did not answer has too many requests', async () => {
+    const { waiting, requested, getHead } = await startSlowHeads(() => undefined)
+    await getHead(0)
+    const before = requested.length
     const slow = [1, 2, 3, 4].map(getHead)
     await until(() => waiting.length === 4)
-    expect((await getHead(5)).status).toBe(200)
-    expect(requested).toHaveLength(5)
+    expect(await pixel(await getHead(5))).not.toEqual([255, 0, 0])
+    expect(requested).toHaveLength(before + 4)
     for (const go of waiting) go()
     for (const reply of await Promise.all(slow)) expect(await pixel(reply)).toEqual([255, 0, 0])
+  })
+
+  it('are patterns if they wait for a service that stops to answer', async () => {
+    const waiting: (() => void)[] = []
+    const { requested, service } = await startHeads(() => new Promise((resolve) => waiting.push(() => resolve(undefined))))
+    const heads = [0, 1, 2, 3, 4, 5, 6, 7].map((index) => service.get(`/api/v1/players/${uuid.slice(0, -1)}${index}/head.png`))
+    await until(() => waiting.length === 4)
+    for (const go of waiting) go()
+    for (const reply of await Promise.all(heads)) expect(reply.status).toBe(200)
+    expect(requested).toHaveLength(4)
   })
 
   it('are fetched for as many players as the limit of a client allows', async () => {
