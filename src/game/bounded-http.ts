@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import tls from 'node:tls'
 import { type AbortSignalLike, toAbortSignal } from '../util/abortable.ts'
 import { toSeconds } from '../util/clock.ts'
+import { hostOfUrl } from '../util/parse-url.ts'
 import { SourceError, toSourceError, toTlsError, withProgress } from './errors.ts'
 import { addressesOf, addressOfServer, type Network } from './network.ts'
 
@@ -40,7 +41,7 @@ export async function requestBounded(
   network: Network,
   signal: AbortSignalLike,
 ): Promise<HttpReply> {
-  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const host = hostOfUrl(url)
   const isSecure = url.protocol === 'https:'
   const port = Number(url.port) || (isSecure ? 443 : 80)
   const addresses = await addressesOf(connectTo ?? host, network, signal)

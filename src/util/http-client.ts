@@ -2,7 +2,7 @@ import { lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { basicAuthorization } from './basic-authorization.ts'
 import { version } from './package.ts'
-import { decodePart, parseUrl } from './parse-url.ts'
+import { decodePart, hostOfUrl, parseUrl } from './parse-url.ts'
 import { readBody } from './read-body.ts'
 
 export interface HttpReply {
@@ -129,7 +129,7 @@ export class HttpClient {
 
   async #follow({ method = 'GET', url, headers, body }: HttpRequest, signal: AbortSignal) {
     const { maxRedirects = 0, redirectsTo = '/', timeoutMs, allows, ca } = this.#options
-    const host = url.hostname.replace(/^\[|\]$/g, '')
+    const host = hostOfUrl(url)
     // An address is not looked up.
     if (allows !== undefined && isIP(host) > 0 && !allows(host)) throw new HttpError('address', 'its address is not allowed')
     this.#library ??= import('undici').then(({ Agent, fetch }) => ({

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { type Kind, text, url } from '../../settings/kinds/index.ts'
-import { decodePart, parseUrl } from '../../util/parse-url.ts'
+import { decodePart, hostOfUrl, parseUrl } from '../../util/parse-url.ts'
 import { cut } from '../notification.ts'
 import { type ChannelType, DeliveryError, linesOf } from './channel.ts'
 
@@ -35,8 +35,9 @@ export const email: ChannelType = {
   },
   async send(delivery, { url = '', password, from = '', to = '' }, context) {
     const { createTransport } = await import('nodemailer')
-    const { protocol, hostname, port, username, password: inUrl } = new URL(url)
-    const host = hostname.replace(/^\[|\]$/g, '')
+    const parsed = new URL(url)
+    const { protocol, port, username, password: inUrl } = parsed
+    const host = hostOfUrl(parsed)
     const isSecure = protocol === 'smtps:'
     const transport = createTransport({
       host: await context.resolve(host),

@@ -1,4 +1,5 @@
 import type { AbortSignalLike } from '../../../util/abortable.ts'
+import { hostOfUrl } from '../../../util/parse-url.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { HostAddresses, type Network, systemNetwork } from '../../network.ts'
@@ -68,10 +69,10 @@ export class ManagementSource implements Source {
     this.#pusher = new EventPusher(context, () => this.#players.read())
     this.#phases = context.phases?.timer('management')
     this.hints = context.discovered?.includes('secret') ? { auth: discoveredSecret } : {}
-    const { protocol, host, hostname } = new URL(settings.url)
+    const url = new URL(settings.url)
     this.#network = context.network ?? systemNetwork
-    this.#hostAddresses = new HostAddresses(hostname.replace(/^\[|\]$/g, ''), this.#network)
-    this.target = `${protocol}//${host}`
+    this.#hostAddresses = new HostAddresses(hostOfUrl(url), this.#network)
+    this.target = `${url.protocol}//${url.host}`
     this.#failedCalls = new FailedCalls(this.target, context.log)
     this.#backoff = context.connectBackoff?.(this.name, this.target, settings.secret)
   }

@@ -2,6 +2,7 @@ import net from 'node:net'
 import tls from 'node:tls'
 import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { FileSizeError, readFileUpTo } from '../../../util/files.ts'
+import { hostOfUrl } from '../../../util/parse-url.ts'
 import { SourceError, toSourceError, toTlsError } from '../../errors.ts'
 import { addressesOf, type Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
@@ -34,7 +35,7 @@ export async function openSocket(
   phases?: PhaseTimer,
 ): Promise<net.Socket> {
   const secure = url.protocol === 'wss:'
-  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const host = hostOfUrl(url)
   const port = Number(url.port || (secure ? 443 : 80))
   const target = url.host
   const options = secure
