@@ -37,7 +37,7 @@ function checksFor(code: SourceErrorCode): readonly (readonly string[])[] {
   return [...titles].map(([hint, of]) => [of.join(', '), capitalised(marked(hint))])
 }
 
-/** Every code of a failed source: what it means, and what to check for each source; a table only once. */
+/** Every code of a failed source: what it means, and what to check for each source. A code with the same checks as an earlier one refers to that. */
 export function errorCodeSections(): string {
   const firstWith = new Map<string, SourceErrorCode>()
   const sections = codes.map((name) => {
@@ -45,9 +45,9 @@ export function errorCodeSections(): string {
     const key = JSON.stringify(rows)
     const first = firstWith.get(key)
     if (first === undefined && rows.length > 0) firstWith.set(key, name)
-    const same = first === undefined ? table(['source', 'check'], ...rows) : `Check the same as for [${code(first)}](#${first}).`
-    const checks = rows.length === 0 ? [] : ['', same]
-    return [`### ${code(name)}`, '', `${capitalised(meanings[name])}.`, ...checks].join('\n')
+    const checks =
+      first === undefined ? table(['source', 'check'], ...rows) : `Check the same as for [${code(first)}](#${first}).`
+    return [`### ${code(name)}`, '', `${capitalised(meanings[name])}.`, ...(rows.length === 0 ? [] : ['', checks])].join('\n')
   })
   return sections.join('\n\n')
 }

@@ -64,16 +64,20 @@ export class Membership {
     return this.#members
   }
 
+  /** The id of this replica. */
   get id(): string {
     return this.#options.id
   }
 
-  /** Increases with each change of the members, also if this one expires; undefined before it has joined. Writes with an older one are rejected. */
+  /**
+   * Increases with each change of the members, also when this one has expired and joins again; undefined before it has joined. Writes with
+   * an older one are rejected.
+   */
   get epoch(): number | undefined {
     return this.#epoch === 0 || this.#isClosed ? undefined : this.#epoch
   }
 
-  /** Monotonic milliseconds at which this replica joined others, or joined them again: they may have newer values than those from before. */
+  /** Monotonic milliseconds at which this replica last joined others: what it polled before may be older than what they have polled. */
   get joinedAt(): number {
     return this.#joinedAt
   }

@@ -220,7 +220,7 @@ export class SnapshotExchange {
       pending.map(({ snapshot }) => snapshot),
       now,
     )
-    // Who receives a snapshot from before this member has joined compares the times, but it must not replace a newer one that is stored.
+    // What was polled before this member joined must not replace a newer snapshot in Redis. Members that receive it compare the times.
     const isStored = ({ snapshot }: Pending) => beganAt(snapshot) >= membership.joinedAt
     const stored = pending.filter(isStored)
     const used = [keys.members, keys.state, keys.stream, ...stored.map(({ key }) => keys.snapshot(key))]

@@ -51,6 +51,7 @@ export function createNetwork({ clock, servers, onLookup = () => {}, ...options 
   const count = () => (typeof servers === 'number' ? servers : servers())
   const limit = createLimiter(() => Math.min(maxConcurrent, Math.max(minConcurrent, Math.ceil(count() / 16))))
   const shared = { clock, limit, onLookup, maxNames: () => Math.max(minNames, count() * namesPerServer) }
+  /** The host of each answer of lookup(), for connect(), which is given only the addresses. */
   const hosts = new WeakMap<object, string>()
   const lookup = createNameCache({
     ...shared,

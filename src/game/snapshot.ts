@@ -71,7 +71,7 @@ export interface ServerSnapshot {
   readonly leaves?: number
 }
 
-/** Monotonic milliseconds before which no value of the snapshot was read: its poll may have waited for a process that was suspended. */
+/** Monotonic milliseconds at which the poll began: the values may be that old if the process was suspended during the poll. */
 export const beganAt = ({ at, pollDuration = 0 }: Pick<ServerSnapshot, 'at' | 'pollDuration'>): number =>
   at - 1_000 * pollDuration
 
