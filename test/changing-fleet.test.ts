@@ -258,7 +258,7 @@ it('keeps the RCON connection of a server that has not changed, and closes that 
     const { sources } = demoSettings(demo, name)
     return { name, sources: { ...(sources.status && { status: sources.status }), rcon: { ...demo.rcon, address } } }
   }
-  // No poll of a busy machine is too late.
+  // So long that a poll is in time on a busy machine too.
   const { poll } = loadConfig({ env: { POLL_INTERVAL: '500ms', POLL_TIMEOUT: '60s' } })
   const fleet = createFleet({
     servers: [settings('gone', gone.address)],

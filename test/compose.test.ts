@@ -117,7 +117,7 @@ describe('the image', () => {
     const folder = mkdtempSync(join(tmpdir(), 'image-'))
     for (const path of included) cpSync(join(root, path), join(folder, path), { recursive: true })
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-    // What tsc has compiled, and so checks again only where files are missing or differ. What is bundled is made anew.
+    // The output of tsc, so that it compiles only files that are missing or differ. Bundles are built again.
     const isCompiled = (path: string) => ![join(root, 'dist', 'web'), join(root, 'dist', 'src', 'chunks')].includes(path)
     cpSync(join(root, 'dist'), join(folder, 'dist'), { recursive: true, filter: isCompiled })
     execFileSync('npm', ['run', '--silent', 'build'], { cwd: folder, stdio: 'pipe' })

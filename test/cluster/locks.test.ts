@@ -17,7 +17,7 @@ import { type RedisServer, startRedis } from '../helpers/redis-server.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { until } from '../helpers/until.ts'
 
-/** Longer than a busy machine may stop this process: no lock expires by itself. */
+/** Longer than this process may pause on a busy machine, so that no lock expires by itself. */
 const expiryMs = 60_000
 const keys = createStateKeys('test')
 

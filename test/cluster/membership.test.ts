@@ -69,7 +69,7 @@ describe.skipIf(!hasTool('redis-server'))('Membership', () => {
     expect(a.changes).toEqual(changes)
     expect(a.membership.epoch).toBeGreaterThan(before ?? 0)
     expect(a.membership.joinedAt).toBeGreaterThan(joinedAt)
-    // Further lines: it was removed again after it had joined.
+    // There are further lines if it was removed again after it had joined.
     expect(a.log.lines.join('\n')).toMatch(/^warn: This replica sent no heartbeat for 1\d s .* rejoins now/m)
   })
 

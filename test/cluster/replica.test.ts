@@ -79,7 +79,7 @@ describe.skipIf(!hasTool('redis-server'))('Replica', () => {
     expect(await other.text('/api/v1/favicon')).toBe(await owner.text('/api/v1/favicon'))
     const favicon = await fetch(`${other.url}/api/v1/favicon`)
     expect(favicon.headers.get('x-favicon')).toBeNull()
-    // Once no poll is late, as some of a busy machine are.
+    // On a busy machine, a poll may be late.
     await until(async () => {
       const reply = await fetch(`${other.url}/api/v1/getall`)
       expect(reply.headers.get('x-snapshot-source')).toContain('status')

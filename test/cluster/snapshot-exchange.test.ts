@@ -66,7 +66,7 @@ describe.skipIf(!hasTool('redis-server'))('SnapshotExchange', () => {
 
   it('sends what was polled before it has joined again, but does not store it: another member may have stored newer values', async () => {
     const redis = await startRedis()
-    // Long, so that it is not late again: what is rejected is polled again here.
+    // A long interval, so that `a` does not expire again: what is rejected is published again.
     const [a, b] = ['a', 'b'].map((id) => startMember(redis, id, { heartbeatMs: 4_000 })) as [Member, Member]
     await until(() => a.members() === 'a,b' && b.members() === 'a,b')
     const old = snapshotOf('old')

@@ -24,7 +24,7 @@ const tickwarden = yaml.filter((block) => ['servers', 'databases', 'page'].some(
 const prometheus = yaml.filter(has('scrape_configs'))
 const compose = yaml.filter(has('services'))
 const chart = yaml.filter(({ page }) => page.startsWith('charts/'))
-// What names a certificate is tested with one in reverse-proxy.test.ts.
+// The block with a certificate is tested in reverse-proxy.test.ts.
 const nginx = blocks.filter(({ language, text }) => language === 'nginx' && !text.includes('ssl_certificate'))
 
 /** A file with this text in a temporary folder. */

@@ -391,7 +391,7 @@ describe('/probe', () => {
     const service = await startProbe([], { PROBE_ALLOW: '*.example.org,127.0.0.1' }, { network, nameLookups })
     const probe = async () => expect(await service.text('/probe?target=mc.example.org')).toContain('\nminecraft_up 1\n')
     await probe()
-    // One whose reply was late, on a busy machine, was sent again.
+    // On a busy machine, a query whose reply was late is sent again.
     const queries = [...dns.queries]
     const expected = ['A node.example.org', 'AAAA node.example.org', 'SRV _minecraft._tcp.mc.example.org']
     expect(new Set(queries)).toEqual(new Set(expected))

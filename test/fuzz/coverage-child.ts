@@ -22,7 +22,7 @@ export interface MeasuredInput {
 export interface CoverageReply {
   /** Indices of the tried inputs that execute code which none before them has. */
   readonly interesting: readonly number[]
-  /** Blocks of code that each of the measured inputs takes, at most, in the order of the groups. */
+  /** Upper limit of the blocks of code that each measured input takes, in the order of the groups. */
   readonly steps: readonly number[]
   /** Files of the project that have been loaded since the start. */
   readonly loaded: readonly string[]
@@ -63,11 +63,11 @@ process.on('message', async ({ name, kept, tried, measured }: CoverageRequest) =
   }
   const steps: number[] = []
   for (const group of measured) {
-    // Together, because taking the coverage takes longer than most readers. Few steps for one of them are few for each.
+    // Together, because reading the coverage takes longer than most readers. An input takes at most the steps of its group.
     for (const { input } of group) await runOnce(input)
     const together = coverage.take().steps
     for (const { input, tooMany } of group) {
-      // Too many only if it takes them alone and again: what is still being loaded counts too.
+      // Too many only if it takes them alone and twice: code that is still being loaded counts too.
       const first = together < tooMany ? together : await stepsOf(input)
       steps.push(first < tooMany ? first : Math.min(first, await stepsOf(input)))
     }

@@ -12,7 +12,7 @@ const tools = createRequire(new URL('../tools/package.json', import.meta.url))
 /** The first one that is installed. Chromium without a user interface, as Playwright's own, opens a page with a quarter of the CPU time. */
 const programs = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'] as const
 
-/** Ends a wait for what never happens, milliseconds, as that of `expect.poll()`: a busy machine may take a while. */
+/** Maximum milliseconds of a wait, as of `expect.poll()`: a busy machine may take long. */
 const maxWaitMs = 120_000
 
 /** Debian's Chromium, without its own network requests. */

@@ -23,7 +23,7 @@ const json = { 'content-type': 'application/json' }
 const groups = (...names: readonly string[]) =>
   JSON.stringify(names.map((name) => ({ targets: ['127.0.0.1:1'], labels: { name } })))
 const yaml = 'servers: [{ name: own, address: "127.0.0.1:1" }]'
-/** Requests the URLs only when it is told to. With a short interval, which also limits a request, one of a busy machine may be late. */
+/** Requests the URLs only once and on reload: a short interval also limits the time of a request, which a busy machine may exceed. */
 const start = (urls: string, env: Readonly<Record<string, string>> = {}) =>
   startDiscovering({ yaml, env: { DISCOVERY_HTTP_SD: urls, DISCOVERY_HTTP_SD_INTERVAL: '1h', ...env } })
 const oftenRequested = { DISCOVERY_HTTP_SD_INTERVAL: '1s' }

@@ -305,7 +305,7 @@ it.each(Object.entries(persistent))('%s follows a name to another machine while 
   onTestFinished(() => source.close())
   const playersMax = async () => (await source.poll(new AbortController().signal)).fields.playersMax
   expect(await playersMax()).toBe(1)
-  // One of several addresses is the same, or no answer arrives.
+  // No change: one of the addresses is the same, or the name does not resolve.
   name.addresses = ['192.0.2.2', '192.0.2.1']
   expect(await playersMax()).toBe(1)
   name.fails = true

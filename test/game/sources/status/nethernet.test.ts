@@ -19,14 +19,14 @@ import { never } from '../../../helpers/never.ts'
 import { freePort } from '../../../helpers/run-tool.ts'
 
 const listen = async (server: Server) => {
-  // Over UDP it is refused.
+  // Free for UDP too, so that RakNet is refused.
   const port = await freePort()
   server.listen(port, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   return {
     port,
     [Symbol.asyncDispose]: async () => {
-      // One that is no web server has no such method.
+      // A server that is not a web server has no such method.
       ;(server as Partial<Server>).closeAllConnections?.()
       await new Promise((resolve) => server.close(resolve))
     },
