@@ -16,7 +16,7 @@ export interface Network {
   /** Resolves the SRV records of a name such as `_minecraft._tcp.example.org`; rejects if there are none. */
   resolveSrv(name: string): Promise<readonly SrvRecord[]>
   /** Called if no server was reached by the SRV records of a name. */
-  doubtSrv?(name: string): void
+  doubtSrv(name: string): void
   /** Connects by TCP. */
   readonly connect: typeof connect
   /** True if it connects through a proxy, which cannot carry UDP. */
@@ -80,6 +80,7 @@ export function createNetwork({ clock, servers, onLookup = () => {}, ...options 
 export const systemNetwork: Network = {
   lookup: (host) => dns.lookup(host, { all: true }),
   resolveSrv: (name) => new dns.Resolver({ timeout: 1_000, tries: 2 }).resolveSrv(name),
+  doubtSrv() {},
   connect,
 }
 

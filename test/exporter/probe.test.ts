@@ -11,7 +11,7 @@ import type { ExporterOptions } from '../../exporter/register.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { type DemoServer, demoSettings, startDemoServer } from '../../src/demo/demo-server.ts'
 import { createFleet } from '../../src/game/fleet.ts'
-import { createSystemResolver } from '../../src/game/names/system-resolver.ts'
+import { createSystemResolver, type Resolver } from '../../src/game/names/system-resolver.ts'
 import { createNetwork, type Network, systemNetwork } from '../../src/game/network.ts'
 import type { SrvRecord } from '../../src/game/protocol/srv.ts'
 import { FrameReader } from '../../src/game/protocol/status/frames.ts'
@@ -26,6 +26,7 @@ import { hostileServer } from '../helpers/hostile-servers.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 import { type MetricsService, parseSamples, startMetricsService } from '../helpers/metrics-service.ts'
 import { hasTool } from '../helpers/require-tool.ts'
+import { freePort } from '../helpers/run-tool.ts'
 import { decodeHandshake, encodeStatus } from '../helpers/status-packets.ts'
 import { until } from '../helpers/until.ts'
 
@@ -52,6 +53,7 @@ function scriptedNetwork(names: Record<string, string[][]>, port: () => number, 
       if (records === undefined) throw Object.assign(new Error('none'), { code: 'ENODATA' })
       return records
     },
+    doubtSrv() {},
     connect(addresses, _port, signal) {
       connections.push(...addresses.map(({ address }) => address))
       return systemNetwork.connect([{ address: '127.0.0.1', family: 4 }], port(), signal)
@@ -377,6 +379,26 @@ describe('/probe', () => {
     const texts = [await debug.text(), await refused.text()]
     expect(texts[0]).toContain(publicAddress)
     expect(texts.join()).not.toContain('10.11.12.13')
+  })
+
+  it.each(['', '&debug=true'])('looks up SRV records again if they lead to no server%s', async (parameters) => {
+    const demo = await startDemo()
+    const ports = [await freePort()]
+    const clock = manualClock()
+    const resolver: Resolver = {
+      addresses: async () => ({ value: [{ address: '127.0.0.1', family: 4 }] }),
+      srv: async () => ({
+        value: [{ name: 'node.example.org', port: ports.shift() ?? demo.address.port, priority: 0, weight: 0 }],
+        ttlSeconds: 600,
+      }),
+      close() {},
+    }
+    const network = createNetwork({ clock, servers: 1, resolver })
+    const service = await startProbe([], { PROBE_ALLOW: '*.example.org,127.0.0.1' }, { network })
+    const probe = () => service.text(`/probe?target=mc.example.org${parameters}`)
+    expect(await probe()).toContain('\nminecraft_up 0\n')
+    await clock.advance(30_000)
+    expect(await probe()).toContain('\nminecraft_up 1\n')
   })
 
   it('caches names and SRV records, which the metrics of the service show', async () => {
