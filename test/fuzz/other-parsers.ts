@@ -12,7 +12,6 @@ export const otherParsers: Readonly<Record<string, string>> = {
   'exporter/text.ts': own,
   'src/cluster/problems.ts describe': 'the code at the start of an error',
   'src/cluster/snapshot-exchange.ts #write': '`exec` is a method of Redis',
-  'src/cluster/membership.ts': 'the name of a replica in the shared state, up to a slash',
   'src/commands/authorise.ts': 'what the user pastes',
   'src/commands/init/enable-rcon.ts': 'a file of the user, changed at the request of the user',
   'src/commands/init/files.ts': 'files of the user, changed at the request of the user',

@@ -132,6 +132,8 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     const { page, problems } = await openPage(browser, { mayFail: () => isAway })
     await page.goto(fleet.url)
     await page.locator('#connection[data-state=live]').waitFor()
+    // Drawn from values that are loaded after the page.
+    await page.locator('#graph .lines b').first().waitFor({ state: 'attached' })
     isAway = true
     await fleet.stopService()
     await page.locator('#connection').getByText('Reconnecting').waitFor()
@@ -367,7 +369,8 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     const { page } = await openPage(browser)
     await page.goto(fleet.url)
     await page.locator('#connection[data-state=live]').waitFor()
-    await page.keyboard.press('/')
+    const search = page.getByRole('searchbox')
+    while (!(await search.evaluate<boolean, HTMLElement>((element) => element.matches(':focus')))) await page.keyboard.press('Tab')
     await page.keyboard.type('surv')
     await page.getByText('1 of 6 servers').waitFor()
     expect(await page.locator('article.card').count()).toBe(1)
