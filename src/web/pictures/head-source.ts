@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../util/clock.ts'
 import { HttpClient, HttpError } from '../../util/http-client.ts'
+import { createLimiter } from '../../util/limiter.ts'
 import type { Log } from '../../util/log.ts'
 import { type PictureType, pictureType } from '../../util/picture-type.ts'
 import { loadSharp } from '../../util/sharp.ts'
@@ -8,6 +10,8 @@ import { loadSharp } from '../../util/sharp.ts'
 export const maxHead = 128
 const maxBytes = 256 * 1024
 const timeoutMs = 5_000
+/** Milliseconds after which a head that waits for its turn is not requested. */
+const maxWaitMs = 5_000
 const maxRequests = 4
 /** Maximum number of heads that are requested or wait: those of one page. */
 const maxWaiting = 140
@@ -20,13 +24,16 @@ const failureTtlMs = 60_000
 const headTypes: readonly (PictureType | undefined)[] = ['png', 'jpeg', 'webp']
 
 /** Fetches heads of players from the service at HEADS_URL. @param template a URL with `{uuid}` and optionally `{size}` */
-export function createHeadSource(template: string, log: Log) {
+export function createHeadSource(template: string, log: Log, clock: Clock) {
   // Without redirects, which could lead to a site that the operator did not configure.
   const client = new HttpClient({ timeoutMs, maxBytes, connections: maxRequests })
   const closing = new AbortController()
   const heads = new LRUCache<string, Promise<Buffer | undefined>>({ max: maxHeads, ttl: headTtlMs })
+  const inTurn = createLimiter(() => maxRequests)
   let pending = 0
   let isFailing = false
+  /** Whether the last request had no reply: an error may be about one player. */
+  let isDown = false
 
   async function load(uuid: string): Promise<Buffer> {
     const url = template.replaceAll('{uuid}', uuid).replaceAll('{size}', String(maxHead))
@@ -43,10 +50,10 @@ export function createHeadSource(template: string, log: Log) {
   }
 
   async function attempt(uuid: string): Promise<Buffer | undefined> {
-    pending++
     try {
       const head = await load(uuid)
       isFailing = false
+      isDown = false
       return head
     } catch (error) {
       const { message } = error as Error
@@ -55,10 +62,21 @@ export function createHeadSource(template: string, log: Log) {
         log.warn({ host: new URL(template).host, reason }, `cannot fetch heads (${reason}); patterns are shown instead`)
       }
       isFailing = true
+      isDown = error instanceof HttpError && ['network', 'timeout'].includes(error.kind)
+      heads.set(uuid, Promise.resolve(undefined), { ttl: failureTtlMs })
       return undefined
-    } finally {
-      pending--
     }
+  }
+
+  async function request(uuid: string): Promise<Buffer | undefined> {
+    const isAtOnce = pending++ < maxRequests
+    const startedAt = clock.now()
+    return inTurn(async () => {
+      if (isAtOnce || (!isDown && clock.now() - startedAt < maxWaitMs)) return attempt(uuid)
+      // The next page requests it.
+      heads.delete(uuid)
+      return undefined
+    }).finally(() => pending--)
   }
 
   return {
@@ -71,11 +89,10 @@ export function createHeadSource(template: string, log: Log) {
       const before = heads.get(uuid)
       if (before !== undefined) return before
       // An immediate pattern is better than waiting for a service that did not answer before.
-      if (pending >= (isFailing ? maxRequests : maxWaiting) || closing.signal.aborted) return undefined
+      if (pending >= (isDown ? maxRequests : maxWaiting) || closing.signal.aborted) return undefined
       count()
-      const head = attempt(uuid)
+      const head = request(uuid)
       heads.set(uuid, head)
-      if ((await head) === undefined) heads.set(uuid, head, { ttl: failureTtlMs })
       return head
     },
     async close(): Promise<void> {
