@@ -334,7 +334,7 @@ it.each(Object.entries(persistent))('%s follows a name to another machine while 
   onTestFinished(async () => {
     await Promise.all([old?.close(), next?.close()])
   })
-  const { name, network, connections } = movingName({ '192.0.2.1': old!.port, '192.0.2.2': next!.port })
+  const { name, network } = movingName({ '192.0.2.1': old!.port, '192.0.2.2': next!.port })
   const source = old!.make({ clock: systemClock, log: silentLog, random: () => 0, push() {}, network })
   onTestFinished(() => source.close())
   const playersMax = async () => (await source.poll(new AbortController().signal)).fields.playersMax
@@ -348,19 +348,24 @@ it.each(Object.entries(persistent))('%s follows a name to another machine while 
   expect(await playersMax()).toBe(2)
 })
 
-it.each(Object.entries(persistent))('%s keeps its connection to a new machine when the name leads to no other', async (_, start) => {
-  const [old, next] = await start()
-  onTestFinished(() => next?.close())
-  const { name, network, connections } = movingName({ '192.0.2.1': old!.port, '192.0.2.2': next!.port })
-  const source = old!.make({ clock: systemClock, log: silentLog, random: () => 0, push() {}, network })
-  onTestFinished(() => source.close())
-  const playersMax = async () => (await source.poll(new AbortController().signal)).fields.playersMax
-  expect(await playersMax()).toBe(1)
-  name.addresses = ['192.0.2.2', '192.0.2.1']
-  await old?.close()
-  await until(async () => (await playersMax().catch(() => undefined)) === 2)
-  const before = connections()
-  name.addresses = ['192.0.2.2']
-  expect(await playersMax()).toBe(2)
-  expect(connections()).toBe(before)
-})
+it.each(Object.entries(persistent))(
+  '%s keeps its connection to a new machine when the name leads to no other',
+  async (_, start) => {
+    const [old, next] = await start()
+    onTestFinished(async () => {
+      await next?.close()
+    })
+    const { name, network, connections } = movingName({ '192.0.2.1': old!.port, '192.0.2.2': next!.port })
+    const source = old!.make({ clock: systemClock, log: silentLog, random: () => 0, push() {}, network })
+    onTestFinished(() => source.close())
+    const playersMax = async () => (await source.poll(new AbortController().signal)).fields.playersMax
+    expect(await playersMax()).toBe(1)
+    name.addresses = ['192.0.2.2', '192.0.2.1']
+    await old?.close()
+    await until(async () => (await playersMax().catch(() => undefined)) === 2)
+    const before = connections()
+    name.addresses = ['192.0.2.2']
+    expect(await playersMax()).toBe(2)
+    expect(connections()).toBe(before)
+  },
+)
