@@ -22,7 +22,7 @@ export function guardNetwork(network: Network, allows: (address: string) => bool
     // A source may connect without connect(), so it must never receive a forbidden address.
     lookup: async (host) => check(await network.lookup(host), host),
     resolveSrv: (name) => network.resolveSrv(name),
-    doubtSrv: (name) => network.doubtSrv(name),
+    doubt: (name) => network.doubt(name),
     connect: async (addresses, ...others) => network.connect(check(addresses, 'the target'), ...others),
     hasRefused: () => hasRefused,
   }
@@ -48,7 +48,7 @@ export function traceNetwork(network: Network, note: (step: string) => void): Ne
       traced(`look up SRV ${name}`, network.resolveSrv(name), (found) =>
         found.map((record) => `${record.name}:${record.port}`).join(', '),
       ),
-    doubtSrv: (name) => network.doubtSrv(name),
+    doubt: (name) => network.doubt(name),
     async connect(addresses, port, ...others) {
       const places = addresses.map(({ address }) => formatHostPort({ host: address, port }))
       const socket = await traced(`connect to ${places.join(' or ')}`, network.connect(addresses, port, ...others), (connected) =>

@@ -250,13 +250,14 @@ export class SharedWatcher implements Watcher {
   #takeOver(snapshot: ServerSnapshot): void {
     // Until its first poll has ended, the received snapshot is more complete.
     if (snapshot.up === undefined && snapshot.lastPollAt === undefined) return
-    const { up } = this.#current
+    const { clock } = this.#options
+    const isOld = clock.wall() - (snapshot.lastPollAt ?? 0) >= this.settings.staleAfter
     // Every process makes stale values unknown itself, and another one may have newer values than one that was suspended.
-    if (snapshot.up === undefined && snapshot.isStale && up !== undefined) {
-      this.expire(this.#options.clock.now())
+    if (snapshot.up === undefined && snapshot.isStale && (this.#current.up !== undefined || isOld)) {
+      this.expire(clock.now())
       return
     }
-    this.#publishedAt = this.#options.clock.now()
+    this.#publishedAt = clock.now()
     this.#options.onPolled(this.key, this.#withLastContact(snapshot))
   }
 }

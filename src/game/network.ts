@@ -15,8 +15,8 @@ export interface Network {
   lookup(host: string): Promise<readonly LookupAddress[]>
   /** Resolves the SRV records of a name such as `_minecraft._tcp.example.org`; rejects if there are none. */
   resolveSrv(name: string): Promise<readonly SrvRecord[]>
-  /** Called if no server was reached by the SRV records of a name. */
-  doubtSrv(name: string): void
+  /** Called if no server was reached by the SRV records of a name, or by UDP at the addresses of a host; `connect` does it itself. */
+  doubt(name: string): void
   /** Connects by TCP. */
   readonly connect: typeof connect
   /** True if it connects through a proxy, which cannot carry UDP. */
@@ -65,7 +65,10 @@ export function createNetwork({ clock, servers, onLookup = () => {}, ...options 
   return {
     lookup,
     resolveSrv,
-    doubtSrv: resolveSrv.doubt,
+    doubt(name) {
+      lookup.doubt(name)
+      resolveSrv.doubt(name)
+    },
     connect: (addresses, ...others) =>
       connect(addresses, ...others).catch((error: unknown) => {
         const host = hosts.get(addresses)
@@ -80,7 +83,7 @@ export function createNetwork({ clock, servers, onLookup = () => {}, ...options 
 export const systemNetwork: Network = {
   lookup: (host) => dns.lookup(host, { all: true }),
   resolveSrv: (name) => new dns.Resolver({ timeout: 1_000, tries: 2 }).resolveSrv(name),
-  doubtSrv() {},
+  doubt() {},
   connect,
 }
 
@@ -118,19 +121,22 @@ export function addressesOf(host: string, network: Network, signal: AbortSignalL
 export class HostAddresses {
   readonly #host: string
   readonly #network: Network
-  #addresses: readonly LookupAddress[] | undefined
+  #addresses: readonly LookupAddress[] = []
 
   constructor(host: string, network: Network) {
     this.#host = host
     this.#network = network
   }
 
-  /** Whether the host has none of the addresses that it had before. Not while its name does not resolve. */
+  /** Resolves the host for a new connection. @throws as `addressesOf` */
+  async resolve(signal: AbortSignalLike): Promise<readonly LookupAddress[]> {
+    this.#addresses = await addressesOf(this.#host, this.#network, signal)
+    return this.#addresses
+  }
+
+  /** Whether the host has none of the addresses that it had for the connection. Not while its name does not resolve. */
   async haveChanged(signal: AbortSignalLike): Promise<boolean> {
     const found = await addressesOf(this.#host, this.#network, signal).catch(() => [])
-    const before = this.#addresses
-    if (found.length === 0 || before?.some(({ address }) => found.some((one) => one.address === address))) return false
-    this.#addresses = found
-    return before !== undefined
+    return found.length > 0 && !this.#addresses.some(({ address }) => found.some((one) => one.address === address))
   }
 }

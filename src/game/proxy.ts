@@ -44,7 +44,7 @@ export function createProxyNetwork(proxy: ProxyAddress, credentials: ProxyCreden
   return {
     lookup: async (host) => [{ address: host, family: 0 }],
     resolveSrv: (name) => network.resolveSrv(name),
-    doubtSrv: (name) => network.doubtSrv(name),
+    doubt: (name) => network.doubt(name),
     async connect(addresses, port, signal) {
       const destination = { host: addresses[0]?.address ?? '', port }
       let socket: net.Socket | undefined

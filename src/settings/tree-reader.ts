@@ -78,10 +78,14 @@ export class TreeReader {
     return []
   }
 
-  /** Names of servers or groups; none: all. An empty list is refused: whoever has removed the last name may not expect that. */
+  /**
+   * Names of servers or groups; without the key: all. An empty list is refused, also a key with nothing below it: whoever has removed the
+   * last name may not expect that.
+   */
   patterns(key: string): readonly string[] {
     const given = this.get(key)
-    if (Array.isArray(given) && given.length === 0) this.fail(key, 'expected at least one name; remove the key for all')
+    const isEmpty = Array.isArray(given) ? given.length === 0 : given === null && this.#tree.has(key)
+    if (isEmpty) this.fail(key, 'expected at least one name; remove the key for all')
     return this.names(key)
   }
 }

@@ -138,6 +138,19 @@ describe('createSharedWatcher', () => {
     expect(later.watcher.snapshot().up).toBeUndefined()
   })
 
+  it('sends nothing that it polled before it was suspended for staleAfter: other processes have newer values', async () => {
+    const { clock, watcher, own } = await share()
+    watcher.own(0)
+    await clock.advance(0)
+    clock.suspend(testPoll.staleAfter)
+    watcher.repeat(clock.now(), 0)
+    expect(watcher.snapshot().up).toBeUndefined()
+    watcher.repeat(clock.now(), 0)
+    expect(own).toHaveLength(1)
+    await clock.advance(testPoll.interval)
+    expect(own.slice(1)).toContainEqual(expect.objectContaining({ up: true }))
+  })
+
   it('keeps the values of the other process until they are stale, and its last contact, if its own polls fail', async () => {
     const { clock, watcher, own, newest, receive } = await share({ status: new SourceError('refused', 'x: connection refused') })
     receive(newest())

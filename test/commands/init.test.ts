@@ -189,11 +189,12 @@ describe('tickwarden init', () => {
     const folder = temporary()
     const secrets = join(folder, 'secrets')
     mkdirSync(secrets)
-    for (const name of ['mc-rcon-password-1', 'mc-rcon-password-2', 'mine']) writeFileSync(join(secrets, name), 'x')
+    for (const name of ['mc-rcon-password-1', 'mc-rcon-password-2', 'mc-rcon-password', 'mine'])
+      writeFileSync(join(secrets, name), 'x')
     const given = ['--rcon-password-file', join(secrets, 'mc-rcon-password-2'), '--rcon', 'localhost:1']
     const { out } = await run(folder, ['init', '--yes', address, '--timeout', '20s', ...given])
     expect(out).toContain('Secrets that are not used any more: secrets/mc-rcon-password-1. Delete them.')
-    expect(readdirSync(secrets)).toHaveLength(3)
+    expect(readdirSync(secrets)).toHaveLength(4)
   })
 
   it('tells what an .env from before sets in place of what it writes', async () => {

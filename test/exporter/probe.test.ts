@@ -53,7 +53,7 @@ function scriptedNetwork(names: Record<string, string[][]>, port: () => number, 
       if (records === undefined) throw Object.assign(new Error('none'), { code: 'ENODATA' })
       return records
     },
-    doubtSrv() {},
+    doubt() {},
     connect(addresses, _port, signal) {
       connections.push(...addresses.map(({ address }) => address))
       return systemNetwork.connect([{ address: '127.0.0.1', family: 4 }], port(), signal)

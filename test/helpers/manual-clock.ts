@@ -4,6 +4,8 @@ export interface ManualClock extends Clock {
   /** Advances time, runs each timer at its time and then the promises that it resolved. */
   advance(milliseconds: number): Promise<void>
   readonly pending: number
+  /** Lets time pass without running the timers that end meanwhile, as while the process is suspended. */
+  suspend(milliseconds: number): void
   /** Sets the wall clock forth or back. */
   jump(milliseconds: number): void
 }
@@ -19,6 +21,9 @@ export function manualClock(start = 1_000): ManualClock {
   return {
     now: () => now,
     wall: () => 1_700_000_000_000 + jumped + now,
+    suspend(milliseconds) {
+      now += milliseconds
+    },
     jump(milliseconds) {
       jumped += milliseconds
     },

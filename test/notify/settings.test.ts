@@ -103,6 +103,7 @@ describe('notify', () => {
     ],
     [`${hook}, events: []`, expect.stringContaining('notify.channels[0].events: expected at least one of down')],
     [`${hook}, servers: []`, 'f: notify.channels[0].servers: expected at least one name; remove the key for all'],
+    [`${hook}, servers: null`, 'f: notify.channels[0].servers: expected at least one name; remove the key for all'],
     [`${hook}, groups: []`, 'f: notify.channels[0].groups: expected at least one name; remove the key for all'],
     [`${hook}, after: 0`, 'f: notify.channels[0].after: it is "0"; expected an integer from 1 to 100'],
     [

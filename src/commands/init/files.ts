@@ -85,8 +85,8 @@ function commented({ file, meaning, default: value = './history' }: { file: stri
 const fileNameOf = (env: string): string => env.toLowerCase().replaceAll('_', '-')
 const fileNames: ReadonlySet<string> = new Set(settingsOfServer.flatMap(({ env, secret }) => (secret ? [fileNameOf(env)] : [])))
 
-/** Whether a file in the folder of the secrets has a name as the files written there. */
-export const isSecretFile = (name: string): boolean => fileNames.has(name.replace(/-\d{1,6}$/, ''))
+/** Whether a file in the folder of the secrets has a name as the files written there: others may be used by something else. */
+export const isSecretFile = (name: string): boolean => fileNames.has(/^(.*)-\d{1,6}$/.exec(name)?.[1] ?? '')
 
 /** `tickwarden.yaml`, and the files of its secrets: the environment is only about the first server. */
 function configFiles(servers: readonly PlannedServer[], { listen, existingEnv, extras }: FileOptions): readonly NewFile[] {

@@ -35,9 +35,14 @@ export function createHappyEyeballs({ host, target, network, clock, phases }: Ha
     const addresses = [...found.filter(isLast), ...found.filter((one) => !isLast(one))].slice(0, maxAddresses)
     const [first, second] = addresses
     if (first === undefined) throw new SourceError('dns', `${target}: the host name has no addresses`)
-    if (second === undefined) return attempt(first, signal)
-    const { reply, address } = await raceAddresses(addresses, attempt, signal, clock)
-    lastAddress = address
-    return reply
+    try {
+      if (second === undefined) return await attempt(first, signal)
+      const { reply, address } = await raceAddresses(addresses, attempt, signal, clock)
+      lastAddress = address
+      return reply
+    } catch (error) {
+      network.doubt(host)
+      throw error
+    }
   }
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../util/clock.ts'
 import { HttpClient, HttpError } from '../../util/http-client.ts'
 import { createLimiter } from '../../util/limiter.ts'
 import type { Log } from '../../util/log.ts'
@@ -9,6 +10,8 @@ import { loadSharp } from '../../util/sharp.ts'
 export const maxHead = 128
 const maxBytes = 256 * 1024
 const timeoutMs = 5_000
+/** Milliseconds after which a head that waits for its turn is not requested. */
+const maxWaitMs = 5_000
 const maxRequests = 4
 /** Maximum number of heads that are requested or wait: those of one page. */
 const maxWaiting = 140
@@ -21,16 +24,16 @@ const failureTtlMs = 60_000
 const headTypes: readonly (PictureType | undefined)[] = ['png', 'jpeg', 'webp']
 
 /** Fetches heads of players from the service at HEADS_URL. @param template a URL with `{uuid}` and optionally `{size}` */
-export function createHeadSource(template: string, log: Log) {
+export function createHeadSource(template: string, log: Log, clock: Clock) {
   // Without redirects, which could lead to a site that the operator did not configure.
   const client = new HttpClient({ timeoutMs, maxBytes })
-  const limit = createLimiter(() => maxRequests)
   const closing = new AbortController()
   const heads = new LRUCache<string, Promise<Buffer | undefined>>({ max: maxHeads, ttl: headTtlMs })
+  const inTurn = createLimiter(() => maxRequests)
   let pending = 0
   let isFailing = false
-  /** Whether the last request had no reply. */
-  let isSilent = false
+  /** Whether the last request had no reply: an error may be about one player. */
+  let isDown = false
 
   async function load(uuid: string): Promise<Buffer> {
     const url = template.replaceAll('{uuid}', uuid).replaceAll('{size}', String(maxHead))
@@ -50,7 +53,7 @@ export function createHeadSource(template: string, log: Log) {
     try {
       const head = await load(uuid)
       isFailing = false
-      isSilent = false
+      isDown = false
       return head
     } catch (error) {
       const { message } = error as Error
@@ -59,9 +62,21 @@ export function createHeadSource(template: string, log: Log) {
         log.warn({ host: new URL(template).host, reason }, `cannot fetch heads (${reason}); patterns are shown instead`)
       }
       isFailing = true
-      isSilent = error instanceof HttpError && error.kind !== 'too_large'
+      isDown = error instanceof HttpError && ['network', 'timeout'].includes(error.kind)
+      heads.set(uuid, Promise.resolve(undefined), { ttl: failureTtlMs })
       return undefined
     }
+  }
+
+  async function request(uuid: string): Promise<Buffer | undefined> {
+    const isAtOnce = pending++ < maxRequests
+    const startedAt = clock.now()
+    return inTurn(async () => {
+      if (isAtOnce || (!isDown && clock.now() - startedAt < maxWaitMs)) return attempt(uuid)
+      // The next page requests it.
+      heads.delete(uuid)
+      return undefined
+    }).finally(() => pending--)
   }
 
   return {
@@ -73,14 +88,11 @@ export function createHeadSource(template: string, log: Log) {
     async get(uuid: string, count: () => void): Promise<Buffer | undefined> {
       const before = heads.get(uuid)
       if (before !== undefined) return before
-      const wasSilent = isSilent
-      // An immediate pattern is better than waiting for a service that does not answer.
-      if (pending >= (wasSilent ? maxRequests : maxWaiting) || closing.signal.aborted) return undefined
+      // An immediate pattern is better than waiting for a service that did not answer before.
+      if (pending >= (isDown ? maxRequests : maxWaiting) || closing.signal.aborted) return undefined
       count()
-      pending++
-      const head = limit(async () => (isSilent && !wasSilent ? undefined : attempt(uuid))).finally(() => pending--)
+      const head = request(uuid)
       heads.set(uuid, head)
-      if ((await head) === undefined) heads.set(uuid, head, { ttl: failureTtlMs })
       return head
     },
     async close(): Promise<void> {

@@ -119,7 +119,7 @@ function readUuid(request: FastifyRequest): string {
 export function registerPictures(app: FastifyInstance, options: PicturesOptions): void {
   const { fleet, clock, history, maintenanceOf, log, icon, headsUrl } = options
   const renderer = createRenderer()
-  const heads = headsUrl === undefined ? undefined : createHeadSource(headsUrl, log)
+  const heads = headsUrl === undefined ? undefined : createHeadSource(headsUrl, log, clock)
   app.addHook('onClose', async () => heads?.close())
 
   function addPicture<P extends Parameters>(

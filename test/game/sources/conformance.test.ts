@@ -24,6 +24,7 @@ import { managementServer } from '../../helpers/management-server.ts'
 import { queryServer } from '../../helpers/query-server.ts'
 import { listenRconPeer, packet } from '../../helpers/rcon-peer.ts'
 import { encodeStatus } from '../../helpers/status-packets.ts'
+import { until } from '../../helpers/until.ts'
 import { type Subject, testSource } from './testSource.ts'
 
 const host = '127.0.0.1'
@@ -250,19 +251,52 @@ it.each(Object.entries(named))('%s: a silent name server is the reason at the de
   await poll
 })
 
+it.each(['RCON', 'management'])('%s: looks up a name only once in a poll while its name server fails', async (kind) => {
+  let lookups = 0
+  const lookup = () => {
+    lookups++
+    return Promise.reject(Object.assign(new Error('queryA ESERVFAIL'), { code: 'ESERVFAIL' }))
+  }
+  const network = { ...systemNetwork, lookup }
+  const source = named[kind]!('mc.example.org', { clock: systemClock, log: silentLog, random: () => 0.5, push() {}, network })
+  onTestFinished(() => source.close())
+  await expect(source.poll(new AbortController().signal)).rejects.toMatchObject({ code: 'dns' })
+  expect(lookups).toBe(1)
+})
+
+it.each(['the status of Bedrock', 'query'])('%s: looks up the name again soon if it is not reached', async (kind) => {
+  const late = new AbortController()
+  const doubted: string[] = []
+  const network: Network = {
+    ...systemNetwork,
+    async lookup() {
+      setImmediate(() => late.abort(new SourceError('timeout', 'mc.example.org: no complete reply')))
+      return [{ address: host, family: 4 }]
+    },
+    doubt: (name) => doubted.push(name),
+  }
+  const source = named[kind]!('mc.example.org', { clock: systemClock, log: silentLog, random: () => 0.5, push() {}, network })
+  onTestFinished(() => source.close())
+  await expect(source.poll(late.signal)).rejects.toThrow()
+  expect(doubted).toContain('mc.example.org')
+})
+
 /** The addresses of a name, and a connection that leads to the port of the first one. */
 function movingName(ports: Readonly<Record<string, number>>) {
   const name = { addresses: Object.keys(ports).slice(0, 1), fails: false }
+  let connections = 0
   const network: Network = {
     ...systemNetwork,
     async lookup() {
       if (name.fails) throw Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' })
       return name.addresses.map((address) => ({ address, family: 4 }))
     },
-    connect: ([first], _port, ...others) =>
-      systemNetwork.connect([{ address: host, family: 4 }], ports[first?.address ?? ''] ?? 0, ...others),
+    connect: ([first], _port, ...others) => {
+      connections++
+      return systemNetwork.connect([{ address: host, family: 4 }], ports[first?.address ?? ''] ?? 0, ...others)
+    },
   }
-  return { name, network }
+  return { name, network, connections: () => connections }
 }
 
 /** Two servers that are told apart by their maximum of players. */
@@ -313,3 +347,25 @@ it.each(Object.entries(persistent))('%s follows a name to another machine while 
   Object.assign(name, { addresses: ['192.0.2.2'], fails: false })
   expect(await playersMax()).toBe(2)
 })
+
+it.each(Object.entries(persistent))(
+  '%s keeps its connection to a new machine when the name leads to no other',
+  async (_, start) => {
+    const [old, next] = await start()
+    onTestFinished(async () => {
+      await next?.close()
+    })
+    const { name, network, connections } = movingName({ '192.0.2.1': old!.port, '192.0.2.2': next!.port })
+    const source = old!.make({ clock: systemClock, log: silentLog, random: () => 0, push() {}, network })
+    onTestFinished(() => source.close())
+    const playersMax = async () => (await source.poll(new AbortController().signal)).fields.playersMax
+    expect(await playersMax()).toBe(1)
+    name.addresses = ['192.0.2.2', '192.0.2.1']
+    await old?.close()
+    await until(async () => (await playersMax().catch(() => undefined)) === 2)
+    const before = connections()
+    name.addresses = ['192.0.2.2']
+    expect(await playersMax()).toBe(2)
+    expect(connections()).toBe(before)
+  },
+)

@@ -4,9 +4,12 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { SourceError } from '../../../src/game/errors.ts'
 import type { Fields } from '../../../src/game/fields.ts'
+import { silentLog } from '../../../src/util/log.ts'
+import { createHeadSource } from '../../../src/web/pictures/head-source.ts'
+import { manualClock } from '../../helpers/manual-clock.ts'
 import { buildTestApp, type TestAppOptions } from '../../helpers/test-app.ts'
 import { until } from '../../helpers/until.ts'
 
@@ -253,23 +256,26 @@ describe('heads from HEADS_URL', () => {
       .png()
       .toBuffer()
 
-  async function startHeads(
-    answer: (url: string) => Promise<{ status?: number; body: Buffer } | undefined>,
-    env: Record<string, string> = {},
-  ) {
+  /** @param answer undefined: the connection is closed */
+  async function startService(answer: (url: string) => Promise<{ status?: number; body: Buffer } | undefined>) {
     const requested: string[] = []
     const server = createServer(async (request, reply) => {
       requested.push(request.url ?? '')
       const answered = await answer(request.url ?? '')
-      if (answered === undefined) request.destroy()
-      else reply.writeHead(answered.status ?? 200, { 'content-type': 'image/png' }).end(answered.body)
+      if (answered === undefined) return void request.socket.destroy()
+      const { status = 200, body } = answered
+      reply.writeHead(status, { 'content-type': 'image/png' }).end(body)
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => {
       server.closeAllConnections()
       server.close()
     })
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/face/{uuid}?s={size}`
+    return { requested, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/face/{uuid}?s={size}` }
+  }
+
+  async function startHeads(answer: Parameters<typeof startService>[0], env: Record<string, string> = {}) {
+    const { requested, url } = await startService(answer)
     const service = await start(undefined, { HEADS_URL: url, ...env })
     return { requested, service }
   }
@@ -307,12 +313,13 @@ describe('heads from HEADS_URL', () => {
     expect(requested).toHaveLength(1)
   })
 
-  /** A service that answers when it is let go, except for the head of the first player. */
-  async function startSlowHeads(first?: () => { status: number; body: Buffer } | undefined) {
+  /** A service that answers the heads of eight players when it is let go. */
+  async function startSlowHeads(failed: string[] = [], unanswered: string[] = []) {
     const waiting: (() => void)[] = []
     const red = await head('#ff0000')
     const { requested, service } = await startHeads(async (url) => {
-      if (first !== undefined && url.includes(`${uuid.slice(0, -1)}0`)) return first()
+      if (unanswered.some((end) => url.includes(uuid.slice(0, -1) + end))) return undefined
+      if (failed.some((id) => url.includes(id))) return { status: 404, body: Buffer.from('none') }
       await new Promise<void>((resolve) => waiting.push(resolve))
       return { body: red }
     })
@@ -321,39 +328,34 @@ describe('heads from HEADS_URL', () => {
   }
 
   it('are fetched four at a time if a page requests more at once', async () => {
-    const timeouts = vi.spyOn(AbortSignal, 'timeout')
-    onTestFinished(() => timeouts.mockRestore())
     const { waiting, requested, getHead } = await startSlowHeads()
     const heads = [0, 1, 2, 3, 4, 5, 6, 7].map(getHead)
     await until(() => waiting.length === 4)
     expect(requested).toHaveLength(4)
-    // The others have their whole time once it is their turn.
-    expect(timeouts.mock.calls.filter(([ms]) => ms === 5_000)).toHaveLength(4)
     for (const go of waiting) go()
     await until(() => waiting.length === 8)
     for (const go of waiting) go()
     for (const reply of await Promise.all(heads)) expect(await pixel(reply)).toEqual([255, 0, 0])
   })
 
-  it('are fetched in turn too after the service has answered that it has none of a player', async () => {
-    const { waiting, getHead } = await startSlowHeads(() => ({ status: 404, body: Buffer.from('none') }))
+  it('are fetched four at a time also after an error of one', async () => {
+    const { waiting, getHead } = await startSlowHeads([`${uuid.slice(0, -1)}0`])
     await getHead(0)
-    const heads = [1, 2, 3, 4, 5].map(getHead)
+    const slow = [1, 2, 3, 4, 5].map(getHead)
     await until(() => waiting.length === 4)
     for (const go of waiting) go()
     await until(() => waiting.length === 5)
-    waiting.at(-1)?.()
-    for (const reply of await Promise.all(heads)) expect(await pixel(reply)).toEqual([255, 0, 0])
+    waiting[4]?.()
+    for (const reply of await Promise.all(slow)) expect(await pixel(reply)).toEqual([255, 0, 0])
   })
 
   it('are patterns if a service that did not answer has too many requests', async () => {
-    const { waiting, requested, getHead } = await startSlowHeads(() => undefined)
+    const { waiting, requested, getHead } = await startSlowHeads([], ['0'])
     await getHead(0)
-    const before = requested.length
     const slow = [1, 2, 3, 4].map(getHead)
     await until(() => waiting.length === 4)
-    expect(await pixel(await getHead(5))).not.toEqual([255, 0, 0])
-    expect(requested).toHaveLength(before + 4)
+    expect((await getHead(5)).status).toBe(200)
+    expect(requested).toHaveLength(5)
     for (const go of waiting) go()
     for (const reply of await Promise.all(slow)) expect(await pixel(reply)).toEqual([255, 0, 0])
   })
@@ -366,6 +368,30 @@ describe('heads from HEADS_URL', () => {
     for (const go of waiting) go()
     for (const reply of await Promise.all(heads)) expect(reply.status).toBe(200)
     expect(requested).toHaveLength(4)
+  })
+
+  it('are requested later if they have waited for too long: that is no failure of the service', async () => {
+    const red = await head('#ff0000')
+    const waiting: (() => void)[] = []
+    const { url } = await startService(async () => {
+      await new Promise<void>((resolve) => waiting.push(resolve))
+      return { body: red }
+    })
+    const warnings: unknown[] = []
+    const clock = manualClock()
+    const source = createHeadSource(url, { ...silentLog, warn: (...given: unknown[]) => void warnings.push(given) }, clock)
+    onTestFinished(() => source.close())
+    const get = (index: number) => source.get(uuid.slice(0, -1) + index, () => {})
+    const heads = [0, 1, 2, 3, 4].map(get)
+    await until(() => waiting.length === 4)
+    clock.suspend(10_000)
+    for (const go of waiting) go()
+    expect((await Promise.all(heads)).map((found) => found !== undefined)).toEqual([true, true, true, true, false])
+    const again = get(4)
+    await until(() => waiting.length === 5)
+    waiting[4]?.()
+    expect(await again).toBeDefined()
+    expect(warnings).toEqual([])
   })
 
   it('are fetched for as many players as the limit of a client allows', async () => {

@@ -82,7 +82,7 @@ export class ManagementSource implements Source {
     this.#throwIfClosed()
     this.#phases?.start()
     try {
-      if (await this.#hostAddresses.haveChanged(signal)) this.#drop(this.#connection)
+      if (this.#connection !== undefined && (await this.#hostAddresses.haveChanged(signal))) this.#drop(this.#connection)
       const reading = await this.#read(this.#connection ?? (await this.#connect(signal)), signal)
       this.#phases?.end('read')
       return reading
@@ -127,6 +127,8 @@ export class ManagementSource implements Source {
   }
 
   async #open(signal: AbortSignalLike): Promise<JsonRpc> {
+    // The connection then has this answer from the cache.
+    await this.#hostAddresses.resolve(signal)
     const connection = await connectJsonRpc(
       {
         settings: this.#settings,

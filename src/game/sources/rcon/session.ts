@@ -2,7 +2,7 @@ import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { formatHostPort, type HostPort } from '../../../util/address.ts'
 import type { Clock } from '../../../util/clock.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
-import { addressesOf, HostAddresses, type Network, systemNetwork } from '../../network.ts'
+import { HostAddresses, type Network, systemNetwork } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import type { ConnectBackoff, SourceContext } from '../source.ts'
 import { RconConnection } from './connection.ts'
@@ -43,7 +43,7 @@ export class RconSession {
   async connection(signal: AbortSignalLike): Promise<RconConnection> {
     this.#throwIfClosed()
     signal.throwIfAborted()
-    if (await this.#hostAddresses.haveChanged(signal)) this.#current?.close()
+    if (this.#current?.open && (await this.#hostAddresses.haveChanged(signal))) this.#current.close()
     if (this.#current?.open) return this.#current
     if (this.#backoff === undefined) return await this.#connect(signal)
     const connection = await this.#backoff.attempt(() => this.#connect(signal), signal)
@@ -77,7 +77,7 @@ export class RconSession {
     const network = this.#network
     const target = this.#target
     const phases = this.#phases
-    const addresses = await addressesOf(address.host, network, signal)
+    const addresses = await this.#hostAddresses.resolve(signal)
     phases?.end('resolve')
     signal.throwIfAborted()
     this.#throwIfClosed()

@@ -93,7 +93,7 @@ export class JavaReader {
         if (!unreachable.includes(failure.code)) break
       }
     }
-    this.#network.doubtSrv(srvName)
+    this.#network.doubt(srvName)
     throw failure ?? new SourceError('internal', `${formatHostPort(this.#address)}: no address to connect to`)
   }
 
