@@ -1,6 +1,7 @@
 import { type Fleet, perServers } from '../../src/game/fleet.ts'
 import { addressOf, type ServerSettings } from '../../src/game/server-settings.ts'
 import { formatServerAddress, parseHost, parseServerAddress, type ServerAddress } from '../../src/util/address.ts'
+import { groupBy } from '../../src/util/group-by.ts'
 
 export interface Target {
   readonly settings: ServerSettings
@@ -17,18 +18,6 @@ const keyOf = (address: ServerAddress): string => formatServerAddress(address).t
 const firstByKey = (entries: readonly (readonly [key: string, server: ServerSettings])[]): ReadonlyMap<string, ServerSettings> =>
   new Map(entries.toReversed())
 
-function allByKey(
-  entries: readonly (readonly [key: string, server: ServerSettings])[],
-): ReadonlyMap<string, readonly ServerSettings[]> {
-  const all = new Map<string, ServerSettings[]>()
-  for (const [key, server] of entries) {
-    const found = all.get(key)
-    if (found === undefined) all.set(key, [server])
-    else found.push(server)
-  }
-  return all
-}
-
 function createIndex(servers: readonly ServerSettings[]) {
   const located = servers.flatMap((server) => {
     const address = addressOf(server)
@@ -37,7 +26,7 @@ function createIndex(servers: readonly ServerSettings[]) {
   return {
     byName: firstByKey(servers.map((server) => [server.name, server])),
     byAddress: firstByKey(located.map(({ server, address }) => [keyOf(address), server])),
-    byHost: allByKey(located.map(({ server, address }) => [address.host.toLowerCase(), server])),
+    byHost: groupBy(located, ({ address }) => address.host.toLowerCase()),
   }
 }
 
@@ -55,9 +44,9 @@ export function createTargetFinder(fleet: Pick<Fleet, 'servers'>): (text: string
     const address = parseServerAddress(text)
     if (address === undefined) return undefined
     const [alone, ...others] = byHost.get((parseHost(text) ?? text).toLowerCase()) ?? []
-    const watched = byAddress.get(keyOf(address)) ?? (others.length === 0 ? alone : undefined)
+    const watched = byAddress.get(keyOf(address)) ?? (others.length === 0 ? alone?.server : undefined)
     if (watched !== undefined) return { settings: watched, configured: true }
-    const onHost = byHost.get(address.host.toLowerCase()) ?? []
+    const onHost = (byHost.get(address.host.toLowerCase()) ?? []).map(({ server }) => server)
     return { settings: { name: text, sources: { status: { address } } }, configured: false, onHost }
   }
 }

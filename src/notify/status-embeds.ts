@@ -1,4 +1,5 @@
 import type { LiveState } from '../live/state.ts'
+import { groupBy } from '../util/group-by.ts'
 import { floorPercent } from '../util/uptime.ts'
 import { escapeMarkdown } from './channels/discord.ts'
 import { cut } from './notification.ts'
@@ -119,7 +120,7 @@ export async function statusEmbeds(servers: readonly Shown[], detailsOf: (server
         serverEmbed(server, await detailsOf(server.name), Math.min(4_000, maxCharacters / servers.length)),
       ),
     )
-  const shown = limitGroups([...groupServers(servers)])
+  const shown = limitGroups([...groupBy(servers, ({ group }) => group ?? 'Servers')])
   return shown.map(([title, members]) => groupEmbed(title, members, Math.min(4_000, maxCharacters / shown.length)))
 }
 
@@ -130,15 +131,4 @@ function limitGroups(groups: readonly Group[]): readonly Group[] {
   if (groups.length <= maxEmbeds) return groups
   const others = groups.slice(maxEmbeds - 1)
   return [...groups.slice(0, maxEmbeds - 1), [`${others.length} more groups`, others.flatMap(([, servers]) => servers)]]
-}
-
-function groupServers(servers: readonly Shown[]): ReadonlyMap<string, readonly Shown[]> {
-  const groups = new Map<string, Shown[]>()
-  for (const server of servers) {
-    const title = server.group ?? 'Servers'
-    const members = groups.get(title)
-    if (members === undefined) groups.set(title, [server])
-    else members.push(server)
-  }
-  return groups
 }

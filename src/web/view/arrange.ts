@@ -1,3 +1,4 @@
+import { groupBy } from '../../util/group-by.ts'
 import { cleanName, cleanText } from './clean-text.ts'
 import type { ViewContext } from './context.ts'
 import { type Health, type HealthName, healthNames, healthOf } from './health.ts'
@@ -37,17 +38,6 @@ const searchable = ({ name, state }: PageServer): string =>
     .map((part) => cleanText(part ?? ''))
     .join('\n')
     .toLowerCase()
-
-function groupBy<K>(servers: readonly PageServer[], keyOf: (server: PageServer) => K): ReadonlyMap<K, readonly PageServer[]> {
-  const groups = new Map<K, PageServer[]>()
-  for (const server of servers) {
-    const key = keyOf(server)
-    const members = groups.get(key)
-    if (members === undefined) groups.set(key, [server])
-    else members.push(server)
-  }
-  return groups
-}
 
 const attentionKey = 'attention'
 const keyOf = (group: string | null): string => (group === null ? 'others' : `group ${group}`)
