@@ -119,24 +119,24 @@ export function addressesOf(host: string, network: Network, signal: AbortSignalL
  * old machine, while the other sources already read the new one.
  */
 export class HostAddresses {
+  readonly network: Network
   readonly #host: string
-  readonly #network: Network
   #addresses: readonly LookupAddress[] = []
 
   constructor(host: string, network: Network) {
     this.#host = host
-    this.#network = network
+    this.network = network
   }
 
   /** Resolves the host for a new connection. @throws as `addressesOf` */
   async resolve(signal: AbortSignalLike): Promise<readonly LookupAddress[]> {
-    this.#addresses = await addressesOf(this.#host, this.#network, signal)
+    this.#addresses = await addressesOf(this.#host, this.network, signal)
     return this.#addresses
   }
 
   /** Whether the host has none of the addresses that it had for the connection. Not while its name does not resolve. */
   async haveChanged(signal: AbortSignalLike): Promise<boolean> {
-    const found = await addressesOf(this.#host, this.#network, signal).catch(() => [])
+    const found = await addressesOf(this.#host, this.network, signal).catch(() => [])
     return found.length > 0 && !this.#addresses.some(({ address }) => found.some((one) => one.address === address))
   }
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import { SourceError } from '../../game/errors.ts'
-import { systemNetwork } from '../../game/network.ts'
+import { HostAddresses, systemNetwork } from '../../game/network.ts'
 import { readingMethods } from '../../game/protocol/management.ts'
 import type { Player } from '../../game/protocol/player.ts'
 import { normaliseUuid } from '../../game/protocol/uuid.ts'
@@ -9,6 +9,7 @@ import { openSocket } from '../../game/sources/management/secure-socket.ts'
 import type { ManagementSettings } from '../../game/sources/management/settings.ts'
 import { isRecord } from '../../util/is-record.ts'
 import { parseJson } from '../../util/json.ts'
+import { hostOfUrl } from '../../util/parse-url.ts'
 import { replaceInJson } from './anonymiser.ts'
 import type { RawRecording } from './recording.ts'
 
@@ -48,7 +49,8 @@ export async function recordManagement(
   { url, secret, ...trust }: ManagementSettings,
   signal: AbortSignal,
 ): Promise<RawRecording> {
-  const socket = await openSocket(new URL(url), trust, systemNetwork, signal)
+  const parsed = new URL(url)
+  const socket = await openSocket(parsed, trust, new HostAddresses(hostOfUrl(parsed), systemNetwork), signal)
   const ws = new WebSocket(url, {
     createConnection: () => socket,
     headers: { authorization: `Bearer ${secret}` },

@@ -4,7 +4,7 @@ import { isRecord } from '../../../util/is-record.ts'
 import { maxReplyValues, parseJson } from '../../../util/json.ts'
 import { load } from '../../../util/load.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
-import type { Network } from '../../network.ts'
+import type { HostAddresses } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { ProtocolError } from '../../protocol/error.ts'
 import { truncate } from '../../protocol/text.ts'
@@ -31,7 +31,7 @@ export const methodNotFound = -32601
 export interface JsonRpcOptions {
   /** The secret is sent as a bearer token; it is never part of a message. */
   readonly settings: ManagementSettings
-  readonly network: Network
+  readonly hostAddresses: HostAddresses
   readonly phases?: PhaseTimer | undefined
   /** Every message is read within it. */
   readonly measure?: Measure | undefined
@@ -63,7 +63,7 @@ export async function connectJsonRpc(options: JsonRpcOptions, signal: AbortSigna
   const { settings } = options
   const url = new URL(settings.url)
   const target = url.host
-  const socket = await openSocket(url, settings, options.network, signal, options.phases)
+  const socket = await openSocket(url, settings, options.hostAddresses, signal, options.phases)
   const library = load<typeof import('ws')>('ws')
   const ws = new library.WebSocket(url, {
     createConnection: () => socket,

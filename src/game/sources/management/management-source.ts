@@ -2,7 +2,7 @@ import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { hostOfUrl } from '../../../util/parse-url.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
-import { HostAddresses, type Network, systemNetwork } from '../../network.ts'
+import { HostAddresses, systemNetwork } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import {
   eventName,
@@ -46,7 +46,6 @@ export class ManagementSource implements Source {
   readonly hints: NonNullable<Source['hints']>
   readonly #settings: ManagementSettings
   readonly #context: SourceContext
-  readonly #network: Network
   readonly #hostAddresses: HostAddresses
   readonly #phases: PhaseTimer | undefined
   readonly #backoff: ConnectBackoff | undefined
@@ -70,8 +69,7 @@ export class ManagementSource implements Source {
     this.#phases = context.phases?.timer('management')
     this.hints = context.discovered?.includes('secret') ? { auth: discoveredSecret } : {}
     const url = new URL(settings.url)
-    this.#network = context.network ?? systemNetwork
-    this.#hostAddresses = new HostAddresses(hostOfUrl(url), this.#network)
+    this.#hostAddresses = new HostAddresses(hostOfUrl(url), context.network ?? systemNetwork)
     this.target = `${url.protocol}//${url.host}`
     this.#failedCalls = new FailedCalls(this.target, context.log)
     this.#backoff = context.connectBackoff?.(this.name, this.target, settings.secret)
@@ -127,12 +125,10 @@ export class ManagementSource implements Source {
   }
 
   async #open(signal: AbortSignalLike): Promise<JsonRpc> {
-    // The connection then has this answer from the cache.
-    await this.#hostAddresses.resolve(signal)
     const connection = await connectJsonRpc(
       {
         settings: this.#settings,
-        network: this.#network,
+        hostAddresses: this.#hostAddresses,
         phases: this.#phases,
         measure: this.#context.measure,
         onNotification: (method, params) => this.#handleNotification(method, params),

@@ -4,7 +4,7 @@ import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { FileSizeError, readFileUpTo } from '../../../util/files.ts'
 import { hostOfUrl } from '../../../util/parse-url.ts'
 import { SourceError, toSourceError, toTlsError } from '../../errors.ts'
-import { addressesOf, type Network } from '../../network.ts'
+import type { HostAddresses } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import type { ManagementSettings } from './settings.ts'
 
@@ -24,13 +24,14 @@ async function tlsOptions(host: string, trust: Trust): Promise<tls.ConnectionOpt
 /**
  * Opens a socket to a `ws:` or `wss:` URL. With TLS, the certificate is verified before anything is written, so that the secret is
  * never sent to an untrusted server.
+ * @param hostAddresses those of the URL's host
  * @param signal aborts the attempt with its reason; has no effect once the socket is returned
  * @throws SourceError
  */
 export async function openSocket(
   url: URL,
   trust: Trust,
-  network: Network,
+  hostAddresses: HostAddresses,
   signal: AbortSignalLike,
   phases?: PhaseTimer,
 ): Promise<net.Socket> {
@@ -44,11 +45,11 @@ export async function openSocket(
         throw new SourceError('tls', `${target}: the CA file cannot be read${reason}`, { cause })
       })
     : undefined
-  const addresses = await addressesOf(host, network, signal).catch((error: unknown) => {
+  const addresses = await hostAddresses.resolve(signal).catch((error: unknown) => {
     throw toSourceError(error, target)
   })
   phases?.end('resolve')
-  const plain = await network.connect(addresses, port, signal).catch((error: unknown) => {
+  const plain = await hostAddresses.network.connect(addresses, port, signal).catch((error: unknown) => {
     throw toSourceError(error, target)
   })
   phases?.end('connect')

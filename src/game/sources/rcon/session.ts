@@ -2,7 +2,7 @@ import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { formatHostPort, type HostPort } from '../../../util/address.ts'
 import type { Clock } from '../../../util/clock.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
-import { HostAddresses, type Network, systemNetwork } from '../../network.ts'
+import { HostAddresses, systemNetwork } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import type { ConnectBackoff, SourceContext } from '../source.ts'
 import { RconConnection } from './connection.ts'
@@ -17,7 +17,6 @@ export interface RconSettings {
 export class RconSession {
   readonly #settings: RconSettings
   readonly #clock: Clock
-  readonly #network: Network
   readonly #hostAddresses: HostAddresses
   readonly #phases: PhaseTimer | undefined
   readonly #target: string
@@ -29,7 +28,6 @@ export class RconSession {
   constructor(settings: RconSettings, { clock, network = systemNetwork, connectBackoff }: SourceContext, phases?: PhaseTimer) {
     this.#settings = settings
     this.#clock = clock
-    this.#network = network
     this.#hostAddresses = new HostAddresses(settings.address.host, network)
     this.#phases = phases
     this.#target = formatHostPort(settings.address)
@@ -74,7 +72,7 @@ export class RconSession {
 
   async #connect(signal: AbortSignalLike): Promise<RconConnection> {
     const { address, password } = this.#settings
-    const network = this.#network
+    const { network } = this.#hostAddresses
     const target = this.#target
     const phases = this.#phases
     const addresses = await this.#hostAddresses.resolve(signal)
