@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { exporterPaths, registerExporter } from '../exporter/register.ts'
 import type { Replica } from './cluster/replica.ts'
-import { type Config, stateFolderOf } from './config/config.ts'
+import type { Config } from './config/config.ts'
 import { Tokens } from './config/tokens.ts'
 import { createDataService, registerDataService } from './data/index.ts'
 import { isDiscoveryOn } from './discovery/settings.ts'
@@ -11,6 +11,7 @@ import type { Fleet } from './game/fleet.ts'
 import { type History, openHistory } from './history/history.ts'
 import { registerHistory } from './history/routes/register.ts'
 import { registerIncidents } from './history/routes/register-incidents.ts'
+import { stateFolderOf } from './history/settings.ts'
 import { claimFolder } from './history/store/folder.ts'
 import { createHttpApp } from './http/app.ts'
 import { createProxyCheck } from './http/clients/trusted-proxies.ts'
@@ -138,15 +139,17 @@ async function addParts(
     ...{ clock, log, sharedLocks: replica?.locks },
   })
   app.addHook('onClose', () => data.close())
+  const folders = { ...config.history, ...config.data }
+  const stateFolder = stateFolderOf(folders)
   const maintenance = await Maintenance.open({
-    ...{ windows: config.maintenance, clock, log, folder: stateFolderOf(config) },
+    ...{ windows: config.maintenance, clock, log, folder: stateFolder },
     groupOf: (server) => fleet.settingsOf(server)?.group,
     ...(replica && { shared: replica.shared.values('maintenance') }),
   })
   app.addHook('onClose', () => maintenance.close())
   const maintenanceOf = (server: string) => maintenance.of(server)
   let history: History | undefined
-  const folder = await claimFolder({ ...config.history, dataDir: config.data.dataDir }, log, () => history?.stopWriting())
+  const folder = await claimFolder(folders, log, () => history?.stopWriting())
   // The hooks run in the opposite order of these lines: after the history has been closed.
   app.addHook('onClose', async () => folder?.release())
   history = await openHistory({
@@ -163,7 +166,7 @@ async function addParts(
     (await (
       await import('./notify/open.ts')
     ).openNotifier({
-      ...{ settings: config.notify, fleet, clock, log, stateFolder: stateFolderOf(config) },
+      ...{ settings: config.notify, fleet, clock, log, stateFolder },
       maintenanceOf,
       detailsOf: createDetails(history, maintenance),
       recordOf: createRecords(history),

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type Config, stateFolderOf } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import { describeIncident, type Incident, maxNote, parseIncidentId } from '../history/incidents.ts'
+import { stateFolderOf } from '../history/settings.ts'
 import { reasonOf } from '../history/store/file-error.ts'
 import { fileName } from '../history/store/open-store.ts'
 import { escapeControls } from '../util/escape-controls.ts'
@@ -37,7 +38,7 @@ export async function runIncident(
   { log, error }: Pick<Console, 'log' | 'error'>,
 ): Promise<number> {
   const note = action === 'note' ? noteOf(args) : undefined
-  const folder = stateFolderOf(config)
+  const folder = stateFolderOf({ ...config.history, ...config.data })
   if (folder === undefined) {
     error('Set HISTORY_DIR or DATA_DIR to the folder of the history.')
     return 4

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
-import { type Config, stateFolderOf } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import { findUnknownServers } from '../config/server-names.ts'
 import { isDiscoveryOn } from '../discovery/settings.ts'
+import { stateFolderOf } from '../history/settings.ts'
 import { addFollowed, addNewRecord, type MaintenanceRecord, newRecordId, recordFromText } from '../maintenance/records.ts'
 import { duration } from '../settings/kinds/index.ts'
 import { systemClock } from '../util/clock.ts'
@@ -69,7 +70,7 @@ export async function runMaintenance(
           to: now + lasts,
           reason: typeof reason === 'string' ? reason.slice(0, maxReason) : '',
         }
-  const folder = stateFolderOf(config)
+  const folder = stateFolderOf({ ...config.history, ...config.data })
   if (folder === undefined && config.cluster.stateUrl === undefined) {
     error('Set HISTORY_DIR, DATA_DIR or STATE_URL, as for the service.')
     return 4

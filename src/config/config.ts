@@ -39,10 +39,6 @@ export interface Config extends Omit<Slices, 'listen' | 'poll'> {
   readonly warnings: readonly string[]
 }
 
-/** The folder of the history, notifications and maintenance: HISTORY_DIR, else DATA_DIR. */
-export const stateFolderOf = ({ data, history }: Pick<Config, 'data' | 'history'>): string | undefined =>
-  history.historyDir ?? data.dataDir
-
 /** The settings are not valid. The message has every mistake, one per line. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'

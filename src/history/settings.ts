@@ -25,3 +25,14 @@ export const history = {
     meaning: 'false: no player sessions are recorded, and those recorded earlier are not read',
   }),
 } as const
+
+export interface FolderSettings {
+  readonly historyDir: string | undefined
+  readonly dataDir: string | undefined
+}
+
+/**
+ * The folder of the history, notifications and maintenance. There is no other default: the packaged sample data belong to the installation,
+ * and a temporary folder would only seem to be persistent.
+ */
+export const stateFolderOf = ({ historyDir, dataDir }: FolderSettings): string | undefined => historyDir ?? dataDir

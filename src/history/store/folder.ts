@@ -3,12 +3,8 @@ import { join, resolve } from 'node:path'
 import { checkWritable, createFolder } from '../../util/create-folder.ts'
 import { holdLock } from '../../util/file-lock.ts'
 import type { Log } from '../../util/log.ts'
+import { type FolderSettings, stateFolderOf } from '../settings.ts'
 import { fileName } from './open-store.ts'
-
-export interface FolderSettings {
-  readonly historyDir: string | undefined
-  readonly dataDir: string | undefined
-}
 
 export interface HistoryFolder {
   readonly folder: string
@@ -21,24 +17,19 @@ export interface HistoryFolder {
 }
 
 /**
- * Creates and locks the folder of the database: HISTORY_DIR, else DATA_DIR. There is no other default: the packaged sample data belong to
- * the installation, and a temporary folder would only seem to be persistent.
+ * Creates and locks the folder of the database.
  * @param onLost called, after it is logged, if another process has taken the lock: this one was suspended
  * @returns undefined if there is no folder that can be used, which is logged
  */
-export async function claimFolder(
-  { historyDir, dataDir }: FolderSettings,
-  log: Log,
-  onLost: () => void,
-): Promise<HistoryFolder | undefined> {
+export async function claimFolder(settings: FolderSettings, log: Log, onLost: () => void): Promise<HistoryFolder | undefined> {
   const inMemory = 'the history is kept in memory only and lost when the service stops'
-  const given = historyDir ?? dataDir
+  const given = stateFolderOf(settings)
   if (given === undefined) {
     log.info(`No data folder is set, so ${inMemory}; set HISTORY_DIR to keep it.`)
     return undefined
   }
   const folder = resolve(given)
-  const oldFolder = historyDir === undefined ? join(folder, 'history') : folder
+  const oldFolder = settings.historyDir === undefined ? join(folder, 'history') : folder
   const file = join(folder, fileName)
   try {
     await createFolder(folder)
