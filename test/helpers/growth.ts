@@ -21,6 +21,8 @@ const measurableMs = 10
 /** Enough to measure quadratic time. */
 const enoughSize = 32_768
 const attempts = 6
+/** Runs of the shorter input in an attempt: in a single one, a garbage collection may take as long as the longer input. */
+const shorterRuns = 3
 
 /** CPU time of this process, ms: unlike the time of day, it does not depend on what else the machine does. */
 export function cpuMs(): number {
@@ -52,11 +54,10 @@ export async function growthOf({ run, maxSize }: Growth, make: Maker): Promise<n
   const smaller = make(Math.floor(size / factor))
   let [shortest, longest] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
   for (let attempt = 0; attempt < attempts; attempt++) {
-    shortest = Math.min(shortest, await cpuMsOf(run, smaller))
+    for (let count = 0; count < shorterRuns; count++) shortest = Math.min(shortest, await cpuMsOf(run, smaller))
     longest = Math.min(longest, await cpuMsOf(run, input))
     if (longest < measurableMs / 2) return undefined
-    // Measured again unless it is clearly linear: the shorter input may only seem to take long, by a garbage collection even as long as
-    // the other one.
+    // Measured again unless it is clearly linear.
     const ratio = longest / shortest
     if (ratio > factor / 2 && ratio < 1.25 * factor) break
   }
