@@ -3,7 +3,6 @@ import { setTimeout } from 'node:timers/promises'
 import { parseStateAddress } from '../../src/cluster/address.ts'
 import { StateConnection } from '../../src/cluster/connection.ts'
 import { IconStore } from '../../src/cluster/icon-store.ts'
-import { createStateKeys } from '../../src/cluster/keys.ts'
 import { Membership } from '../../src/cluster/membership.ts'
 import { createOwnership, type Ownership } from '../../src/cluster/ownership.ts'
 import { serverKeyOf } from '../../src/cluster/server-fingerprint.ts'
@@ -45,7 +44,6 @@ const heartbeatMs = cluster.stateHeartbeat
 const address = parseStateAddress(stateUrl)
 if (address === undefined) throw new RangeError(`${stateUrl} is not the address of a Redis server`)
 const state = address
-const keys = createStateKeys(cluster.statePrefix)
 const iconStore = new IconStore()
 
 /** Polls the first server. */
@@ -59,12 +57,12 @@ async function pollOnce(): Promise<ServerSnapshot> {
 
 function joinCluster(id: string) {
   const connection = new StateConnection({
-    ...{ address: state, clock, log, timeoutMs: 5_000, maxRetryMs: 2_000, maxBlockMs: 2 * heartbeatMs },
+    ...{ address: state, prefix: cluster.statePrefix, clock, log, timeoutMs: 5_000, maxRetryMs: 2_000, maxBlockMs: 2 * heartbeatMs },
   })
   let ownerOf: Ownership = createOwnership([])
   const dataExpiryMs = Math.max(2 * poll.staleAfter, 4 * heartbeatMs)
   const membership = new Membership({
-    ...{ connection, keys, id, heartbeatMs, dataExpiryMs, clock, log },
+    ...{ connection, id, heartbeatMs, dataExpiryMs, clock, log },
     position: () => reader.position,
     onChange(members) {
       ownerOf = createOwnership(members)
@@ -72,14 +70,14 @@ function joinCluster(id: string) {
   })
   // Reads all entries like a replica, so that Redis has the same work, but does not decode them.
   const reader = new StreamReader({
-    ...{ connection, keys, clock, blockMs: 2 * heartbeatMs },
+    ...{ connection, clock, blockMs: 2 * heartbeatMs },
     onEntry({ epoch }) {
       if (membership.epoch !== undefined && epoch > membership.epoch) membership.check()
     },
     onGap() {},
   })
   const exchange = new SnapshotExchange({
-    ...{ connection, keys, clock, log, icons: iconStore, expiryMs: dataExpiryMs, lateMs: 5_000 },
+    ...{ connection, clock, log, icons: iconStore, expiryMs: dataExpiryMs, lateMs: 5_000 },
     membership,
     position: () => reader.position,
     nameOf: () => undefined,

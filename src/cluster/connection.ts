@@ -3,6 +3,7 @@ import { Redis, type RedisOptions } from 'ioredis'
 import type { Clock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'
 import { formatStateAddress, type StateAddress } from './address.ts'
+import { createStateKeys } from './keys.ts'
 import { ProblemReports, type StatePart } from './problems.ts'
 import { scripts } from './scripts.ts'
 import { ServerTime } from './server-time.ts'
@@ -14,6 +15,8 @@ export class StateUnavailable extends Error {
 
 export interface StateConnectionOptions {
   readonly address: StateAddress
+  /** STATE_PREFIX */
+  readonly prefix: string
   readonly password?: string | undefined
   readonly clock: Clock
   readonly log: Log
@@ -47,6 +50,7 @@ export function requireReplies(results: readonly (readonly [error: Error | null,
 export class StateConnection {
   /** For the times in replies of both connections. */
   readonly serverTime = new ServerTime()
+  readonly keys: ReturnType<typeof createStateKeys>
   readonly #commands: Redis
   readonly #messages: Redis
   readonly #clock: Clock
@@ -58,8 +62,9 @@ export class StateConnection {
   #roundTrips: readonly number[] = []
 
   constructor(options: StateConnectionOptions) {
-    const { address, password, clock, log, timeoutMs, maxBlockMs, maxRetryMs } = options
+    const { address, prefix, password, clock, log, timeoutMs, maxBlockMs, maxRetryMs } = options
     const secret = password ?? address.password
+    this.keys = createStateKeys(prefix)
     this.#clock = clock
     this.#reports = new ProblemReports(log, formatStateAddress(address))
     const settings = {

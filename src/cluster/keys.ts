@@ -30,5 +30,3 @@ export function createStateKeys(prefix: string) {
     lockValue: (name: string) => `${all}:lock-value:${name}`,
   } as const
 }
-
-export type StateKeys = ReturnType<typeof createStateKeys>

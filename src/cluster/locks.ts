@@ -1,10 +1,8 @@
 import type { Clock } from '../util/clock.ts'
 import type { StateConnection } from './connection.ts'
-import type { StateKeys } from './keys.ts'
 
 export interface LocksOptions {
   readonly connection: StateConnection
-  readonly keys: StateKeys
   readonly clock: Clock
   /** Milliseconds after which the lock of a dead holder expires; default 30,000. */
   readonly expiryMs?: number
@@ -23,7 +21,8 @@ export class Locks {
    * @throws StateUnavailable
    */
   async take(name: string): Promise<FencedLock | undefined> {
-    const { connection, keys, expiryMs } = this.#options
+    const { connection, expiryMs } = this.#options
+    const { keys } = connection
     const args = [keys.lock(name), keys.lockCounter(name), expiryMs] as const
     const token = await connection.run('locks', (redis) => redis.stateLock(...args))
     return token === 0 ? undefined : new FencedLock(name, token, this.#options)
@@ -34,8 +33,8 @@ export class Locks {
    * @throws StateUnavailable
    */
   async value(name: string): Promise<string | undefined> {
-    const { connection, keys } = this.#options
-    return (await connection.run('locks', (redis) => redis.get(keys.lockValue(name)))) ?? undefined
+    const { connection } = this.#options
+    return (await connection.run('locks', (redis) => redis.get(connection.keys.lockValue(name)))) ?? undefined
   }
 }
 
@@ -68,9 +67,9 @@ export class FencedLock {
    * @throws StateUnavailable
    */
   async isHeld(): Promise<boolean> {
-    const { keys, clock, expiryMs } = this.#options
+    const { connection, clock, expiryMs } = this.#options
     const sentAt = clock.now()
-    const isHeld = await this.#set(keys.lock(this.#name), this.token, expiryMs)
+    const isHeld = await this.#set(connection.keys.lock(this.#name), this.token, expiryMs)
     if (isHeld) this.#renewedAt = sentAt
     else this.#lost.abort(new Error(`another replica has taken the lock "${this.#name}"`))
     return isHeld
@@ -82,7 +81,7 @@ export class FencedLock {
    * @throws StateUnavailable
    */
   set(value: string): Promise<boolean> {
-    return this.#set(this.#options.keys.lockValue(this.#name), value, 0)
+    return this.#set(this.#options.connection.keys.lockValue(this.#name), value, 0)
   }
 
   /** Never rejects. */
@@ -90,13 +89,13 @@ export class FencedLock {
     this.#isReleased = true
     this.#cancel()
     // If that fails, it expires.
-    await this.#set(this.#options.keys.lock(this.#name), this.token, -1).catch(() => {})
+    await this.#set(this.#options.connection.keys.lock(this.#name), this.token, -1).catch(() => {})
   }
 
   /** Sets a key, unless a later holder has taken the lock. */
   async #set(key: string, value: string | number, expiryMs: number): Promise<boolean> {
-    const { connection, keys } = this.#options
-    const args = [keys.lockCounter(this.#name), key, this.token, value, expiryMs] as const
+    const { connection } = this.#options
+    const args = [connection.keys.lockCounter(this.#name), key, this.token, value, expiryMs] as const
     return (await connection.run('locks', (redis) => redis.stateFencedSet(...args))) === 1
   }
 

@@ -3,11 +3,9 @@ import type { Log } from '../util/log.ts'
 import { oneAtATime } from '../util/one-at-a-time.ts'
 import { haveSameItems } from '../util/same-items.ts'
 import type { StateConnection } from './connection.ts'
-import type { StateKeys } from './keys.ts'
 
 export interface MembershipOptions {
   readonly connection: StateConnection
-  readonly keys: StateKeys
   /** Different for each process. */
   readonly id: string
   /** STATE_HEARTBEAT, milliseconds. */
@@ -116,7 +114,8 @@ export class Membership {
   }
 
   #send(action: 'stay' | 'leave') {
-    const { connection, keys, id, clock, dataExpiryMs, position } = this.#options
+    const { connection, id, clock, dataExpiryMs, position } = this.#options
+    const { keys } = connection
     const watchedMs = Math.max(0, Math.round(this.#watchedUntil - clock.now()))
     const args = [id, this.#expiryMs, this.#epoch, position(), action, watchedMs, dataExpiryMs, ...this.#members]
     return connection.run('heartbeats', (redis) => redis.stateBeat(keys.members, keys.state, keys.stream, ...args))

@@ -11,7 +11,6 @@ import { waitUpTo } from '../util/wait-up-to.ts'
 import type { StateAddress } from './address.ts'
 import { StateConnection } from './connection.ts'
 import { IconStore } from './icon-store.ts'
-import { createStateKeys } from './keys.ts'
 import { Locks } from './locks.ts'
 import { Membership } from './membership.ts'
 import { NameConflicts } from './name-conflicts.ts'
@@ -39,7 +38,6 @@ const pruneMs = 60_000
 /** This process as one of several replicas that share the work of watching all servers. */
 export class Replica {
   readonly #options: ReplicaOptions
-  readonly #keys: ReturnType<typeof createStateKeys>
   readonly #sweepMs: number
   readonly #connection: StateConnection
   readonly #icons = new IconStore()
@@ -61,21 +59,20 @@ export class Replica {
   constructor(options: ReplicaOptions) {
     const { address, config, poll, clock, log } = options
     const { staleAfter } = poll
-    const { stateHeartbeat: heartbeatMs, statePassword: password } = config
+    const { stateHeartbeat: heartbeatMs, statePassword: password, statePrefix: prefix } = config
     const id = `${hostname().replaceAll(/\s/g, '-')}-${process.pid}-${randomBytes(4).toString('hex')}`
     const timeoutMs = Math.min(5_000, Math.max(1_000, heartbeatMs))
     this.#options = options
-    this.#keys = createStateKeys(config.statePrefix)
     const expiryMs = Math.round(Math.max(2 * staleAfter, 4 * heartbeatMs))
     this.#sweepMs = Math.min(1_000, staleAfter / 8)
     const { signal } = this.#closing
     const connection = new StateConnection({
-      ...{ address, password, clock, log, timeoutMs },
+      ...{ address, prefix, password, clock, log, timeoutMs },
       maxBlockMs: 2 * heartbeatMs,
       maxRetryMs: Math.min(2_000, heartbeatMs),
     })
     this.#connection = connection
-    this.locks = new Locks({ connection, keys: this.#keys, clock })
+    this.locks = new Locks({ connection, clock })
     this.#watcherOptions = {
       ...{ settings: poll, clock, log },
       onPolled: (key, snapshot) => this.#exchange.publish(key, snapshot),
@@ -92,7 +89,7 @@ export class Replica {
       // With Redis, a silent owner is also one that does not list the server.
       mayFallBack: () => config.stateFailOpen === 'true' || connection.isUp,
     })
-    const shared = { connection, keys: this.#keys, clock }
+    const shared = { connection, clock }
     this.#membership = new Membership({
       ...{ ...shared, id, heartbeatMs, log },
       dataExpiryMs: expiryMs,
@@ -127,8 +124,8 @@ export class Replica {
   get shared(): SharedState {
     return {
       locks: this.locks,
-      values: (part) => createSharedValues(this.#connection, this.#keys.values(part)),
-      queue: (name) => createSharedQueue(this.#connection, this.#keys, name),
+      values: (part) => createSharedValues(this.#connection, part),
+      queue: (name) => createSharedQueue(this.#connection, name),
     }
   }
 

@@ -1,21 +1,21 @@
 import type { SharedQueue, SharedValues } from '../util/part-metrics.ts'
 import type { StateConnection } from './connection.ts'
-import type { StateKeys } from './keys.ts'
 
-/** Their users report failures, as those of locks do. @param key of the hash */
-export const createSharedValues = (connection: StateConnection, key: string): SharedValues => ({
+/** Their users report failures, as those of locks do. @param part that uses them */
+export const createSharedValues = (connection: StateConnection, part: string): SharedValues => ({
   async all() {
     // The service reads them at its start.
     await connection.attempted()
-    return connection.run('locks', (redis) => redis.hgetall(key))
+    return connection.run('locks', (redis) => redis.hgetall(connection.keys.values(part)))
   },
   async put(name, value) {
-    await connection.run('locks', (redis) => redis.hset(key, name, value))
+    await connection.run('locks', (redis) => redis.hset(connection.keys.values(part), name, value))
   },
 })
 
 /** @param name of the queue */
-export function createSharedQueue(connection: StateConnection, keys: StateKeys, name: string): SharedQueue {
+export function createSharedQueue(connection: StateConnection, name: string): SharedQueue {
+  const { keys } = connection
   const [values, queue] = [keys.queueValues(name), keys.queue(name)]
   return {
     value: async (field) => (await connection.run('locks', (redis) => redis.hget(values, field))) ?? undefined,

@@ -5,7 +5,6 @@ import type { Log } from '../util/log.ts'
 import { waitUpTo } from '../util/wait-up-to.ts'
 import { requireReplies, type StateConnection } from './connection.ts'
 import { type IconStore, iconExpiryMs } from './icon-store.ts'
-import type { StateKeys } from './keys.ts'
 import type { Membership } from './membership.ts'
 import { toMilliseconds } from './server-time.ts'
 import { createSnapshotCodec } from './snapshot-codec.ts'
@@ -25,7 +24,6 @@ export interface SnapshotOrigin {
 
 export interface SnapshotExchangeOptions {
   readonly connection: StateConnection
-  readonly keys: StateKeys
   readonly membership: Membership
   /** The last position of the stream that was read here. */
   readonly position: () => number
@@ -121,11 +119,11 @@ export class SnapshotExchange {
    * @throws StateUnavailable
    */
   async readIcons(texts: readonly string[]): Promise<void> {
-    const { connection, keys, icons } = this.#options
+    const { connection, icons } = this.#options
     const hashes = icons.missingIn(texts)
     for (let start = 0; start < hashes.length; start += maxBatch) {
       const batch = hashes.slice(start, start + maxBatch)
-      const found = await connection.run('reads', (redis) => redis.mgetBuffer(batch.map(keys.icon)))
+      const found = await connection.run('reads', (redis) => redis.mgetBuffer(batch.map(connection.keys.icon)))
       // Not the buffer itself, which is a part of the whole reply.
       for (const [index, icon] of found.entries())
         if (icon !== null && icons.hashOf(Buffer.from(icon)) !== batch[index]) this.#reportInvalid('an icon')
@@ -210,9 +208,9 @@ export class SnapshotExchange {
 
   /** @returns false if it was rejected; @throws StateUnavailable */
   async #write({ epoch, pending }: Batch, number: number): Promise<boolean> {
-    const { connection, keys, clock, icons, position, lateMs, expiryMs, membership } = this.#options
+    const { connection, clock, icons, position, lateMs, expiryMs, membership } = this.#options
     const now = clock.now()
-    const { roundTripMs, serverTime } = connection
+    const { keys, roundTripMs, serverTime } = connection
     const sentAt = now + roundTripMs / 2
     // If it is executed later, it has been applied here, and newer ones may have been.
     const deadline = Math.round(serverTime.toRemote(now + roundTripMs + lateMs))
@@ -258,7 +256,8 @@ export class SnapshotExchange {
   }
 
   async #loadBatch(batch: readonly string[]): Promise<number> {
-    const { connection, keys, clock, onSnapshot } = this.#options
+    const { connection, clock, onSnapshot } = this.#options
+    const { keys } = connection
     const requestedAt = clock.now()
     const [texts, time, position] = await connection.run('reads', async (redis) => {
       const results = await redis.pipeline().mget(batch.map(keys.snapshot)).time().hget(keys.state, 'position').exec()

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../util/clock.ts'
 import type { StateConnection } from './connection.ts'
-import type { StateKeys } from './keys.ts'
 import { toMilliseconds } from './server-time.ts'
 
 /** An entry of the stream. */
@@ -18,7 +17,6 @@ export interface StreamEntry {
 
 export interface StreamReaderOptions {
   readonly connection: StateConnection
-  readonly keys: StateKeys
   readonly clock: Clock
   /** Maximum time to wait for entries, milliseconds: heartbeats arrive more often. */
   readonly blockMs: number
@@ -81,8 +79,8 @@ export class StreamReader {
   }
 
   async #load(): Promise<void> {
-    const { connection, keys, clock, onGap } = this.#options
-    const position = toInteger(await connection.run('messages', (redis) => redis.hget(keys.state, 'position')))
+    const { connection, clock, onGap } = this.#options
+    const position = toInteger(await connection.run('messages', (redis) => redis.hget(connection.keys.state, 'position')))
     if (position === undefined) throw new RangeError('no position')
     this.#position = position
     this.#cursor = `${this.#position}-0`
@@ -92,10 +90,10 @@ export class StreamReader {
   }
 
   async #read(): Promise<void> {
-    const { connection, keys, clock, blockMs, prepare, onEntry } = this.#options
+    const { connection, clock, blockMs, prepare, onEntry } = this.#options
     const requestedAt = clock.now()
     const results = await connection.run('messages', async (redis) => {
-      const reading = redis.xread('COUNT', maxEntries, 'BLOCK', blockMs, 'STREAMS', keys.stream, this.#cursor)
+      const reading = redis.xread('COUNT', maxEntries, 'BLOCK', blockMs, 'STREAMS', connection.keys.stream, this.#cursor)
       const [reply, time] = await Promise.all([reading, redis.time()])
       return { reply: reply as Reply, time }
     })

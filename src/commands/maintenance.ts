@@ -22,20 +22,19 @@ function checkServers(names: readonly string[], { servers, discovery, file }: Co
 
 /** Passes a record to the replicas. @throws Error */
 async function share({ cluster }: Config, record: MaintenanceRecord): Promise<void> {
-  const { stateUrl: address, statePassword: password, statePrefix, stateHeartbeat } = cluster
+  const { stateUrl: address, statePassword: password, statePrefix: prefix, stateHeartbeat } = cluster
   if (address === undefined) return
-  const [{ StateConnection }, { createStateKeys }, { createSharedValues }] = await Promise.all([
+  const [{ StateConnection }, { createSharedValues }] = await Promise.all([
     import('../cluster/connection.ts'),
-    import('../cluster/keys.ts'),
     import('../cluster/shared-data.ts'),
   ])
   const connection = new StateConnection({
-    ...{ address, password, clock: systemClock, log: silentLog, timeoutMs: 5_000, maxBlockMs: stateHeartbeat, maxRetryMs: 500 },
+    ...{ address, prefix, password, clock: systemClock, log: silentLog, timeoutMs: 5_000, maxBlockMs: stateHeartbeat, maxRetryMs: 500 },
   })
   try {
     const late = Date.now() + 5_000
     while (!connection.isConnected && Date.now() < late) await new Promise((retry) => setTimeout(retry, 20))
-    const values = createSharedValues(connection, createStateKeys(statePrefix).values('maintenance'))
+    const values = createSharedValues(connection, 'maintenance')
     const known = Object.values(await values.all()).flatMap((text) => recordFromText(text) ?? [])
     await values.put(record.id, JSON.stringify(addFollowed(record, known)))
   } finally {

@@ -128,7 +128,7 @@ describe.skipIf(!hasTool('redis-server')).concurrent('StateConnection', () => {
     let now = 0
     const clock = { ...systemClock, now: () => now }
     const times = { timeoutMs: 10_000, maxBlockMs: 1_000, maxRetryMs: 1_000 }
-    const connection = new StateConnection({ address, clock, log: silentLog, ...times })
+    const connection = new StateConnection({ address, prefix: 'test', clock, log: silentLog, ...times })
     onTestFinished(() => connection.close())
     /** The number that the server gave to the connection, once there is one. */
     const connectionId = async () => {

@@ -25,6 +25,7 @@ async function openLocks(redis: RedisServer, clock: Clock = systemClock) {
   const address = parseStateAddress(redis.url)!
   const connection = new StateConnection({
     address,
+    prefix: 'test',
     clock: systemClock,
     log: silentLog,
     timeoutMs: 10_000,
@@ -33,7 +34,7 @@ async function openLocks(redis: RedisServer, clock: Clock = systemClock) {
   })
   onTestFinished(() => connection.close())
   await new Promise<void>((resolve) => connection.onReady(resolve))
-  return new Locks({ connection, keys, clock, expiryMs })
+  return new Locks({ connection, clock, expiryMs })
 }
 
 /** Takes a lock as if it had expired while the process of its holder was suspended. The holder may renew it in between. */

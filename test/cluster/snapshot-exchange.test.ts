@@ -25,7 +25,7 @@ function startMember(
   const member = joinCluster(redis, id, more)
   const received: Received[] = []
   const exchange: SnapshotExchange = new SnapshotExchange({
-    ...{ connection: member.connection, keys, log: member.log, icons: new IconStore(), clock: systemClock },
+    ...{ connection: member.connection, log: member.log, icons: new IconStore(), clock: systemClock },
     ...{ expiryMs, lateMs },
     membership: member.membership,
     position: () => member.reader.position,

@@ -452,10 +452,10 @@ async function receive(entry: object): Promise<unknown> {
     },
   }
   const connection = {
-    ...{ isUp: true, isConnected: true, roundTripMs: 1, serverTime: new ServerTime() },
+    ...{ keys, isUp: true, isConnected: true, roundTripMs: 1, serverTime: new ServerTime() },
     run: async (_part: string, use: (given: typeof redis) => unknown) => use(redis),
   }
-  const common = { connection: connection as never, keys, clock: systemClock }
+  const common = { connection: connection as never, clock: systemClock }
   const exchange = new SnapshotExchange({
     ...common,
     ...{

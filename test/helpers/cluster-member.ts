@@ -35,6 +35,7 @@ export function joinCluster(
   if (address === undefined) throw new Error(url)
   const connection = new StateConnection({
     address,
+    prefix: 'test',
     clock,
     log,
     timeoutMs,
@@ -43,14 +44,14 @@ export function joinCluster(
   })
   const changes: string[] = []
   const membership = new Membership({
-    ...{ connection, keys, id, heartbeatMs, clock, log },
+    ...{ connection, id, heartbeatMs, clock, log },
     dataExpiryMs: 60_000,
     position: () => reader.position,
     onChange: (members) => changes.push(members.join()),
   })
   const entries: StreamEntry[] = []
   const reader = new StreamReader({
-    ...{ connection, keys, clock },
+    ...{ connection, clock },
     blockMs: 2 * heartbeatMs,
     onEntry(entry) {
       entries.push(entry)

@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { parseStateAddress } from '../../src/cluster/address.ts'
 import { StateConnection } from '../../src/cluster/connection.ts'
-import { createStateKeys } from '../../src/cluster/keys.ts'
 import { Locks } from '../../src/cluster/locks.ts'
 import { createSharedQueue, createSharedValues } from '../../src/cluster/shared-data.ts'
 import { SourceError } from '../../src/game/errors.ts'
@@ -37,6 +36,7 @@ async function startReplica(redis: { readonly url: string }, lockMs: number, ...
   if (address === undefined || settings === undefined) throw new Error('not valid')
   const connection = new StateConnection({
     address,
+    prefix: 'test',
     clock: systemClock,
     log: silentLog,
     timeoutMs: 2_000,
@@ -44,16 +44,15 @@ async function startReplica(redis: { readonly url: string }, lockMs: number, ...
     maxRetryMs: 100,
   })
   await until(() => connection.isConnected)
-  const keys = createStateKeys('test')
-  const locks = new Locks({ connection, keys, clock: systemClock, expiryMs: lockMs })
+  const locks = new Locks({ connection, clock: systemClock, expiryMs: lockMs })
   const fleet = fakeFleet({ survival: { ...up } }, systemClock)
   const log = collectLog()
   const notifier = await openNotifier({
     ...{ settings, fleet, clock: systemClock, log, maintenanceOf: () => null },
     shared: {
       locks,
-      values: (part) => createSharedValues(connection, keys.values(part)),
-      queue: (name) => createSharedQueue(connection, keys, name),
+      values: (part) => createSharedValues(connection, part),
+      queue: (name) => createSharedQueue(connection, name),
     },
   })
   onTestFinished(async () => {
@@ -147,17 +146,16 @@ async function openOutboxes() {
   const redis = await startRedis()
   const address = parseStateAddress(redis.url)
   if (address === undefined) throw new Error('not valid')
-  const keys = createStateKeys('test')
   const open = async () => {
     const times = { timeoutMs: 10_000, maxBlockMs: 500, maxRetryMs: 100 }
-    const connection = new StateConnection({ ...{ address, clock: systemClock, log: silentLog }, ...times })
+    const connection = new StateConnection({ ...{ address, prefix: 'test', clock: systemClock, log: silentLog }, ...times })
     onTestFinished(() => connection.close())
     await until(() => connection.isConnected)
-    const locks = new Locks({ connection, keys, clock: systemClock, expiryMs: 60_000 })
+    const locks = new Locks({ connection, clock: systemClock, expiryMs: 60_000 })
     const outbox = new SharedOutbox({
       channel: 'ops',
-      queue: createSharedQueue(connection, keys, 'notify:ops'),
-      values: createSharedValues(connection, keys.values('notify')),
+      queue: createSharedQueue(connection, 'notify:ops'),
+      values: createSharedValues(connection, 'notify'),
       takeLock: () => locks.take('notify:ops'),
       clock: systemClock,
     })
