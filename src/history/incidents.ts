@@ -1,3 +1,5 @@
+import { formatDuration } from '../util/format-duration.ts'
+
 /** `down`: does not answer; `hung`: accepts connections, but its main thread does not answer; `lag`: below its tick rate for a minute. */
 export const incidentKinds = ['down', 'hung', 'lag'] as const
 export type IncidentKind = (typeof incidentKinds)[number]
@@ -40,14 +42,6 @@ export interface IncidentQuery {
   readonly limit: number
 }
 
-const duration = (ms: number): string => {
-  const minutes = Math.round(ms / 60_000)
-  if (ms < 90_000) return `${Math.round(ms / 1_000)} s`
-  if (minutes < 90) return `${minutes} min`
-  const hours = Math.round(minutes / 60)
-  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} d`
-}
-
 /** An incident that has not ended is known to go on if that was known so many milliseconds ago. The clock may have been set back since. */
 const recentMs = 5_000
 
@@ -59,7 +53,7 @@ export const isOngoing = ({ to, knownAt }: IncidentRecord, now: number): boolean
 export function describeIncident({ server, kind, from, to, detail }: Incident): string {
   const what = { down: 'down', hung: 'hung', lag: 'lagging' }[kind]
   const why = detail === null ? '' : kind === 'lag' ? ` (at the lowest ${detail} ticks per second)` : ` (${detail})`
-  return to === null ? `${server} is ${what}${why}` : `${server} was ${what} for ${duration(to - from)}${why}`
+  return to === null ? `${server} is ${what}${why}` : `${server} was ${what} for ${formatDuration((to - from) / 1_000)}${why}`
 }
 
 /** Maximum length of a note, characters. */

@@ -1,4 +1,5 @@
-import { cut, formatDuration, type Notification, severityOf } from '../notification.ts'
+import { formatDuration } from '../../util/format-duration.ts'
+import { cut, type Notification, severityOf } from '../notification.ts'
 import { type ChannelType, type Delivery, jsonHeaders, linesOf, urlKey } from './channel.ts'
 
 const colours = { bad: 0xd9_30_25, warning: 0xf9_ab_00, good: 0x1e_8e_3e, info: 0x1a_73_e8 } as const
