@@ -14,6 +14,7 @@ import type { Clock } from '../../src/util/clock.ts'
 import { invalidParameter, RequestError, unavailable } from '../../src/util/errors.ts'
 import { joinFirst } from '../../src/util/join-first.ts'
 import type { MaintenanceOf } from '../../src/util/part-metrics.ts'
+import { waitUpTo } from '../../src/util/wait-up-to.ts'
 import { serverFamilies } from '../families/index.ts'
 import { type Probed, probed } from '../families/probed.ts'
 import { createExposition } from '../family-text.ts'
@@ -148,17 +149,12 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
     })
     // Not the socket's event: a scraper may send many requests over one connection.
     request.raw.once('close', () => watcher.close())
-    let cancel = () => {}
-    const deadline = new Promise<void>((resolve) => {
-      cancel = clock.after(timeout, resolve)
-    })
     try {
-      await Promise.race([watcher.poll(), deadline])
+      await waitUpTo(watcher.poll(), timeout, clock)
       const snapshot = watcher.snapshot()
       if (guard?.hasRefused() && snapshot.up !== true) throw notAllowed(target, request)
       return snapshot
     } finally {
-      cancel()
       watcher.close()
     }
   }

@@ -70,11 +70,7 @@ export class Notifier {
     for (const stop of this.#stops) stop()
     const { clock } = this.#options
     const senders = Promise.all(this.#channels.flatMap(({ sender, statusMessage }) => [sender.close(), statusMessage?.close()]))
-    await waitUpTo(
-      senders.then(() => {}),
-      maxCloseMs,
-      clock,
-    )
+    await waitUpTo(senders, maxCloseMs, clock)
     await this.#client.close()
     await Promise.all(this.#channels.map(({ outbox }) => outbox.close()))
   }
