@@ -2,6 +2,7 @@ import type { PollSettings } from '../game/server-settings.ts'
 import { placeOf } from '../game/spread.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'
+import { oneAtATime } from '../util/one-at-a-time.ts'
 import { createPauses } from '../util/pauses.ts'
 import { createOwnership, type Ownership } from './ownership.ts'
 import type { SharedWatcher } from './shared-watcher.ts'
@@ -51,8 +52,6 @@ export class ServerMoves {
   #changedAt = 0
   /** Whether a member has left or died whose servers have not all been taken over yet. */
   #hasLostMember = false
-  #isMoving = false
-  #isDue = false
   /** Whether it was logged that servers are silent. */
   #isReported = false
 
@@ -74,37 +73,33 @@ export class ServerMoves {
     void this.move()
   }
 
-  /** Takes over and gives up servers after a change of the members or of the list of servers, in slices. */
-  async move(): Promise<void> {
-    this.#isDue = true
-    if (this.#isMoving) return
-    this.#isMoving = true
+  /** Takes over and gives up servers after a change of the members or of the list of servers, in slices. Never rejects. */
+  readonly move = oneAtATime(async () => {
     const { id, watchers, heartbeatMs, clock, signal } = this.#options
+    const ownerOf = this.#ownerOf
+    // The next call continues if the members have changed.
+    const isOver = () => ownerOf !== this.#ownerOf || signal.aborted
     const pauses = createPauses()
-    while (this.#isDue && !signal.aborted) {
-      this.#isDue = false
-      const gained: SharedWatcher[] = []
-      for (const watcher of watchers.values()) {
-        if (pauses.isDue()) await pauses.take()
-        if (this.#isDue || signal.aborted) break
-        const owner = this.#ownerOf(watcher.key)
-        if (owner === id && !watcher.isOwned) gained.push(watcher)
-        // Not before the first poll of a silent server has ended: if the members change faster than that, it would never be polled.
-        if (owner !== id && !watcher.isPolledHere && !this.#isToBePolled(watcher, clock.now())) watcher.disown()
-      }
-      const spreadMs = Math.min(
-        this.#spreadMs(gained.length),
-        this.#hasLostMember ? heartbeatMs * maxSpreadHeartbeats : this.#maxSpreadMs,
-      )
-      for (const watcher of gained) {
-        if (pauses.isDue()) await pauses.take()
-        if (this.#isDue || signal.aborted) break
-        watcher.own(placeOf(watcher.server) * spreadMs)
-      }
-      if (!this.#isDue) this.#hasLostMember = false
+    const gained: SharedWatcher[] = []
+    for (const watcher of watchers.values()) {
+      if (pauses.isDue()) await pauses.take()
+      if (isOver()) return
+      const owner = ownerOf(watcher.key)
+      if (owner === id && !watcher.isOwned) gained.push(watcher)
+      // Not before the first poll of a silent server has ended: if the members change faster than that, it would never be polled.
+      if (owner !== id && !watcher.isPolledHere && !this.#isToBePolled(watcher, clock.now())) watcher.disown()
     }
-    this.#isMoving = false
-  }
+    const spreadMs = Math.min(
+      this.#spreadMs(gained.length),
+      this.#hasLostMember ? heartbeatMs * maxSpreadHeartbeats : this.#maxSpreadMs,
+    )
+    for (const watcher of gained) {
+      if (pauses.isDue()) await pauses.take()
+      if (isOver()) return
+      watcher.own(placeOf(watcher.server) * spreadMs)
+    }
+    this.#hasLostMember = false
+  })
 
   /** Of several replicas that poll a server that its owner does not report, one continues: the first by id. */
   reported(watcher: SharedWatcher, sender: string): void {
