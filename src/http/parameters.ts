@@ -2,7 +2,7 @@ import { parse } from 'node:querystring'
 import type { FastifySchema, FastifySchemaCompiler } from 'fastify'
 import { integer as integerKind, type Kind, oneOf } from '../settings/kinds/index.ts'
 import { invalidParameter, type RequestError } from '../util/errors.ts'
-import { decodePart } from '../util/parse-url.ts'
+import { decodePart, isDecodable } from '../util/parse-url.ts'
 import { type TSchema, type TUnsafe, Type } from '../util/schema.ts'
 
 /** A query parameter: its documentation, the accepted values and the parsed type. */
@@ -142,13 +142,11 @@ const malformed: RawQuery = Object.freeze({})
 /** Whether parseQuery() could not decode the query. */
 export const isMalformed = (given: unknown): boolean => given === malformed
 
-const isBroken = (part: string): boolean => part.includes('%') && decodePart(part) === part
-
 /** What cannot be decoded in the query of a URL: the first such parameter, or if that is its name, the query. */
 export function malformedPart(url: string): string {
   const parts = url.slice(url.indexOf('?') + 1).split('&')
-  const [, name = '', value = ''] = /^([^=]*)=(.*)$/.exec(parts.find(isBroken) ?? '') ?? []
-  return name === '' || isBroken(name)
+  const [, name = '', value = ''] = /^([^=]*)=(.*)$/.exec(parts.find((part) => !isDecodable(part)) ?? '') ?? []
+  return name === '' || !isDecodable(name)
     ? 'The query'
     : `Parameter ${shown(decodePart(name.replaceAll('+', ' ')))} (${shown(value)})`
 }

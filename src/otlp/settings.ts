@@ -1,18 +1,11 @@
 import { integer, type Kind, oneOf, url } from '../settings/kinds/index.ts'
 import { type SliceOf, setting } from '../settings/setting.ts'
-
-function canDecode(text: string): boolean {
-  try {
-    return decodeURIComponent(text) !== ''
-  } catch {
-    return false
-  }
-}
+import { isDecodable } from '../util/parse-url.ts'
 
 /** `name=value,name=value`, percent-encoded as in the specification of OpenTelemetry. */
 const headers: Kind<string> = {
   expected: 'name=value, separated by commas, percent-encoded',
-  parse: (given) => (given.split(',').every((part) => /^\s*[^\s=]+=\S*\s*$/.test(part) && canDecode(part)) ? given : undefined),
+  parse: (given) => (given.split(',').every((part) => /^\s*[^\s=]+=\S*\s*$/.test(part) && isDecodable(part)) ? given : undefined),
 }
 
 /** The standard variables that start the export. OpenTelemetry's own packages read the others from the environment. */
