@@ -65,9 +65,10 @@ export type OtlpSettings = SliceOf<typeof otlp>
 export function otlpUrl({ otlpEndpoint, otlpMetricsEndpoint, otlpDisabled }: OtlpSettings): string | undefined {
   if (otlpDisabled === 'true') return undefined
   if (otlpMetricsEndpoint !== undefined || otlpEndpoint === undefined) return otlpMetricsEndpoint
-  const { origin, pathname, search, username, password } = new URL(otlpEndpoint)
-  const credentials = username === '' ? '' : `${username}${password === '' ? '' : `:${password}`}@`
-  return `${origin.replace('//', `//${credentials}`)}${pathname.replace(/\/$/, '')}/v1/metrics${search}`
+  const url = new URL(otlpEndpoint)
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/metrics`
+  url.hash = ''
+  return url.href
 }
 
 const headersIn = (given = ''): Readonly<Record<string, string>> =>
