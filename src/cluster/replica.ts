@@ -74,7 +74,7 @@ export class Replica {
     this.#connection = connection
     this.locks = new Locks({ connection, clock })
     this.#watcherOptions = {
-      ...{ settings: poll, clock, log },
+      ...{ settings: poll, clock },
       onPolled: (key, snapshot) => this.#exchange.publish(key, snapshot),
       onPublish: (watcher, isShared) => this.order.published(watcher, isShared),
       onClose: (watcher) => this.#forget(watcher),

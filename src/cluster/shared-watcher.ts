@@ -4,7 +4,6 @@ import { descriptorOf } from '../game/sources/descriptor-of.ts'
 import { placeOf } from '../game/spread.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import type { Clock } from '../util/clock.ts'
-import type { Log } from '../util/log.ts'
 import { serverKeyOf } from './server-fingerprint.ts'
 import type { SnapshotOrigin } from './snapshot-exchange.ts'
 
@@ -12,7 +11,6 @@ import type { SnapshotOrigin } from './snapshot-exchange.ts'
 export interface SharedWatcherOptions {
   readonly settings: PollSettings
   readonly clock: Clock
-  readonly log: Log
   /** Called with each snapshot from polls of this process. */
   readonly onPolled: (key: string, snapshot: ServerSnapshot) => void
   /** Called before the listeners with whether the new snapshot is the same on all replicas. */
@@ -228,13 +226,8 @@ export class SharedWatcher implements Watcher {
     this.#current = snapshot
     this.#receivedAt = at
     this.#options.onPublish(this, isShared)
-    for (const listener of this.#listeners) {
-      try {
-        listener(snapshot)
-      } catch (error) {
-        this.#options.log.error({ err: error, server: this.server }, `${this.server}: a snapshot listener failed`)
-      }
-    }
+    // That of the fleet, which does not throw.
+    for (const listener of this.#listeners) listener(snapshot)
   }
 
   /** If the polls of the new owner fail, the values of the previous owner stay until they are stale, and its last contact, as with one watcher. */

@@ -28,7 +28,7 @@ async function startMoves(pollMs: number, answer: { playersOnline: number } | Er
     }).watchers[0]!
   let number = 0
   const watcher = new SharedWatcher({ name: 'survival', sources: {} }, createWatcher, {
-    ...{ settings: testPoll, clock, log: silentLog },
+    ...{ settings: testPoll, clock },
     onPolled: (_, snapshot) => watcher.apply(snapshot, { from: 'here', member: 'a', epoch: 1, number: ++number }),
     onPublish() {},
     onClose() {},

@@ -3,7 +3,6 @@ import { SharedWatcher } from '../../src/cluster/shared-watcher.ts'
 import type { SnapshotOrigin } from '../../src/cluster/snapshot-exchange.ts'
 import { SourceError } from '../../src/game/errors.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
-import { silentLog } from '../../src/util/log.ts'
 import { fakeFleet, type Script, testPoll } from '../helpers/fake-fleet.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 
@@ -19,7 +18,6 @@ async function share(scripts: Script = { status: up }) {
   const watcher = new SharedWatcher({ name: 'survival', sources: {} }, createWatcher, {
     settings: testPoll,
     clock,
-    log: silentLog,
     onPolled(_key, snapshot) {
       own.push(snapshot)
       watcher.apply(snapshot, { from: 'stream', member: 'own', epoch: 2, number: ++numbers })
@@ -171,7 +169,7 @@ describe('createSharedWatcher', () => {
     const onPolled = (_key: string, { server, at }: ServerSnapshot) => void polls.get(server)?.push(at)
     for (const name of names) {
       const watcher = new SharedWatcher({ name, sources: {} }, () => fleet.get(name)!, {
-        ...{ settings: testPoll, clock, log: silentLog, onPolled },
+        ...{ settings: testPoll, clock, onPolled },
         onPublish() {},
         onClose() {},
       })
