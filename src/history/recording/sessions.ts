@@ -51,10 +51,6 @@ export class SessionTracker {
   #toldAt = Number.NEGATIVE_INFINITY
   #changes: SessionChange[] = []
 
-  get hasChanges(): boolean {
-    return this.#changes.length > 0
-  }
-
   /** Whether it is known now who is online. */
   get isKnown(): boolean {
     return this.#isKnown
