@@ -57,7 +57,8 @@ async function pollOnce(): Promise<ServerSnapshot> {
 
 function joinCluster(id: string) {
   const connection = new StateConnection({
-    ...{ address: state, prefix: cluster.statePrefix, clock, log, timeoutMs: 5_000, maxRetryMs: 2_000, maxBlockMs: 2 * heartbeatMs },
+    ...{ address: state, prefix: cluster.statePrefix, clock, log },
+    ...{ timeoutMs: 5_000, maxRetryMs: 2_000, maxBlockMs: 2 * heartbeatMs },
   })
   let ownerOf: Ownership = createOwnership([])
   const dataExpiryMs = Math.max(2 * poll.staleAfter, 4 * heartbeatMs)

@@ -29,7 +29,8 @@ async function share({ cluster }: Config, record: MaintenanceRecord): Promise<vo
     import('../cluster/shared-data.ts'),
   ])
   const connection = new StateConnection({
-    ...{ address, prefix, password, clock: systemClock, log: silentLog, timeoutMs: 5_000, maxBlockMs: stateHeartbeat, maxRetryMs: 500 },
+    ...{ address, prefix, password, clock: systemClock, log: silentLog },
+    ...{ timeoutMs: 5_000, maxBlockMs: stateHeartbeat, maxRetryMs: 500 },
   })
   try {
     const late = Date.now() + 5_000
