@@ -7,7 +7,7 @@ import { problem, problems } from '../../http/replies/problem.ts'
 import { prepare, prepareJson, sendPrepared } from '../../http/replies/reply.ts'
 import { json, preparedReplies } from '../../http/replies/responses.ts'
 import { requestedServers, serversParameter } from '../../http/requested-servers.ts'
-import { apiRoot, requireServer, serverPlaces } from '../../http/server-place.ts'
+import { apiRoot, requestedServer, serverPlaces } from '../../http/server-place.ts'
 import type { Clock } from '../../util/clock.ts'
 import { Type } from '../../util/schema.ts'
 import type { History } from '../history.ts'
@@ -122,7 +122,7 @@ export function registerIncidents(app: FastifyInstance, { fleet, history, clock,
     '/servers/:name/incidents.atom',
     { schema: { ...feedSchema('servers'), ...(place?.params && { params: place.params }) } },
     async (request, sent) => {
-      const { server } = requireServer(fleet, (request.params as { readonly name: string }).name, request)
+      const { server } = requestedServer(fleet, request)
       return sendPrepared(
         request,
         sent,
