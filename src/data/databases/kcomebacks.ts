@@ -1,6 +1,4 @@
-import { join } from 'node:path'
 import { integerParameter } from '../../http/parameters.ts'
-import { packageRoot } from '../../util/package.ts'
 import type { Static } from '../../util/schema.ts'
 import { type FilterRoute, filtersOf, isBetween } from '../routes/filter.ts'
 import { listRoute, valueReply, wholePage } from '../routes/replies.ts'
@@ -83,10 +81,8 @@ const infoOf = (entries: readonly Comeback[]): Static<typeof ComebackInfo> => ({
 export const comebacksDatabase: DatabaseDefinition<Comeback> = {
   name: 'kcomebacks',
   noun: 'comebacks',
-  file: 'kcomebacks.json',
   setting: 'kcomebacksSnapshot',
   format: comebackFormat,
-  sample: join(packageRoot, 'src', 'data', 'sample', 'kcomebacks.json'),
   tag: { name: 'comebacks', description: 'A database of music releases, dated in KST (UTC+09:00)' },
   filters: [
     comebacks.all(', oldest first'),

@@ -2,8 +2,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Clock } from '../../util/clock.ts'
 import type { Log } from '../../util/log.ts'
+import { packageRoot } from '../../util/package.ts'
 import type { SnapshotMetrics } from '../../util/part-metrics.ts'
-import type { DatabaseDefinition } from '../databases/definition.ts'
+import { type DatabaseDefinition, placeOf } from '../databases/definition.ts'
 import type { DatabaseStatus } from '../routes/schemas.ts'
 import type { DataSettings } from '../settings.ts'
 import { dayAt } from './dates.ts'
@@ -22,15 +23,12 @@ interface StoreOptions {
   readonly log: Log
 }
 
-function originOf(
-  { name, file, sample, setting, place: given }: DatabaseDefinition,
-  { settings, clock, log }: Omit<StoreOptions, 'databases'>,
-): Origin {
-  const place = given ?? (setting && settings[setting])
+function originOf(definition: DatabaseDefinition, { settings, clock, log }: Omit<StoreOptions, 'databases'>): Origin {
+  const { name } = definition
   const { dataDir } = settings
-  if (place === undefined && dataDir === undefined && sample !== undefined)
-    return fileOrigin(sample, () => dayAt(clock.wall(), 2))
-  if (place === undefined) return fileOrigin(resolve(dataDir ?? '', file))
+  const place = placeOf(definition, settings) ?? (dataDir && join(dataDir, `${name}.json`))
+  if (place === undefined)
+    return fileOrigin(join(packageRoot, 'src', 'data', 'sample', `${name}.json`), () => dayAt(clock.wall(), 2))
   if (!place.includes('://')) return fileOrigin(resolve(place))
   // A configured folder is trusted even if it belongs to another user, as mounted volumes often do.
   const cache =
