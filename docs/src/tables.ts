@@ -100,10 +100,10 @@ export const fieldTable = (): string =>
 export const databaseTable = (): string =>
   table(
     ['routes', 'database', 'snapshot in `DATA_DIR`', 'another file or URL'],
-    ...databases.map(({ name, tag, file, setting }) => [
+    ...databases.map(({ name, tag, setting }) => [
       code(`/v1/${name}/...`),
       tag.description.replace(/^A database of /, ''),
-      code(file),
+      code(`${name}.json`),
       setting === undefined ? '' : code(settings[setting].env),
     ]),
   )

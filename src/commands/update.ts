@@ -1,17 +1,14 @@
 import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
-import { missingSettings, startRun } from '../data/runs/execute.ts'
+import { missingSettings, type RunRequest, startRun } from '../data/runs/execute.ts'
 import { scripts } from '../data/scripts/index.ts'
 import { scriptSettings } from '../data/scripts/script.ts'
 import { type Clock, systemClock } from '../util/clock.ts'
 import { UsageError } from '../util/usage-error.ts'
 import { createRunDisplay, type Terminal } from './run-display.ts'
 
-export interface UpdateOptions {
+export interface UpdateOptions extends Pick<RunRequest, 'full' | 'force' | 'dryRun'> {
   readonly script: string
-  readonly full: boolean
-  readonly force: boolean | string
-  readonly dryRun: boolean
 }
 
 export interface UpdateIo {

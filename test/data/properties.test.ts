@@ -41,7 +41,7 @@ const naive = (text: string, wanted: string) =>
   text.toLowerCase().normalize('NFC').includes(wanted.toLowerCase().normalize('NFC'))
 const where = <T>(items: readonly T[], fits: (item: T) => boolean) => items.flatMap((item, id) => (fits(item) ? [id] : []))
 const databaseOf = (values: readonly unknown[]) =>
-  new Database({ entries: values.map((value) => ({ value })), lastUpdate: 0, sample: false, rejected: [], warnings: [] }, {})
+  new Database({ entries: values.map((value) => ({ value })), lastUpdate: 0, rejected: [], warnings: [] }, {})
 const filters = filtersOf('values')
 const find = (texts: readonly string[], value: string) => select(databaseOf(texts), filters.text('value', 'a').filter, { value })
 

@@ -1,6 +1,7 @@
 import { musicServices, scriptNames } from '../../data/scripts/names.ts'
 import { notifiedEvents } from '../../notify/notification.ts'
-import type { Command } from '../command.ts'
+import { text } from '../../settings/kinds/text.ts'
+import { type Command, flagValue } from '../command.ts'
 import { demoFlags, toDemoOptions } from '../demo-options.ts'
 import { configOf, readsSettings } from './define.ts'
 
@@ -120,10 +121,8 @@ export const otherCommands: readonly Command[] = [
     codes: { 0: 'written', 1: 'nothing could be recorded' },
     examples: [{ line: 'tickwarden record mc.example.org --output recording', meaning: 'a fixture for tests' }],
     async run(call) {
-      const { output } = call.flags
       const { runRecord, serverToRecord } = await import('../record.ts')
-      const folder = typeof output === 'string' ? output : 'recording'
-      return runRecord(serverToRecord(call), folder, call.stop, console)
+      return runRecord(serverToRecord(call), flagValue(call, 'output', text), call.stop, console)
     },
   }),
   readsSettings({

@@ -49,25 +49,18 @@ async function backUp(path: string): Promise<string> {
 }
 
 /**
- * Replaces properties in the text of a file and keeps everything else, such as comments and line ends. A property that is not in
- * the file is added at its end.
+ * Replaces properties in the text of a file and keeps everything else, such as comments and line ends. One in an unusual form may stay: the
+ * last value of a property counts, and the game writes the file anew.
  */
 export function setProperties(text: string, values: Readonly<Record<string, string>>): string {
   const end = text.includes('\r\n') ? '\r\n' : '\n'
-  const kept: string[] = []
-  let begun = ''
-  for (const natural of text.split(/(?<=\n|\r(?!\n))/)) {
-    const line = begun + natural
-    const isComment = /^\s*(?:[#!]|$)/.test(line)
-    // A line that ends with an odd number of backslashes continues on the next one.
-    begun = !isComment && (/(?<!\\)(\\+)\r?\n?$/.exec(natural)?.[1]?.length ?? 0) % 2 === 1 ? line : ''
-    const [key] = isComment ? [] : parseProperties(line).keys()
-    if (begun === '' && (key === undefined || !(key in values))) kept.push(line)
-  }
-  const before = `${kept.join('')}${begun}`
-  const gap = begun === '' ? (before === '' || /[\r\n]$/.test(before) ? '' : end) : end + end
-  const added = Object.entries(values).map(([key, value]) => `${key}=${value}${end}`)
-  return `${before}${gap}${added.join('')}`
+  const names = Object.keys(values).map((name) => name.replaceAll('.', '\\.'))
+  // recheck: alternatives of literal texts
+  const kept = text.replace(new RegExp(`^[ \\t]*(?:${names.join('|')})[ \\t]*[=:].*(?:\\r?\\n|$)`, 'gm'), '')
+  // An empty line ends one that continues after a backslash.
+  const gap = kept === '' || /[^\\]\r?\n$/.test(kept) ? '' : end + end
+  const added = Object.entries(values).map(([name, value]) => `${name}=${value}${end}`)
+  return `${kept}${gap}${added.join('')}`
 }
 
 /**

@@ -1,6 +1,7 @@
 import { readdir, readFile, readlink, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
+import ipaddr from 'ipaddr.js'
 import { decodeProperties, type Properties, parseProperties, portIn } from '../../game/sources/directory/server-properties.ts'
 import { serverName } from '../../settings/kinds/index.ts'
 import type { Texts } from '../../settings/read.ts'
@@ -91,11 +92,8 @@ export async function foldersWithin(parents: readonly string[]): Promise<readonl
 
 /** An IP address in hexadecimal, as in /proc/net: words of four bytes, each in the order of the processor. */
 function parseHexAddress(hex: string): string {
-  const bytes = Buffer.from(hex, 'hex')
-  bytes.swap32()
-  if (bytes.length === 4) return bytes.join('.')
-  if (/^0{20}ffff/.test(bytes.toString('hex'))) return bytes.subarray(12).join('.')
-  return new URL(`http://[${bytes.toString('hex').replaceAll(/(.{4})(?!$)/g, '$1:')}]`).hostname.slice(1, -1)
+  const address = ipaddr.fromByteArray([...Buffer.from(hex, 'hex').swap32()])
+  return ipaddr.process(address.toString()).toString()
 }
 
 /**

@@ -1,6 +1,7 @@
 import { fileOrUrl, type Kind, oneOf } from '../../settings/kinds/index.ts'
 import { TreeReader } from '../../settings/tree-reader.ts'
-import { isMap, type Tree } from '../../util/yaml.ts'
+import { groupBy } from '../../util/group-by.ts'
+import { isList, isMap, type Tree } from '../../util/yaml.ts'
 import { type Field, fieldKinds } from '../store/fields.ts'
 
 const declaredKinds = ['text', 'values', 'date', 'number', 'boolean', 'link'] as const
@@ -32,8 +33,6 @@ const wordOf = (name: string): string => name.toLowerCase().replace(/[-_]/g, '')
 const fieldPattern = /^[A-Za-z][A-Za-z0-9_]{0,49}$/
 /** Parameters of every route, which a field would hide. */
 const parameters = ['limit', 'offset', 'sort', 'order']
-const maxDatabases = 50
-const maxFields = 100
 
 const matching = (expected: string, isValid: (text: string) => boolean): Kind<string> => ({
   expected,
@@ -83,8 +82,8 @@ function readField(tree: Tree, place: string, problems: string[]): DeclaredField
 
 function readFields(reader: TreeReader, problems: string[]): Readonly<Record<string, DeclaredField>> {
   const given = reader.get('fields')
-  if (!isMap(given) || given.size === 0 || given.size > maxFields) {
-    reader.fail('fields', `expected 1 to ${maxFields} fields, such as { title: { kind: text } }`)
+  if (!isMap(given) || given.size === 0) {
+    reader.fail('fields', 'expected at least one field, such as { title: { kind: text } }')
     return {}
   }
   const fields: Record<string, DeclaredField> = {}
@@ -145,20 +144,20 @@ function readDeclaration(tree: Tree, place: string, problems: string[]): Databas
  */
 export function readDeclarations(tree: Tree, path: string, problems: string[]): readonly DatabaseDeclaration[] {
   if (tree === null) return []
-  if (!Array.isArray(tree) || tree.length > maxDatabases) {
-    problems.push(`${path}: databases: expected a list of at most ${maxDatabases} databases`)
+  if (!isList(tree)) {
+    problems.push(`${path}: databases: expected a list of databases`)
     return []
   }
-  const read = (tree as readonly Tree[]).map((item, index) => readDeclaration(item, `${path}: databases[${index}]`, problems))
-  const names = (tree as readonly Tree[]).flatMap((item) => {
+  const read = tree.map((item, index) => readDeclaration(item, `${path}: databases[${index}]`, problems))
+  const names = tree.flatMap((item) => {
     const name = isMap(item) ? item.get('name') : undefined
     return typeof name === 'string' ? [name.slice(0, 60)] : []
   })
-  names.forEach((name, index) => {
-    const other = names.slice(0, index).find((one) => wordOf(one) === wordOf(name))
-    if (other === name) problems.push(`${path}: databases: two databases have the name "${name}"`)
-    else if (other !== undefined)
-      problems.push(`${path}: databases: "${other}" and "${name}" differ only in letter case, - and _; choose another name`)
-  })
+  for (const [name, ...same] of groupBy(names, wordOf).values()) {
+    const other = same.find((one) => one !== name)
+    if (other !== undefined)
+      problems.push(`${path}: databases: "${name}" and "${other}" differ only in letter case, - and _; choose another name`)
+    else if (same.length > 0) problems.push(`${path}: databases: two databases have the name "${name}"`)
+  }
   return read.filter((declaration) => declaration !== undefined)
 }

@@ -141,7 +141,7 @@ export function defineDatabase(declaration: DatabaseDeclaration): DatabaseDefini
   const routes = new Map(searched.map(([field, declared]) => [field, filterOf(noun, field, declared)]))
   const sortKeyOf = (field: string, entry: Entry) => sortKey(fields[field] as DeclaredField, entry[field])
   return {
-    ...{ name, place, noun, file: `${name}.json`, isPlain: true, tag: { name: tag, description } },
+    ...{ name, place, noun, isPlain: true, tag: { name: tag, description } },
     format: createFormat<Entry>({ title: `Entry of ${name}`, fields }),
     ...(visible !== undefined && { isVisible: (entry: Entry) => entry[visible] !== false }),
     ...(order.length > 0 && { compare: compareBy(order, sortKeyOf) }),

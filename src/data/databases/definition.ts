@@ -21,12 +21,10 @@ export interface ReplyRoute extends RouteDocs {
  * databases.
  */
 export interface DatabaseDefinition<Entry extends object = object> extends Content<Entry> {
-  /** Used in paths, metrics, the log and `/v1/status`. */
+  /** Used in paths, metrics, the log, `/v1/status` and the names of files: `kcomebacks.json` in DATA_DIR, and its sample. */
   readonly name: string
   /** What it has, in the plural: `comebacks`. */
   readonly noun: string
-  /** Name of the snapshot in DATA_DIR. */
-  readonly file: string
   /** The file or URL of the snapshot; absent: `setting` names it. */
   readonly place?: string
   /** The setting that names another file or a URL; absent: the snapshot is always in DATA_DIR. */
@@ -37,6 +35,8 @@ export interface DatabaseDefinition<Entry extends object = object> extends Conte
   readonly tag: { readonly name: string; readonly description: string }
   readonly filters: readonly FilterRoute[]
   readonly replies: readonly ReplyRoute[]
-  /** Path of the sample that is served without DATA_DIR. */
-  readonly sample?: string
 }
+
+/** The file or URL that is set for the snapshot of a database; undefined: it is in DATA_DIR. */
+export const placeOf = ({ place, setting }: Pick<DatabaseDefinition, 'place' | 'setting'>, settings: DataSettings) =>
+  place ?? (setting && settings[setting])

@@ -1,26 +1,16 @@
-import { join } from 'node:path'
 import { integerParameter } from '../../http/parameters.ts'
-import { packageRoot } from '../../util/package.ts'
 import type { Static } from '../../util/schema.ts'
 import { type FilterRoute, filtersOf, isBetween } from '../routes/filter.ts'
 import { listRoute, valueReply, wholePage } from '../routes/replies.ts'
 import { ComebackInfo, pageHeaders, pageOf } from '../routes/schemas.ts'
 import type { Database, Selection } from '../store/database.ts'
-import { formatDay } from '../store/dates.ts'
 import { createFormat, type EntryOf, type Fields } from '../store/fields.ts'
 import type { DatabaseDefinition, ReplyRoute } from './definition.ts'
-
-/** Resolves dates of the form `today+N`, which the sample uses so that it always has upcoming entries. */
-function dateOf(value: unknown, today: number | undefined): unknown {
-  const ahead = typeof value === 'string' ? /^today\+(\d{1,3})$/.exec(value) : null
-  return ahead === null || today === undefined ? value : formatDay(today + Number(ahead[1]))
-}
 
 const fields = {
   date: {
     kind: 'text',
     required: true,
-    from: ({ date }, today) => dateOf(date, today),
     description: 'Date in KST (UTC+09:00) as written, such as 2019-11-1 or 2019-11-TBA',
   },
   time: { kind: 'text', default: '--:--', description: 'Time in KST; --:-- if it is unknown' },
@@ -37,7 +27,7 @@ export type Comeback = EntryOf<typeof fields>
 export const comebackFormat = createFormat<Comeback>({
   title: 'Comeback',
   fields,
-  warning: ({ date }) => (/^(?:\d{4}-\d{2}-|today\+)/.test(date) ? undefined : 'date is not of the form YYYY-MM-DD'),
+  warning: ({ date }) => (/^\d{4}-\d{2}-/.test(date) ? undefined : 'date is not of the form YYYY-MM-DD'),
   example: {
     date: '2019-11-1',
     time: '18:00',
@@ -91,10 +81,8 @@ const infoOf = (entries: readonly Comeback[]): Static<typeof ComebackInfo> => ({
 export const comebacksDatabase: DatabaseDefinition<Comeback> = {
   name: 'kcomebacks',
   noun: 'comebacks',
-  file: 'kcomebacks.json',
   setting: 'kcomebacksSnapshot',
   format: comebackFormat,
-  sample: join(packageRoot, 'src', 'data', 'sample', 'kcomebacks.json'),
   tag: { name: 'comebacks', description: 'A database of music releases, dated in KST (UTC+09:00)' },
   filters: [
     comebacks.all(', oldest first'),

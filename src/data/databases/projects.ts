@@ -1,5 +1,3 @@
-import { join } from 'node:path'
-import { packageRoot } from '../../util/package.ts'
 import { filtersOf } from '../routes/filter.ts'
 import { listRoute } from '../routes/replies.ts'
 import { createFormat, type EntryOf, type Fields } from '../store/fields.ts'
@@ -59,10 +57,8 @@ const listed = 'values of all visible projects'
 export const projectsDatabase: DatabaseDefinition<Project> = {
   name: 'projects',
   noun: 'projects',
-  file: 'projects.json',
   setting: 'projectsSnapshot',
   format: projectFormat,
-  sample: join(packageRoot, 'src', 'data', 'sample', 'projects.json'),
   tag: { name: 'projects', description: 'A database of software projects' },
   isVisible: ({ visible }) => visible,
   filters: [

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { problems } from '../../http/replies/problem.ts'
 import { type PreparedReply, prepare, prepareJson, sendPrepared, textType } from '../../http/replies/reply.ts'
@@ -18,15 +19,8 @@ const Headers = Type.Unsafe<Readonly<Record<string, string>>>({
 })
 
 /** Headers with their names in lower case; repeated ones are joined by commas. */
-function joined(raw: readonly string[]): Record<string, string> {
-  const headers = new Map<string, string>()
-  for (let index = 0; index + 1 < raw.length; index += 2) {
-    const [name, value] = [(raw[index] ?? '').toLowerCase(), raw[index + 1] ?? '']
-    const before = headers.get(name)
-    headers.set(name, before === undefined ? value : `${before}, ${value}`)
-  }
-  return Object.fromEntries(headers)
-}
+const joined = ({ headersDistinct }: IncomingMessage): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(', ')]))
 
 const Version = Type.Array(Type.String(), { minItems: 1, maxItems: 1, examples: [['1.2.3']] })
 
@@ -50,6 +44,6 @@ export function registerBasic(app: FastifyInstance): void {
   }
   const { onRequest } = app.clientLimits.rateLimit('clientHeaders')
   app.get('/v1/debug/headers', { schema, onRequest, config: { crossOrigin: false } }, (request, reply) =>
-    sendPrepared(request, reply, prepareJson(joined(request.raw.rawHeaders), { 'cache-control': 'no-store' })),
+    sendPrepared(request, reply, prepareJson(joined(request.raw), { 'cache-control': 'no-store' })),
   )
 }

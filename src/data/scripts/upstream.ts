@@ -26,7 +26,7 @@ export interface UpstreamOptions extends Partial<Pick<HttpClientOptions, 'timeou
   readonly retryPauseMs?: number
   /** Maximum wait for a rate limit, milliseconds; a longer one is a `rate_limited` error. */
   readonly maxWait?: number
-  /** Wait for a rate limit whose duration the upstream does not send, milliseconds. */
+  /** Wait for a rate limit whose duration the upstream does not send, milliseconds: a minute is the least that GitHub asks for. */
   readonly limitPause?: number
   /** What a body with any status reports: an exceeded rate limit, or an error after which a retry may succeed. */
   readonly classify?: (body: unknown) => 'rate_limited' | 'temporary' | undefined
@@ -48,7 +48,7 @@ const parseBody = (type: string | undefined, body: Buffer): unknown =>
 /** Creates a client of a JSON API with bounded time, size and retries. */
 export function createUpstream({ signal, clock, log, progress }: UpstreamContext, options: UpstreamOptions) {
   const { name, classify, retryPauseMs = 500, maxRedirects = 0, retries = 3 } = options
-  const { timeoutMs = 15_000, maxBytes = 8 * 1024 * 1024, maxWait = 90_000, limitPause = 60_000 } = options
+  const { timeoutMs = 15_000, maxBytes = 4 * 1024 * 1024, maxWait = 90_000, limitPause = 60_000 } = options
   const { origin, pathname } = new URL(options.baseUrl)
   const root = origin + pathname.replace(/\/$/, '')
   const client = new HttpClient({ timeoutMs, maxBytes, maxRedirects, redirectsTo: `${root.slice(origin.length)}/` })

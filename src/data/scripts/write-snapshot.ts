@@ -3,7 +3,7 @@ import { basename, join, resolve } from 'node:path'
 import { maskValue } from '../../secrets/mask-value.ts'
 import { readTextIfExists, resolveLinks, writeAtomic } from '../../util/files.ts'
 import type { Log } from '../../util/log.ts'
-import type { DatabaseDefinition } from '../databases/definition.ts'
+import { type DatabaseDefinition, placeOf } from '../databases/definition.ts'
 import { formatLastUpdate } from '../store/dates.ts'
 import type { SnapshotFormat } from '../store/fields.ts'
 import { loadSnapshot, maxSnapshotBytes, SnapshotError } from '../store/read-snapshot.ts'
@@ -30,12 +30,12 @@ const keptSnapshots = 3
 
 /** The file that a script writes: the one that the service reads, or if that is a URL, the one in the data folder. */
 export function snapshotPath(
-  { file, setting }: Pick<DatabaseDefinition, 'file' | 'setting'>,
+  definition: Pick<DatabaseDefinition, 'name' | 'place' | 'setting'>,
   settings: ScriptSettings,
   dataDir: string,
 ): string {
-  const given = setting === undefined ? undefined : settings[setting]
-  return given === undefined || given.includes('://') ? join(dataDir, file) : resolve(given)
+  const given = placeOf(definition, settings)
+  return given === undefined || given.includes('://') ? join(dataDir, `${definition.name}.json`) : resolve(given)
 }
 
 /** Parses a snapshot as the service does; undefined if it is not valid. */

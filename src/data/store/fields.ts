@@ -105,11 +105,8 @@ export interface Field {
   readonly description?: string
   readonly required?: boolean
   readonly default?: unknown
-  /**
-   * The value in an element of the file, if it is not that of the same name.
-   * @param today days since 1970-01-01; only for sample data
-   */
-  from?(element: Readonly<Record<string, unknown>>, today: number | undefined): unknown
+  /** The value in an element of the file, if it is not that of the same name. */
+  from?(element: Readonly<Record<string, unknown>>): unknown
 }
 
 /** By name, in the order in which entries are served. */
@@ -155,13 +152,12 @@ export function createFormat<Entry>({ fields, title, example, ignored = [], warn
     /**
      * Converts an element of the file to an entry, or returns the reason why it is rejected.
      * @param warn called with what is unusual about an entry
-     * @param today days since 1970-01-01; only for sample data
      */
-    read(element: unknown, warn?: (reason: string) => void, today?: number): Entry | string {
+    read(element: unknown, warn?: (reason: string) => void): Entry | string {
       if (!isRecord(element)) return 'is not an object'
       const entry: Record<string, unknown> = {}
       for (const { name, required, default: otherwise, type, check, from } of list) {
-        const given = from === undefined ? own(element, name) : from(element, today)
+        const given = from === undefined ? own(element, name) : from(element)
         const value = type.read === undefined ? given : type.read(given)
         const isMissing = value === undefined || value === null
         const used = isMissing && !required ? (otherwise ?? type.missing) : value

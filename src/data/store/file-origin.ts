@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { FileSizeError, fileVersion, readFileUpTo } from '../../util/files.ts'
+import { formatDay } from './dates.ts'
 import type { Origin } from './origin.ts'
 import { maxSnapshotBytes, SnapshotError } from './read-snapshot.ts'
 
@@ -12,9 +13,12 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of its path is a file, not a folder',
 }
 
-/** A file that may be replaced or rewritten at any time. */
-export const fileOrigin = (path: string, kind: 'file' | 'sample' = 'file'): Origin => ({
-  kind,
+/**
+ * A file that may be replaced or rewritten at any time.
+ * @param today of the packaged sample, which has dates of the form `today+N`, so that it always has upcoming entries
+ */
+export const fileOrigin = (path: string, today?: () => number): Origin => ({
+  kind: today === undefined ? 'file' : 'sample',
   name: basename(path),
   place: path,
   interval: intervalMs,
@@ -24,8 +28,14 @@ export const fileOrigin = (path: string, kind: 'file' | 'sample' = 'file'): Orig
       const stats = await stat(path, { bigint: true })
       // To open a pipe would wait for its other end, possibly for ever.
       if (!stats.isFile()) throw new SnapshotError('it is not a regular file')
-      const version = fileVersion(stats)
-      return version === known ? undefined : { version, text: String(await readFileUpTo(path, maxSnapshotBytes)) }
+      const day = today?.()
+      const version = `${fileVersion(stats)} ${day}`
+      if (version === known) return undefined
+      const text = String(await readFileUpTo(path, maxSnapshotBytes))
+      return {
+        version,
+        text: day === undefined ? text : text.replaceAll(/today\+(\d+)/g, (_, ahead) => formatDay(day + Number(ahead))),
+      }
     } catch (error) {
       if (error instanceof SnapshotError) throw error
       if (error instanceof FileSizeError) throw new SnapshotError(error.reason, { cause: error })

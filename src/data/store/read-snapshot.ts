@@ -3,14 +3,12 @@ import { isRecord, valueAt } from '../../util/is-record.ts'
 import { NestingError, parseJson } from '../../util/json.ts'
 import { createPauses } from '../../util/pauses.ts'
 import type { EntryNote } from '../routes/schemas.ts'
-import { dayAt, formatLastUpdate, parseDay, parseLastUpdate } from './dates.ts'
+import { formatLastUpdate, parseDay, parseLastUpdate } from './dates.ts'
 import type { SnapshotFormat } from './fields.ts'
 
 export interface LoadedSnapshot<Entry> {
   /** Unix seconds. */
   readonly lastUpdate: number
-  /** True for the invented sample data of the package. */
-  readonly sample: boolean
   /** The valid entries, including hidden ones. */
   readonly entries: readonly Entry[]
   readonly rejected: readonly EntryNote[]
@@ -94,7 +92,6 @@ function readLastUpdate(given: unknown, isPlain: boolean): number {
 
 interface Elements {
   readonly lastUpdate: number
-  readonly sample: boolean
   readonly elements: readonly unknown[]
   readonly first: number
 }
@@ -104,7 +101,7 @@ function readList(value: unknown): Elements {
   if (!Array.isArray(value)) throw new SnapshotError('it is not a JSON array')
   const head: unknown = value[0]
   const given = valueAt(head, 'last_update') ?? valueAt(head, 'updated')
-  return { lastUpdate: readLastUpdate(given, false), sample: valueAt(head, 'sample') === true, elements: value, first: 1 }
+  return { lastUpdate: readLastUpdate(given, false), elements: value, first: 1 }
 }
 
 /** A list of entries, with or without `last_update`, or an object with both. @param now Unix seconds */
@@ -114,25 +111,21 @@ function readPlain(value: unknown, now: number): Elements {
   const [head] = elements as readonly unknown[]
   const first = elements === value && isRecord(head) && Object.keys(head).join() === 'last_update' ? 1 : 0
   const given = valueAt(first === 1 ? head : value, 'last_update')
-  return { lastUpdate: given === undefined ? now : readLastUpdate(given, true), sample: false, elements, first }
+  return { lastUpdate: given === undefined ? now : readLastUpdate(given, true), elements, first }
 }
 
 /**
  * Parses a snapshot. Yields to other work regularly.
- * @param at Unix milliseconds of now, for a list without `last_update` and the dates of sample data, which are relative to it
- * @param isPlain whether it may also be a plain list, or an object with `entries`
+ * @param plainAt Unix milliseconds of now, if it may also be a list without `last_update`, or an object with `entries`
  * @throws SnapshotError if the text is not a snapshot
  */
 export async function loadSnapshot<Entry>(
   text: string,
   format: SnapshotFormat<Entry>,
-  at?: number,
-  isPlain = false,
+  plainAt?: number,
 ): Promise<LoadedSnapshot<Entry>> {
   const value = await parseText(text)
-  const { elements, first, lastUpdate, sample } =
-    isPlain && at !== undefined ? readPlain(value, Math.floor(at / 1000)) : readList(value)
-  const today = sample && at !== undefined ? dayAt(at, 2) : undefined
+  const { elements, first, lastUpdate } = plainAt === undefined ? readList(value) : readPlain(value, Math.floor(plainAt / 1000))
   /** Decoding replaced what is not UTF-8 by this character. */
   const isGarbled = text.includes('\ufffd')
   const pauses = createPauses()
@@ -141,12 +134,12 @@ export async function loadSnapshot<Entry>(
   const warnings: EntryNote[] = []
   for (let position = first; position < elements.length; position++) {
     const warn = (reason: string) => warnings.push({ position, reason })
-    const entry = format.read(elements[position], warnings.length < maxWarnings ? warn : undefined, today)
+    const entry = format.read(elements[position], warnings.length < maxWarnings ? warn : undefined)
     if (typeof entry === 'string') rejected.push({ position, reason: entry })
     else entries.push(entry)
     if (isGarbled && warnings.length < maxWarnings && JSON.stringify(elements[position]).includes('\ufffd'))
       warn('contains the character U+FFFD: the snapshot may not be UTF-8')
     if (pauses.isDue()) await pauses.take()
   }
-  return { lastUpdate, sample, entries, rejected, warnings: warnings.slice(0, maxWarnings) }
+  return { lastUpdate, entries, rejected, warnings: warnings.slice(0, maxWarnings) }
 }

@@ -5,7 +5,7 @@ import { oneAtATime } from '../../util/one-at-a-time.ts'
 import type { DatabaseDefinition } from '../databases/definition.ts'
 import type { DatabaseStatus, EntryNote } from '../routes/schemas.ts'
 import { Database } from './database.ts'
-import { dayAt, formatLastUpdate } from './dates.ts'
+import { formatLastUpdate } from './dates.ts'
 import type { Origin } from './origin.ts'
 import { loadSnapshot } from './read-snapshot.ts'
 
@@ -27,7 +27,7 @@ const retryMs = 30_000
 const maxShownNotes = 20
 
 function describe({ db: { snapshot }, at }: Loaded) {
-  const { entries, rejected, warnings, lastUpdate, sample } = snapshot
+  const { entries, rejected, warnings, lastUpdate } = snapshot
   return {
     entries: entries.length,
     rejected: rejected.length,
@@ -35,7 +35,6 @@ function describe({ db: { snapshot }, at }: Loaded) {
     ...(warnings.length > 0 && { warnings: warnings.slice(0, maxShownNotes) }),
     last_update: formatLastUpdate(lastUpdate),
     loaded_at: new Date(at).toISOString(),
-    sample,
   }
 }
 
@@ -53,7 +52,7 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
 
   async function load(text: string): Promise<void> {
     const at = clock.wall()
-    const snapshot = await loadSnapshot(text, format, at, isPlain).catch((cause: Error) => {
+    const snapshot = await loadSnapshot(text, format, isPlain && at).catch((cause: Error) => {
       invalid = cause.message
       throw cause
     })
@@ -91,9 +90,7 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
   const refresh = oneAtATime(async () => {
     if (closed) return
     try {
-      // The dates of the sample are relative to today.
-      const isOutdated = loaded?.db.snapshot.sample === true && dayAt(clock.wall(), 2) !== dayAt(loaded.at, 2)
-      const found = await origin.read(isOutdated ? undefined : version)
+      const found = await origin.read(version)
       if (found === undefined) error = invalid
       else {
         // Also that of a text that is not valid: fetching the same text again is useless.
@@ -140,7 +137,7 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
       const { kind, name: source } = origin
       return {
         ...{ database, kind, source, state },
-        ...(loaded && describe(loaded)),
+        ...(loaded && { ...describe(loaded), sample: kind === 'sample' }),
         ...(error !== undefined && { error }),
       }
     },

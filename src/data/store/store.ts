@@ -2,10 +2,12 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Clock } from '../../util/clock.ts'
 import type { Log } from '../../util/log.ts'
+import { packageRoot } from '../../util/package.ts'
 import type { SnapshotMetrics } from '../../util/part-metrics.ts'
-import type { DatabaseDefinition } from '../databases/definition.ts'
+import { type DatabaseDefinition, placeOf } from '../databases/definition.ts'
 import type { DatabaseStatus } from '../routes/schemas.ts'
 import type { DataSettings } from '../settings.ts'
+import { dayAt } from './dates.ts'
 import { fileOrigin } from './file-origin.ts'
 import type { Origin } from './origin.ts'
 import { createSnapshotLoader } from './snapshot-loader.ts'
@@ -21,12 +23,12 @@ interface StoreOptions {
   readonly log: Log
 }
 
-function originOf({ name, file, sample, setting, place: given }: DatabaseDefinition, settings: DataSettings, log: Log): Origin {
-  const place = given ?? (setting && settings[setting])
+function originOf(definition: DatabaseDefinition, { settings, clock, log }: Omit<StoreOptions, 'databases'>): Origin {
+  const { name } = definition
   const { dataDir } = settings
-  if (place === undefined) {
-    return dataDir === undefined && sample !== undefined ? fileOrigin(sample, 'sample') : fileOrigin(resolve(dataDir ?? '', file))
-  }
+  const place = placeOf(definition, settings) ?? (dataDir && join(dataDir, `${name}.json`))
+  if (place === undefined)
+    return fileOrigin(join(packageRoot, 'src', 'data', 'sample', `${name}.json`), () => dayAt(clock.wall(), 2))
   if (!place.includes('://')) return fileOrigin(resolve(place))
   // A configured folder is trusted even if it belongs to another user, as mounted volumes often do.
   const cache =
@@ -37,10 +39,10 @@ function originOf({ name, file, sample, setting, place: given }: DatabaseDefinit
 }
 
 /** Opens every database. Resolves when files have been read; URLs are read in the background. */
-export async function openStore({ databases, settings, clock, log }: StoreOptions) {
+export async function openStore({ databases, ...options }: StoreOptions) {
   const opening = databases.map(async (definition) => {
-    const origin = originOf(definition, settings, log)
-    return [definition.name, await createSnapshotLoader({ definition, origin, clock, log })] as const
+    const origin = originOf(definition, options)
+    return [definition.name, await createSnapshotLoader({ ...options, definition, origin })] as const
   })
   const byName = new Map(await Promise.all(opening))
   const loaders = [...byName.values()]
@@ -64,13 +66,13 @@ export async function openStore({ databases, settings, clock, log }: StoreOption
     },
     /** One per database, even without a snapshot. */
     metrics: (): readonly SnapshotMetrics[] =>
-      loaders.map(({ db, status: { database, state } }) => ({
+      loaders.map(({ db, status: { database, state, sample } }) => ({
         database,
         up: state === 'ready',
         ...(db && {
           entries: db.entries.length,
           rejected: db.snapshot.rejected.length,
-          ...(!db.snapshot.sample && { lastUpdate: db.snapshot.lastUpdate }),
+          ...(!sample && { lastUpdate: db.snapshot.lastUpdate }),
         }),
       })),
     /**
@@ -83,7 +85,7 @@ export async function openStore({ databases, settings, clock, log }: StoreOption
       const { db, status } = loader
       // The copy of an earlier download may be older than what the URL serves now.
       if (status.kind === 'url' && status.state !== 'ready') return undefined
-      return db === undefined || db.snapshot.sample ? 0 : db.snapshot.lastUpdate * 1000
+      return db === undefined || status.sample ? 0 : db.snapshot.lastUpdate * 1000
     },
     /** Reads a snapshot now, because it has just been written. Never rejects. */
     refresh: (database: string) => loaderOf(database).refresh(),

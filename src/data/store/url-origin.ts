@@ -98,14 +98,8 @@ async function assertOwn(folder: string): Promise<void> {
   if (process.getuid !== undefined && uid !== process.getuid()) throw new Error('it belongs to another user')
 }
 
-const untrustedCodes = [
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]
-
 function reasonOf({ kind, code, message }: HttpError): string {
-  if (kind !== 'network' || !untrustedCodes.includes(code)) return message.replace(/^the reply has/, 'it has')
+  const isUntrusted = kind === 'network' && /^UNABLE_TO_(?:GET_ISSUER|VERIFY)|SELF_SIGNED_CERT/.test(code)
+  if (!isUntrusted) return message.replace(/^the reply has/, 'it has')
   return `the certificate of its server is not trusted (${code}); start with NODE_EXTRA_CA_CERTS=<PEM file of the authority>`
 }

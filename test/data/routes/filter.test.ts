@@ -16,7 +16,7 @@ const toys = [
   { name: 'Kite', maker: 'Ball & Sons', price: 7 },
   { name: 'Doll', maker: 'Acme', price: undefined },
 ]
-const snapshot = { lastUpdate: 0, sample: false, rejected: [], warnings: [] }
+const snapshot = { lastUpdate: 0, rejected: [], warnings: [] }
 const database = new Database({ ...snapshot, entries: toys }, {})
 const names = ({ filter }: FilterRoute, values: object) => select(database, filter, values as never).map((id) => toys[id]?.name)
 

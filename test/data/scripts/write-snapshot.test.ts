@@ -317,6 +317,6 @@ describe('the path of a snapshot', () => {
     const { kcomebacksSnapshot: _, ...others } = values
     const settings = kcomebacksSnapshot === undefined ? others : { ...others, kcomebacksSnapshot }
     expect(snapshotPath(comebacksDatabase, settings as typeof values, '/data')).toBe(expected)
-    expect(snapshotPath({ file: 'other.json' }, settings as typeof values, '/data')).toBe('/data/other.json')
+    expect(snapshotPath({ name: 'other' }, settings as typeof values, '/data')).toBe('/data/other.json')
   })
 })

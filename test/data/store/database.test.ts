@@ -5,7 +5,7 @@ import { Database, fold } from '../../../src/data/store/database.ts'
 
 const filters = filtersOf('toys')
 const databaseOf = (entries: readonly object[], content = {}) =>
-  new Database({ entries, lastUpdate: 0, sample: false, rejected: [], warnings: [] }, content)
+  new Database({ entries, lastUpdate: 0, rejected: [], warnings: [] }, content)
 const find = (texts: readonly string[], text: string) =>
   select(databaseOf(texts.map((name) => ({ name }))), filters.text('name', 'a').filter, { name: text })
 

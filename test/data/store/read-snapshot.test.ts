@@ -13,7 +13,6 @@ describe('the form of the original files', () => {
     const loaded = await comebacks(...given)
     expect(loaded.entries).toEqual(given)
     expect(loaded.rejected).toEqual([])
-    expect(loaded.sample).toBe(false)
     expect(loaded.lastUpdate).toBe(Date.UTC(2024, 1, 3, 4, 5, 6) / 1000)
   })
 
@@ -138,12 +137,12 @@ describe('a text that stops being JSON', () => {
 
 describe('a plain list', () => {
   const now = Date.UTC(2024, 0, 1) / 1000
-  const read = (value: unknown) => loadSnapshot(JSON.stringify(value), comebackFormat, now * 1000, true)
+  const read = (value: unknown) => loadSnapshot(JSON.stringify(value), comebackFormat, now * 1000)
   const updated = Date.UTC(2024, 1, 3, 4, 5, 6) / 1000
 
   it('may have a time, or is as old as now', async () => {
     const last_update = '2024-02-03 04:05:06 UTC'
-    const loaded = { entries: [comeback()], rejected: [], sample: false }
+    const loaded = { entries: [comeback()], rejected: [] }
     expect(await read([comeback()])).toMatchObject({ ...loaded, lastUpdate: now })
     expect(await read({ entries: [comeback()] })).toMatchObject({ ...loaded, lastUpdate: now })
     expect(await read([{ last_update }, comeback()])).toMatchObject({ ...loaded, lastUpdate: updated })
@@ -201,14 +200,4 @@ it('has a warning for an entry of a file that is not UTF-8', async () => {
   const { entries, warnings } = await loadSnapshot(Buffer.from(text, 'latin1').toString(), comebackFormat)
   expect(entries).toHaveLength(2)
   expect(warnings).toEqual([{ position: 2, reason: 'contains the character U+FFFD: the snapshot may not be UTF-8' }])
-})
-
-it('is sample data only if it says so', async () => {
-  const head = { last_update: '2024-02-03 04:05:06 UTC' }
-  const dates = async (sample: unknown) => {
-    const loaded = await loadSnapshot(snapshot([comeback({ date: 'today+1' })], { ...head, sample }), comebackFormat, 0)
-    return [loaded.sample, ...loaded.entries.map(({ date }) => date)]
-  }
-  expect(await dates(true)).toEqual([true, '1970-01-02'])
-  expect(await dates(1)).toEqual([false, 'today+1'])
 })

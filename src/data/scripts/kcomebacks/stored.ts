@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { groupBy } from '../../../util/group-by.ts'
 import type { Log } from '../../../util/log.ts'
 import { type Static, Type } from '../../../util/schema.ts'
 import { type Comeback, comebacksDatabase } from '../../databases/kcomebacks.ts'
@@ -32,16 +33,9 @@ export const digestOf = (entries: readonly Comeback[]): string =>
 /** Reads the entries published before: of the current snapshot, or if that is broken, the newest of the previous ones. */
 export async function readStored(path: string, log: Log) {
   const published = await readPublished(path, comebacksDatabase, log)
-  const months = new Map<string, Comeback[]>()
-  for (const entry of published?.entries ?? []) {
-    const key = entry.date.slice(0, 7)
-    const month = months.get(key) ?? []
-    month.push(entry)
-    months.set(key, month)
-  }
   return {
     /** By month (`2024-02`), each in the order of the file. */
-    months: months as ReadonlyMap<string, readonly Comeback[]>,
+    months: groupBy(published?.entries ?? [], ({ date }) => date.slice(0, 7)),
     /** Its `last_update` in Unix milliseconds; undefined if nothing was published. */
     lastUpdate: published && published.lastUpdate * 1000,
   }

@@ -54,9 +54,7 @@ export function readTables(source: string) {
     render(line.replace(/^#{1,6}|(?<!#)#+$/g, ''))
       .map(({ text }) => text)
       .join('|')
-  let headingLine = ''
-  /** That of the line, rendered for the first table below it: most headings have none. */
-  let heading: string | undefined
+  let heading = ''
   let rows: TableRow[] | undefined
   for (let index = 0; index < lines.length; index++) {
     const [line = '', next = ''] = [lines[index], lines[index + 1]]
@@ -67,16 +65,14 @@ export function readTables(source: string) {
     if (!line.includes('|')) rows = undefined
     if (line.includes('|') && !isDelimiter(line) && isDelimiter(next) && (rows === undefined || isHeader(line))) {
       rows = []
-      heading ??= textOf(headingLine)
-      tables.push({ heading, columns: render(line).map(({ text }) => text), rows })
+      tables.push({ heading: textOf(heading), columns: render(line).map(({ text }) => text), rows })
       index++
     } else if (rows !== undefined) {
       rows.push({ line: index + 1, cells: render(line), hasCutLink: cutLink.test(line) })
     } else if (line.startsWith('|')) {
       if (!isDelimiter(line)) stray.push(index + 1)
     } else if (line.startsWith('#') || (line !== '' && isUnderline(next))) {
-      headingLine = line
-      heading = undefined
+      heading = line
     }
   }
   return { tables, stray }

@@ -9,8 +9,6 @@ import { UpstreamError } from '../upstream-error.ts'
 export type Wiki = ReturnType<typeof openWiki>
 
 const subreddit = 'kpop'
-/** Well above the 512 KiB to which Reddit limits pages. */
-const maxBytes = 4 * 1024 * 1024
 
 /** Whether access was refused. Excludes rate limits, which Reddit also reports with a 403. */
 const isRefusal = ({ kind, status }: UpstreamError): boolean => kind === 'status' && (status === 401 || status === 403)
@@ -22,7 +20,7 @@ const asText = (value: unknown): string | undefined =>
 export function openWiki({ values, ...context }: UpstreamContext & Pick<RunContext, 'values'>) {
   const { redditClientId: id = '', redditClientSecret: secret = '' } = values
   const headers = { 'user-agent': `nodejs:tickwarden:v${version} (reads the r/kpop wiki)` }
-  const common = { name: 'Reddit', maxBytes, headers }
+  const common = { name: 'Reddit', headers }
   const site = createUpstream(context, { ...common, baseUrl: values.redditAuthUrl })
   const api = createUpstream(context, { ...common, baseUrl: values.redditApiUrl })
 

@@ -12,11 +12,8 @@ export type GithubOptions = Pick<UpstreamOptions, 'timeoutMs' | 'retryPauseMs'>
 
 /** Maximum wait for a rate limit, milliseconds; after a longer one, the next run continues. */
 const maxWait = 15_000
-/** Duration of a secondary rate limit without a given end: at least a minute by GitHub's documentation. Milliseconds. */
-const limitPause = 60_000
 /** Retries after a timeout or server error. With the timeout, two repositories take less than a minute. */
 const retries = 1
-const maxBytes = 4 * 1024 * 1024
 /** A renamed repository causes one redirect. */
 const maxRedirects = 3
 
@@ -55,8 +52,8 @@ export function createGithub(context: RunContext, cache: Pick<ReplyCache, 'get' 
   const { signal, full } = context
   const { githubApiUrl: baseUrl, githubToken: token } = context.values
   const upstream = createUpstream(context, {
-    ...{ name: 'GitHub', baseUrl, timeoutMs: 12_000, maxBytes, maxRedirects },
-    ...{ retries, retryPauseMs: 1000, maxWait, limitPause, classify },
+    ...{ name: 'GitHub', baseUrl, timeoutMs: 12_000, maxRedirects },
+    ...{ retries, retryPauseMs: 1000, maxWait, classify },
     headers: { accept: 'application/vnd.github+json', ...(token !== undefined && { authorization: `Bearer ${token}` }) },
     ...options,
   })
