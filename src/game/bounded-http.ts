@@ -67,7 +67,8 @@ export async function requestBounded(
       socket.destroy()
       if (signal.aborted)
         reject(connectedAt > 0 ? withProgress(toSourceError(signal.reason, url.host), 'connected') : signal.reason)
-      else if (codeOf(error).startsWith('HPE_')) reject(new SourceError('malformed', `${url.host}: the reply is not HTTP`, { cause: error }))
+      else if (codeOf(error).startsWith('HPE_'))
+        reject(new SourceError('malformed', `${url.host}: the reply is not HTTP`, { cause: error }))
       else reject(isSecure ? toTlsError(error, url.host) : error)
     }
     outgoing.on('error', fail)

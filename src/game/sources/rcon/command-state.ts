@@ -30,17 +30,17 @@ export interface CommandState {
   text: string | undefined
 }
 
-/** What is known of a command before its first reply. */
-export const unlearned = {
+export const createCommandState = (reader: CommandReader): CommandState => ({
+  reader,
   choice: 0,
   learned: false,
   misses: 0,
   unsupported: 0,
   plannedAt: Number.NEGATIVE_INFINITY,
+  fields: noFields,
+  readAt: 0,
   text: undefined,
-} as const satisfies Partial<CommandState>
-
-export const createCommandState = (reader: CommandReader): CommandState => ({ reader, ...unlearned, fields: noFields, readAt: 0 })
+})
 
 /**
  * Counts a reply that was not understood. A command that was understood before is kept for some replies, since another RCON client may

@@ -5,7 +5,7 @@ import { isUnknownCommand, plainReply } from '../../protocol/rcon/reply.ts'
 import { parseGameTime, type TimeForm } from '../../protocol/rcon/time-query.ts'
 import type { FieldTimes } from '../source.ts'
 import { type CommandReader, commandReaders, type ServerTraits } from './command-readers.ts'
-import { type CommandState, createCommandState, isPaused, missed, noFields, overdueMs, pauseMs, unlearned } from './command-state.ts'
+import { type CommandState, createCommandState, isPaused, missed, noFields, overdueMs, pauseMs } from './command-state.ts'
 import type { RconReply } from './reply-collector.ts'
 import type { UnansweredCommands } from './unanswered-commands.ts'
 
@@ -100,7 +100,10 @@ export class CommandPlanner {
 
   /** Tries all commands again, because the server may have been replaced or updated. Fields keep their times. */
   reconnected(): void {
-    for (const state of this.#states) Object.assign(state, unlearned)
+    for (const state of this.#states) {
+      const { reader, fields, readAt } = state
+      Object.assign(state, createCommandState(reader), { fields, readAt })
+    }
   }
 
   /** Returns the fields of the last reply to every command, except those that were dropped. */
