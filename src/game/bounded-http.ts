@@ -4,7 +4,7 @@ import tls from 'node:tls'
 import { type AbortSignalLike, toAbortSignal } from '../util/abortable.ts'
 import { toSeconds } from '../util/clock.ts'
 import { hostOfUrl } from '../util/parse-url.ts'
-import { SourceError, toSourceError, toTlsError, withProgress } from './errors.ts'
+import { codeOf, SourceError, toSourceError, toTlsError, withProgress } from './errors.ts'
 import { addressesOf, addressOfServer, type Network } from './network.ts'
 
 export interface HttpRequest {
@@ -27,9 +27,6 @@ export interface HttpReply {
   /** Seconds from sending the request to receiving the reply's headers; connecting is not included. */
   readonly seconds: number
 }
-
-const isParseError = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && String(error.code).startsWith('HPE_')
 
 /**
  * Makes one request over a new connection. Redirects are not followed.
@@ -70,7 +67,8 @@ export async function requestBounded(
       socket.destroy()
       if (signal.aborted)
         reject(connectedAt > 0 ? withProgress(toSourceError(signal.reason, url.host), 'connected') : signal.reason)
-      else if (isParseError(error)) reject(new SourceError('malformed', `${url.host}: the reply is not HTTP`, { cause: error }))
+      else if (codeOf(error).startsWith('HPE_'))
+        reject(new SourceError('malformed', `${url.host}: the reply is not HTTP`, { cause: error }))
       else reject(isSecure ? toTlsError(error, url.host) : error)
     }
     outgoing.on('error', fail)

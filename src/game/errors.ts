@@ -86,11 +86,15 @@ const systemCodes: Readonly<Record<string, readonly [SourceErrorCode, string]>> 
   ENOMEM: noMemory,
 }
 
+/** The code of an error of the system or of Node.js; empty if it has none. */
+export const codeOf = (error: unknown): string =>
+  typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
+
 /** Converts any thrown value to a SourceError that names `target`, e.g. `mc.example.org:25565`. */
 export function toSourceError(error: unknown, target: string): SourceError {
   if (error instanceof SourceError) return error
   if (error instanceof ProtocolError) return new SourceError(error.code, `${target}: ${error.message}`, { cause: error })
-  const systemCode = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
+  const systemCode = codeOf(error)
   // The message of a system error names the address; it is empty if several addresses failed.
   const message = (error instanceof Error ? error.message : String(error)) || systemCode
   const [code, meaning] = systemCodes[systemCode] ?? ['internal', undefined]

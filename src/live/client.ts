@@ -39,7 +39,6 @@ export function createEventClient({ sink, servers, turns, pending, onLeave, ...o
   function leave(reason: 'closed' | 'dropped'): void {
     if (!isConnected) return
     isConnected = false
-    turns.delete(sendPiece)
     onLeave(reason)
   }
   const onClose = () => leave('closed')
@@ -65,7 +64,7 @@ export function createEventClient({ sink, servers, turns, pending, onLeave, ...o
   function sendPiece(): boolean {
     if (!isConnected || backlog === undefined) return false
     if (sink.writableLength > maxBurst) {
-      sink.once('drain', () => turns.resume(sendPiece))
+      sink.once('drain', () => void turns(sendPiece))
       return false
     }
     const events = pending()
@@ -91,7 +90,7 @@ export function createEventClient({ sink, servers, turns, pending, onLeave, ...o
     start(): void {
       sink.once('close', onClose)
       sink.once('error', onClose)
-      turns.add(sendPiece)
+      void turns(sendPiece)
     },
     send(events: readonly LiveEvent[], joined: () => Buffer): void {
       const from = skipped

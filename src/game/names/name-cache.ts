@@ -1,6 +1,7 @@
 import type { Clock } from '../../util/clock.ts'
 import type { Limiter } from '../../util/limiter.ts'
 import { waitUpTo } from '../../util/wait-up-to.ts'
+import { codeOf } from '../errors.ts'
 
 /** Minimum lifetime of an answer in milliseconds, including negative answers, so that not every poll sends a query. */
 const minLifetimeMs = 30_000
@@ -49,8 +50,8 @@ export interface NameCache<T> {
   doubt(name: string): void
 }
 
-const isNegative = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'ENOTFOUND' || error.code === 'ENODATA')
+/** Whether there is no such record. Otherwise the lookup has failed. */
+export const isNegative = (error: unknown): boolean => ['ENOTFOUND', 'ENODATA'].includes(codeOf(error))
 
 /**
  * Caches name resolution. A name in use is refreshed before its answer expires, so that only the first lookup waits. While the

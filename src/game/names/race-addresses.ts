@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns'
 import { setMaxListeners } from 'node:events'
 import { type AbortSignalLike, withOwnSignal } from '../../util/abortable.ts'
 import type { Clock } from '../../util/clock.ts'
-import { SourceError } from '../errors.ts'
+import { codeOf, SourceError } from '../errors.ts'
 import { ProtocolError } from '../protocol/error.ts'
 
 /** Milliseconds without a reply after which the next address is tried as well. */
@@ -11,7 +11,7 @@ const attemptDelayMs = 250
 const isReply = (error: unknown): boolean => error instanceof ProtocolError || error instanceof SourceError
 
 /** Other errors of the system may be about this machine, such as one without a route to an address. */
-const isRefused = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED'
+const isRefused = (error: unknown): boolean => codeOf(error) === 'ECONNREFUSED'
 
 export type Attempt<T> = (address: LookupAddress, signal: AbortSignalLike) => Promise<T>
 

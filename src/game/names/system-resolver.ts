@@ -3,8 +3,9 @@ import { networkInterfaces } from 'node:os'
 import type { Clock } from '../../util/clock.ts'
 import { createLimiter } from '../../util/limiter.ts'
 import { waitUpTo } from '../../util/wait-up-to.ts'
+import { codeOf } from '../errors.ts'
 import type { SrvRecord } from '../protocol/srv.ts'
-import type { Answer } from './name-cache.ts'
+import { type Answer, isNegative } from './name-cache.ts'
 import { candidates, createFileView, parseHosts, parseResolvConf, type SearchRules } from './system-files.ts'
 
 /** getaddrinfo blocks one of the four threads of libuv's pool while it waits; the file system uses the same pool. */
@@ -32,9 +33,6 @@ export interface SystemResolverOptions {
   /** Default: getaddrinfo. */
   readonly lookup?: (host: string) => Promise<Addresses>
 }
-
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
-const isNegative = (error: unknown): boolean => ['ENOTFOUND', 'ENODATA'].includes(codeOf(error))
 
 /**
  * Resolves names like the operating system, but with DNS queries (c-ares): getaddrinfo blocks one of four threads per name and

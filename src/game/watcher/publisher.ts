@@ -140,9 +140,8 @@ export class Publisher {
   /**
    * Records the end of a poll of all sources, and publishes.
    * @param startedAt monotonic milliseconds
-   * @returns whether the server is up; undefined if unknown
    */
-  pollEnded(startedAt: number): boolean | undefined {
+  pollEnded(startedAt: number): void {
     const { clock, states, listSources } = this.#options
     const list = listSources()
     this.#reachability.update()
@@ -158,7 +157,6 @@ export class Publisher {
     this.#lastPollAt = clock.wall()
     if (!isExhausted) this.#checkedAt = now
     this.#publish(now)
-    return up
   }
 
   /** Calls the listener with each new snapshot; the returned function unsubscribes. */

@@ -59,7 +59,7 @@ export class SourceStates {
         duration,
         lastSuccess,
         ...(before?.lastError && { lastError: before.lastError }),
-        ...this.#describeFailures(failures, before),
+        ...this.#describeFailures(name, failures, before),
       })
     }
     this.#thrownBy?.delete(name)
@@ -110,16 +110,20 @@ export class SourceStates {
         : this.#states.map((before) => (before.source === state.source ? state : before))
   }
 
-  /** If the same parts fail again in the next poll, it is the same failure. */
+  /** If the same parts fail again in the next poll, it is the same failure, and is not logged again. */
   #describeFailures(
+    source: SourceName,
     failures: readonly SourceError[],
     before: SourceState | undefined,
   ): Pick<SourceState, 'state' | 'error' | 'lastError'> {
     const [first] = failures
     if (first === undefined) return { state: 'ok' }
-    const error = { code: first.code, message: failures.map(({ message }) => message).join('; ') }
+    const { server, clock, log } = this.#options
+    const { code } = first
+    const error = { code, message: failures.map(({ message }) => message).join('; ') }
     const isSame = before?.state === 'partial' && before.error?.message === error.message
-    const lastError = isSame && before.lastError ? before.lastError : { ...error, at: this.#options.clock.wall() }
+    if (!isSame) log.warn({ server, source, code }, `${server}: parts of ${source} failed (${code}): ${error.message}`)
+    const lastError = isSame && before.lastError ? before.lastError : { ...error, at: clock.wall() }
     return { state: 'partial', error, lastError }
   }
 }

@@ -115,6 +115,13 @@ it('has the failures of parts, which are the same while the same parts fail', as
   await clock.advance(1_000)
   states.ok(rcon, 0.25, failures)
   expect(states.of(rcon)).toStrictEqual({ ...partial, lastSuccess: wallAt(2_000), lastError: { ...error, at: wallAt(1_000) } })
+  expect(logged).toEqual([
+    [
+      'warn',
+      { server: 'lobby', source: 'rcon', code: 'malformed' },
+      'lobby: parts of rcon failed (malformed): no players; no ticks',
+    ],
+  ])
   states.ok(rcon, 0.25, failures.slice(1))
   const other = { code: 'timeout', message: 'no ticks', at: wallAt(2_000) }
   expect(states.of(rcon).lastError).toStrictEqual(other)

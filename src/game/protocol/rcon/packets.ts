@@ -1,4 +1,5 @@
 import { ProtocolError } from '../error.ts'
+import { FrameBuffer } from '../frame-buffer.ts'
 import { isRconCommand, type RconCommand } from './commands.ts'
 
 /**
@@ -58,79 +59,21 @@ export function* decodeChunk(decoder: RconDecoder, chunk: Buffer): Generator<Rco
   for (let packet = decoder.next(); packet !== undefined; packet = decoder.next()) yield packet
 }
 
-const nothing = Buffer.alloc(0)
-
-/**
- * Decodes packets in place. Only one that is not whole in its chunk is copied, into a buffer of its checked length. A class to save
- * memory: one is created for each connection.
- */
-export class RconDecoder {
-  #chunk: Buffer = nothing
-  #offset = 0
-  /** The first bytes of a packet: its length field, or the whole packet once its length is known. */
-  #begun: Buffer | undefined
-  #filled = 0
-
-  /** Adds received bytes. Call next() until it returns undefined before pushing more; then the chunk may be reused. */
-  push(chunk: Buffer): void {
-    this.#chunk = chunk
-    this.#offset = 0
+/** Throws a ProtocolError if a length is below 10 or above maxPacketLength, or the closing NULs are missing. */
+export class RconDecoder extends FrameBuffer<RconPacket> {
+  protected override endOf(bytes: Buffer, start: number, end: number): number | undefined {
+    if (end - start < lengthField) return undefined
+    const length = bytes.readInt32LE(start)
+    if (length < overhead || length > maxPacketLength) throw new ProtocolError('malformed', `invalid packet length ${length}`)
+    return start + lengthField + length
   }
 
-  /**
-   * Returns the next packet, or undefined if more bytes are needed.
-   * @throws ProtocolError if a length is below 10 or above maxPacketLength, or the closing NULs are missing
-   */
-  next(): RconPacket | undefined {
-    const chunk = this.#chunk
-    while (this.#offset < chunk.length) {
-      if (this.#begun === undefined) {
-        const start = this.#offset
-        const end = endOfPacket(chunk, start)
-        if (end <= chunk.length) {
-          this.#offset = end
-          return toPacket(chunk, start, end)
-        }
-        this.#begun = Buffer.allocUnsafe(lengthField)
-        this.#filled = 0
-      }
-      const packet = this.#complete(this.#begun)
-      if (packet !== undefined) return packet
+  protected override decode(bytes: Buffer, start: number, end: number): RconPacket {
+    if (bytes.readUInt16LE(end - 2) !== 0) throw new ProtocolError('malformed', 'the packet does not end with two NULs')
+    return {
+      id: bytes.readInt32LE(start + 4),
+      type: bytes.readInt32LE(start + 8),
+      body: bytes.toString('utf8', start + 12, end - 2),
     }
-    this.#chunk = nothing
-    return undefined
-  }
-
-  /** Adds bytes of the chunk to a packet that is not whole. */
-  #complete(begun: Buffer): RconPacket | undefined {
-    const copied = this.#chunk.copy(begun, this.#filled, this.#offset)
-    this.#filled += copied
-    this.#offset += copied
-    if (this.#filled < begun.length) return undefined
-    const end = endOfPacket(begun, 0)
-    if (this.#filled < end) {
-      this.#begun = Buffer.allocUnsafe(end)
-      begun.copy(this.#begun)
-      return undefined
-    }
-    this.#begun = undefined
-    return toPacket(begun, 0, end)
-  }
-}
-
-/** Returns the offset after the packet that begins at `start`; Infinity if its length field is not complete. */
-function endOfPacket(bytes: Buffer, start: number): number {
-  if (bytes.length - start < lengthField) return Number.POSITIVE_INFINITY
-  const length = bytes.readInt32LE(start)
-  if (length < overhead || length > maxPacketLength) throw new ProtocolError('malformed', `invalid packet length ${length}`)
-  return start + lengthField + length
-}
-
-function toPacket(bytes: Buffer, start: number, end: number): RconPacket {
-  if (bytes.readUInt16LE(end - 2) !== 0) throw new ProtocolError('malformed', 'the packet does not end with two NULs')
-  return {
-    id: bytes.readInt32LE(start + 4),
-    type: bytes.readInt32LE(start + 8),
-    body: bytes.toString('utf8', start + 12, end - 2),
   }
 }

@@ -1,4 +1,5 @@
 import { ProtocolError } from '../error.ts'
+import { FrameBuffer } from '../frame-buffer.ts'
 
 /** The game's own limit for a frame: a length of 3 VarInt bytes (https://minecraft.wiki/w/Java_Edition_protocol/Packets). */
 const maxFrameLength = 2_097_151
@@ -58,71 +59,31 @@ export function readString(bytes: Buffer, offset: number): { value: string; next
   return { value: bytes.toString('utf8', length.next, next), next }
 }
 
-const nothing = Buffer.alloc(0)
-
 /**
- * Assembles frames from chunks of any size. Buffers at most one frame and one chunk. Bytes are copied into one growing buffer,
- * because a list of chunks takes a hundred times the memory if a peer sends single bytes.
+ * Throws a ProtocolError `too_large` as soon as a length above the limit is read, and `malformed` for what is not a frame.
  * @param limit maximum length of a frame in bytes
  */
-export class FrameReader {
+export class FrameReader extends FrameBuffer<Frame> {
   readonly #limit: number
-  #held: Buffer = nothing
-  #start = 0
-  #end = 0
-  #isOwn = false
 
   constructor(limit = maxFrameLength) {
+    super()
     this.#limit = limit
   }
 
-  /**
-   * Adds received bytes. Call next() until it returns undefined before pushing more: next() enforces the limit, and keeps a copy of
-   * an incomplete frame, so that the chunk may be reused.
-   */
-  push(chunk: Buffer): void {
-    if (this.#start === this.#end) {
-      this.#held = chunk
-      this.#start = 0
-      this.#end = chunk.length
-      this.#isOwn = false
-      return
-    }
-    if (!this.#isOwn || this.#held.length - this.#end < chunk.length) this.#copy(chunk.length)
-    this.#end += chunk.copy(this.#held, this.#end)
-  }
-
-  /**
-   * Returns the next complete frame, or undefined if more bytes are needed.
-   * @throws ProtocolError `too_large` as soon as a length above the limit is read, `malformed` if it is not a frame
-   */
-  next(): Frame | undefined {
-    const length = readVarInt(this.#held, this.#start, this.#end)
-    if (length === undefined) return this.#wait()
+  protected override endOf(bytes: Buffer, start: number, end: number): number | undefined {
+    const length = readVarInt(bytes, start, end)
+    if (length === undefined) return undefined
     if (length.value < 1) throw new ProtocolError('malformed', `invalid frame length ${length.value}`)
     if (length.value > this.#limit) {
       throw new ProtocolError('too_large', `the frame length ${length.value} exceeds the limit of ${this.#limit} bytes`)
     }
-    const frameEnd = length.next + length.value
-    if (frameEnd > this.#end) return this.#wait()
-    const id = readVarInt(this.#held, length.next, frameEnd)
+    return length.next + length.value
+  }
+
+  protected override decode(bytes: Buffer, start: number, end: number): Frame {
+    const id = readVarInt(bytes, readVarInt(bytes, start)?.next ?? end, end)
     if (id === undefined) throw new ProtocolError('malformed', 'a frame ends within its packet id')
-    this.#start = frameEnd
-    return { id: id.value, body: this.#held.subarray(id.next, frameEnd) }
-  }
-
-  /** Copies the bytes into a separate buffer with room for more. */
-  #copy(more: number): void {
-    const length = this.#end - this.#start + more
-    const room = Buffer.allocUnsafe(Math.max(length, Math.min(2 * length, this.#limit + 5)))
-    this.#held.copy(room, 0, this.#start, this.#end)
-    this.#held = room
-    this.#end -= this.#start
-    this.#start = 0
-    this.#isOwn = true
-  }
-
-  #wait(): undefined {
-    if (!this.#isOwn && this.#start < this.#end) this.#copy(0)
+    return { id: id.value, body: bytes.subarray(id.next, end) }
   }
 }

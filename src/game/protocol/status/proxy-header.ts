@@ -6,12 +6,12 @@ import { load } from '../../../util/load.ts'
 
 export type ProxyProtocolVersion = 'v1' | 'v2'
 
-/** The two ends of a connection. */
+/** The two ends of a connection, as far as they are known. */
 export interface ConnectionEnds {
-  readonly localAddress: string
-  readonly localPort: number
-  readonly remoteAddress: string
-  readonly remotePort: number
+  readonly localAddress?: string | undefined
+  readonly localPort?: number | undefined
+  readonly remoteAddress?: string | undefined
+  readonly remotePort?: number | undefined
 }
 
 const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex')
@@ -20,15 +20,15 @@ const commands = { local: 0x20, proxy: 0x21 } as const
 /** TCP over IPv4 and over IPv6. */
 const families = { ipv4: 0x11, ipv6: 0x21 } as const
 
-/** @param ends undefined if unknown, for example behind a tunnel: then the header contains no addresses */
-export function encodeProxyHeader(version: ProxyProtocolVersion, ends: ConnectionEnds | undefined): Buffer {
-  const family = ends === undefined ? undefined : familyOf(ends)
-  if (ends === undefined || family === undefined) {
+/** @param ends empty if unknown, for example behind a tunnel: then the header contains no addresses */
+export function encodeProxyHeader(version: ProxyProtocolVersion, ends: ConnectionEnds): Buffer {
+  const { localAddress = '', localPort = 0, remoteAddress = '', remotePort = 0 } = ends
+  const family = familyOf(localAddress, remoteAddress)
+  if (family === undefined) {
     return version === 'v1'
       ? Buffer.from('PROXY UNKNOWN\r\n')
       : Buffer.concat([signature, Buffer.from([commands.local, 0, 0, 0])])
   }
-  const { localAddress, localPort, remoteAddress, remotePort } = ends
   if (version === 'v1') {
     const name = family === 'ipv4' ? 'TCP4' : 'TCP6'
     const addresses = `${withoutZone(localAddress)} ${withoutZone(remoteAddress)}`
@@ -45,7 +45,7 @@ export function encodeProxyHeader(version: ProxyProtocolVersion, ends: Connectio
 const toBytes = (address: string): Buffer =>
   Buffer.from(load<typeof import('ipaddr.js')>('ipaddr.js').parse(withoutZone(address)).toByteArray())
 
-function familyOf({ localAddress, remoteAddress }: ConnectionEnds): keyof typeof families | undefined {
+function familyOf(localAddress: string, remoteAddress: string): keyof typeof families | undefined {
   if (isIPv4(localAddress) && isIPv4(remoteAddress)) return 'ipv4'
   return isIPv6(localAddress) && isIPv6(remoteAddress) ? 'ipv6' : undefined
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '../../../util/is-record.ts'
 import { maxReplyValues, parseJson } from '../../../util/json.ts'
 import { ProtocolError } from '../error.ts'
 import type { Player } from '../player.ts'
@@ -84,22 +85,20 @@ export function parseStatusReply(json: string, previousIcon?: Buffer): StatusRep
   }
 }
 
-function parseObject(json: string): Record<string, unknown> {
+function parseObject(json: string): Readonly<Record<string, unknown>> {
   let value: unknown
   try {
     value = parseJson(json, maxReplyValues)
   } catch (error) {
     throw new ProtocolError('malformed', `the status reply is ${(error as SyntaxError).message}`)
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  if (isRecord(value)) return value
   const kind = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`
   throw new ProtocolError('malformed', `the status reply is ${kind}, expected a JSON object`)
 }
 
 /** Returns an object unchanged, and an empty one for anything else. */
-function record(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-}
+const record = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {})
 
 /**
  * Parses the player sample. Hidden players (`Anonymous Player`) and lines of text that plugins add have the nil UUID or are not valid

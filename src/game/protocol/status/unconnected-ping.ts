@@ -1,3 +1,4 @@
+import { toInteger } from '../decimal.ts'
 import { ProtocolError } from '../error.ts'
 import { parseGameMode } from '../game-mode.ts'
 
@@ -86,8 +87,6 @@ function splitFields(text: string): readonly string[] {
   return [...fields, field]
 }
 
-const toCount = (text: string | undefined): number | undefined => (/^\d{1,10}$/.test(text ?? '') ? Number(text) : undefined)
-
 /** Protocol, version, and both counts, followed by the server id or nothing. */
 const counts = [/^-?\d{1,10}$/, /^\d{1,3}(?:\.\d{1,4}){1,3}$/, /^\d{1,10}$/, /^-?\d{1,10}$/, /^(?:-?\d{1,20})?$/] as const
 
@@ -114,9 +113,9 @@ function toStatus(fields: readonly string[]): BedrockStatus {
   )
   const level = rest.slice(0, modeIndex).join(';')
   const gameMode = rest[modeIndex]
-  const protocolNumber = toCount(protocol)
-  const playersOnline = toCount(online)
-  const playersMax = toCount(max)
+  const protocolNumber = toInteger(protocol)
+  const playersOnline = toInteger(online)
+  const playersMax = toInteger(max)
   const plainLevel = level.replaceAll(/§./g, '').trim()
   const software = softwareByLevel.find(([pattern]) => pattern.test(plainLevel))?.[1]
   return {

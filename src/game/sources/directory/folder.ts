@@ -2,12 +2,11 @@ import { constants } from 'node:fs'
 import { access, type FileHandle, open, opendir, realpath, stat } from 'node:fs/promises'
 import { basename, join, sep } from 'node:path'
 import { FileSizeError, fileVersion, readUpTo } from '../../../util/files.ts'
-import { SourceError } from '../../errors.ts'
+import { codeOf, SourceError } from '../../errors.ts'
 
 /** More than any subfolder of a server that is listed. */
 const maxNames = 1_000
 
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
 const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error))
 
 /** The name of a folder in messages and API replies, which must not contain its full path. */

@@ -9,8 +9,6 @@ import { loaderFields } from './to-fields.ts'
 
 const advice =
   "the server's address is read from it: set the folder that contains this file, or the address of the server (MC_SERVER)"
-/** Maximum number of different errors of single files that are logged. */
-const maxLogged = 20
 
 export interface DirectoryOptions {
   /** The address of the server is not configured, so a folder without server.properties is an error. */
@@ -20,22 +18,14 @@ export interface DirectoryOptions {
 /** Reads the server's own folder: properties, icon, loader and log. Symbolic links that lead out of the folder are not followed. */
 export function createDirectorySource(
   folder: string,
-  { clock, log, measure }: SourceContext,
+  { clock, measure }: SourceContext,
   { needsProperties = false }: DirectoryOptions = {},
 ): Source {
   const target = folderName(folder)
   const reader = createDirectoryReader(folder, measure)
-  const logged = new Set<string>()
   let hadProperties = false
   /** Only one read at a time, which polls join: if the disk hangs, reads must not pile up. */
   let reading: Promise<Pick<Reading, 'fields' | 'failures'>> | undefined
-
-  /** Logs an error that does not fail the poll, once per message. */
-  function logOnce({ code, message }: SourceError): void {
-    if (logged.size >= maxLogged || logged.has(message)) return
-    logged.add(message)
-    log.warn({ source: 'directory', code, folder }, message)
-  }
 
   async function read(): Promise<Pick<Reading, 'fields' | 'failures'>> {
     const { properties, icon, loader, logs, failures } = await reader.read()
@@ -50,11 +40,10 @@ export function createDirectorySource(
     if (first && !hadProperties && needsProperties)
       throw new SourceError(first.error.code, `${first.error.message}; ${advice}`, { cause: first.error })
     const isEmpty = [properties, icon, loader, logs].every((part) => part === undefined)
-    const fatal = isEmpty
-      ? (errors.shift()?.error ?? new SourceError('unsupported', `${target}: the folder no longer contains a server`))
-      : undefined
-    for (const { error } of errors) logOnce(error)
-    if (fatal) throw fatal
+    if (isEmpty) {
+      const reasons = errors.map(({ error }) => error.message).join('; ')
+      throw new SourceError(first?.error.code ?? 'unsupported', reasons || `${target}: the folder no longer contains a server`)
+    }
     const fields: Partial<Fields> = {
       edition: 'java',
       ...properties?.fields,

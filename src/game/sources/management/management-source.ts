@@ -25,7 +25,7 @@ import {
   unmeasured,
 } from '../source.ts'
 import { EventPusher } from './event-pusher.ts'
-import { type FailedCall, FailedCalls } from './failed-calls.ts'
+import { type FailedCall, toFailures } from './failed-calls.ts'
 import { connectJsonRpc, type JsonRpc, JsonRpcError, methodNotFound } from './json-rpc.ts'
 import { OnlinePlayers } from './online-players.ts'
 import type { ManagementSettings } from './settings.ts'
@@ -53,7 +53,6 @@ export class ManagementSource implements Source {
   #closed = false
   /** The methods that this server does not support. */
   #unsupported = new Set<ReadingMethod>()
-  readonly #failedCalls: FailedCalls
   readonly #players: OnlinePlayers
   readonly #pusher: EventPusher
   readonly #thread = new MainThreadTracker()
@@ -71,7 +70,6 @@ export class ManagementSource implements Source {
     const url = new URL(settings.url)
     this.#hostAddresses = new HostAddresses(hostOfUrl(url), context.network ?? systemNetwork)
     this.target = `${url.protocol}//${url.host}`
-    this.#failedCalls = new FailedCalls(this.target, context.log)
     this.#backoff = context.connectBackoff?.(this.name, this.target, settings.secret)
   }
 
@@ -194,7 +192,7 @@ export class ManagementSource implements Source {
     }
     this.#backoff?.succeeded()
     const players = this.#players.read()
-    const failures = this.#failedCalls.report(failed)
+    const failures = toFailures(failed, this.target)
     return {
       source: this.name,
       at: this.#context.clock.now(),

@@ -101,12 +101,8 @@ export class CommandPlanner {
   /** Tries all commands again, because the server may have been replaced or updated. Fields keep their times. */
   reconnected(): void {
     for (const state of this.#states) {
-      state.choice = 0
-      state.learned = false
-      state.misses = 0
-      state.unsupported = 0
-      state.plannedAt = Number.NEGATIVE_INFINITY
-      state.text = undefined
+      const { reader, fields, readAt } = state
+      Object.assign(state, createCommandState(reader), { fields, readAt })
     }
   }
 

@@ -1,6 +1,5 @@
-import type net from 'node:net'
 import type { Network } from '../../network.ts'
-import { type ConnectionEnds, encodeProxyHeader, type ProxyProtocolVersion } from '../../protocol/status/proxy-header.ts'
+import { encodeProxyHeader, type ProxyProtocolVersion } from '../../protocol/status/proxy-header.ts'
 
 /** Returns a network whose connections start with a PROXY protocol header, for a server behind a load balancer. */
 export function withProxyHeader(network: Network, version: ProxyProtocolVersion): Network {
@@ -9,15 +8,8 @@ export function withProxyHeader(network: Network, version: ProxyProtocolVersion)
     async connect(...args) {
       const socket = await network.connect(...args)
       // The ends of a connection through a proxy are unknown.
-      socket.write(encodeProxyHeader(version, network.tcpOnly ? undefined : endsOf(socket)))
+      socket.write(encodeProxyHeader(version, network.tcpOnly ? {} : socket))
       return socket
     },
   }
-}
-
-function endsOf({ localAddress, localPort, remoteAddress, remotePort }: net.Socket): ConnectionEnds | undefined {
-  if (localAddress === undefined || localPort === undefined || remoteAddress === undefined || remotePort === undefined) {
-    return undefined
-  }
-  return { localAddress, localPort, remoteAddress, remotePort }
 }

@@ -9,8 +9,8 @@ const ends = (localAddress: string, remoteAddress: string) => ({
 })
 const unknown: [v1: string, v2: string] = ['PROXY UNKNOWN\r\n', '0d0a0d0a000d0a515549540a20000000']
 
-it.each<[given: ConnectionEnds | undefined, v1: string, v2: string]>([
-  [undefined, ...unknown],
+it.each<[given: ConnectionEnds, v1: string, v2: string]>([
+  [{}, ...unknown],
   [ends('127.0.0.1', '::1'), ...unknown],
   [ends('::1', '127.0.0.1'), ...unknown],
   [ends('', ''), ...unknown],

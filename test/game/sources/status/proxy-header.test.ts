@@ -47,7 +47,7 @@ describe('the header', () => {
   it('of v1 is a line', () => {
     expect(encodeProxyHeader('v1', ends).toString()).toBe('PROXY TCP4 192.0.2.7 198.51.100.9 50000 25565\r\n')
     expect(encodeProxyHeader('v1', six).toString()).toBe('PROXY TCP6 fe80::1 2001:db8::2 1 25565\r\n')
-    expect(encodeProxyHeader('v1', undefined).toString()).toBe('PROXY UNKNOWN\r\n')
+    expect(encodeProxyHeader('v1', {}).toString()).toBe('PROXY UNKNOWN\r\n')
   })
 
   it('of v2 is binary', () => {
@@ -55,7 +55,7 @@ describe('the header', () => {
     expect(encodeProxyHeader('v2', six).toString('hex')).toBe(
       '0d0a0d0a000d0a515549540a21210024fe80000000000000000000000000000120010db8000000000000000000000002000163dd',
     )
-    expect(encodeProxyHeader('v2', undefined).toString('hex')).toBe('0d0a0d0a000d0a515549540a20000000')
+    expect(encodeProxyHeader('v2', {}).toString('hex')).toBe('0d0a0d0a000d0a515549540a20000000')
   })
 
   it('comes first in a legacy request and a TLS handshake too', async () => {
