@@ -38,8 +38,6 @@ export interface DemoOptions {
   readonly managementTls?: { readonly key: string; readonly cert: string }
   /** The form of notification parameters; real servers use both. Default `array`. */
   readonly notificationParams?: 'array' | 'object'
-  /** Seconds between two status notifications; default 0 (none), as in the game. */
-  readonly heartbeat?: number
   readonly clock?: Clock
   /** Called with each RCON command and management method. */
   readonly onRequest?: (protocol: DemoProtocol, request: string) => void

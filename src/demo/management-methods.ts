@@ -4,8 +4,8 @@ import type { World } from './world.ts'
 
 const settings = 'minecraft:serversettings/'
 
-/** The result of the status method and the heartbeat. Like the game, it omits `players` if no players are online. */
-export function serverStatus(world: World, { era }: DemoIdentity) {
+/** The result of the status method. Like the game, it omits `players` if no players are online. */
+function serverStatus(world: World, { era }: DemoIdentity) {
   const players = world.players()
   return {
     ...(players.length > 0 && { players: players.map(({ name, id }) => ({ id, name })) }),
@@ -37,7 +37,6 @@ export function managementMethods(
   world: World,
   identity: DemoIdentity,
   api: NonNullable<Era['management']>,
-  heartbeat: number,
 ): ReadonlyMap<string, readonly [result: string, run: () => unknown]> {
   const methods = new Map<string, readonly [result: string, run: () => unknown]>([
     ['minecraft:allowlist', ['allowlist', () => []]],
@@ -60,7 +59,7 @@ export function managementMethods(
     [`${settings}view_distance`, ['distance', () => 10]],
     [`${settings}simulation_distance`, ['distance', () => 10]],
     [`${settings}accept_transfers`, ['accepted', () => false]],
-    [`${settings}status_heartbeat_interval`, ['seconds', () => heartbeat]],
+    [`${settings}status_heartbeat_interval`, ['seconds', () => 0]],
     [`${settings}operator_user_permission_level`, ['level', () => 4]],
     [`${settings}hide_online_players`, ['hidden', () => false]],
     [`${settings}status_replies`, ['enabled', () => true]],

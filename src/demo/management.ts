@@ -7,7 +7,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import type { DemoOptions, Game } from './identity.ts'
 import { answerJsonRpc } from './json-rpc.ts'
 import { type Listener, listen } from './listen.ts'
-import { managementMethods, serverStatus } from './management-methods.ts'
+import { managementMethods } from './management-methods.ts'
 import type { WorldEvent } from './world.ts'
 
 const maxMessage = 65_536
@@ -38,16 +38,15 @@ export async function listenManagement(
   port: number,
   { world, identity, clock }: Game,
   secret: string,
-  { heartbeat = 0, notificationParams = 'array', managementTls: tls }: DemoOptions,
+  { notificationParams = 'array', managementTls: tls }: DemoOptions,
   onRequest: (method: string) => void,
 ): Promise<Listener | undefined> {
   const { management: api } = identity.era
   if (api === undefined) return undefined
-  const methods = managementMethods(world, identity, api, heartbeat)
+  const methods = managementMethods(world, identity, api)
   const server = tls ? createTlsServer(tls) : createServer()
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessage, perMessageDeflate: false })
   let lastActivity = Number.NEGATIVE_INFINITY
-  let lastHeartbeat = clock.now()
 
   function send(client: WebSocket, text: string): void {
     if (client.bufferedAmount > maxUnreadBytes) client.terminate()
@@ -60,16 +59,6 @@ export async function listenManagement(
     for (const client of sockets.clients) send(client, text)
   }
 
-  function beat(): void {
-    if (heartbeat === 0 || clock.now() - lastHeartbeat < heartbeat * 1000) return
-    // Sent from the tick loop, so it is late if the world lags.
-    lastHeartbeat = Number.POSITIVE_INFINITY
-    world.whenFree(() => {
-      lastHeartbeat = clock.now()
-      notify('server/status', 'status', serverStatus(world, identity))
-    })
-  }
-
   function handleEvent(event: WorldEvent): void {
     if ('player' in event) {
       if (event.type === 'joined' && clock.now() - lastActivity >= activitySpacingMs) {
@@ -77,8 +66,6 @@ export async function listenManagement(
         notify('server/activity')
       }
       notify(`players/${event.type}`, 'player', { id: event.player.id, name: event.player.name })
-    } else if (event.type === 'tick') {
-      beat()
     } else {
       notify(`server/${event.type}`)
     }

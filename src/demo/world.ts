@@ -1,4 +1,4 @@
-import type { Clock } from '../util/clock.ts'
+import { type Clock, repeat } from '../util/clock.ts'
 import { createRandom } from './random.ts'
 import { type DemoPlayer, offlineId, roster } from './roster.ts'
 import { type Scenario, type ScenarioName, scenarios, warmUp } from './scenarios.ts'
@@ -6,7 +6,7 @@ import { TickTimes } from './tick-times.ts'
 
 export type WorldEvent =
   | { readonly type: 'joined' | 'left'; readonly player: DemoPlayer }
-  | { readonly type: 'saving' | 'saved' | 'tick' }
+  | { readonly type: 'saving' | 'saved' }
 
 export interface WorldOptions {
   readonly clock: Clock
@@ -46,7 +46,6 @@ export function createWorld(options: WorldOptions) {
   let emptyTicks = 0
   let paused = false
   let nextVisit = clock.now() + 1000 * random.between(3, 8)
-  let cancel = () => {}
 
   function emit(event: WorldEvent): void {
     for (const listener of listeners) listener(event)
@@ -130,17 +129,11 @@ export function createWorld(options: WorldOptions) {
     emit({ type: 'saved' })
   }
 
-  function run(): void {
-    advance()
-    emit({ type: 'tick' })
-    cancel = clock.after(tickLength, run)
-  }
-
   while (!scenario.paused && online.length < options.players) online.push(newPlayer())
   advance()
   emptyTicks = 0
   paused = scenario.paused === true
-  run()
+  const cancel = repeat(clock, tickLength, advance)
 
   return {
     maxPlayers,
@@ -213,7 +206,7 @@ export function createWorld(options: WorldOptions) {
       }
       attempt()
     },
-    /** Calls the listener with each event. `tick` is emitted 20 times per second, whatever the tick rate of the world. */
+    /** Calls the listener with each event. */
     subscribe(listener: (event: WorldEvent) => void) {
       listeners.add(listener)
       return () => listeners.delete(listener)
