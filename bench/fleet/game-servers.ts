@@ -68,7 +68,6 @@ const identity = {
   software: 'vanilla',
   motd: '',
   difficulty: 'Normal',
-  hiddenPlayers: 0,
   decimalComma: false,
 } as const
 const world = createWorld({ clock: systemClock, seed: 1, scenario: 'steady', players: 5, maxPlayers: 20, pauseWhenEmpty: -1 })

@@ -39,7 +39,6 @@ function identify(options: DemoOptions): DemoIdentity {
     software,
     motd: options.motd ?? 'Tickwarden demo server',
     difficulty: 'Normal',
-    hiddenPlayers: era.hidesPlayers ? (options.hiddenPlayers ?? 0) : 0,
     decimalComma: options.decimalComma ?? false,
   }
 }

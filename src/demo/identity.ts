@@ -23,8 +23,6 @@ export interface DemoOptions {
   readonly players?: number
   /** Default 20, or the number of players if it is larger. */
   readonly maxPlayers?: number
-  /** Number of players whose names are hidden in the status; default 0. */
-  readonly hiddenPlayers?: number
   readonly motd?: string
   /** Seconds without players until the server pauses, -1 for never; the default depends on era and software. */
   readonly pauseWhenEmpty?: number
@@ -49,8 +47,6 @@ export interface DemoIdentity {
   readonly software: Software
   readonly motd: string
   readonly difficulty: 'Peaceful' | 'Easy' | 'Normal' | 'Hard'
-  /** Number of players whose names are hidden in the status, those who joined first; none before 1.18. */
-  readonly hiddenPlayers: number
   /** Whether numbers have a decimal comma, depending on the locale of the JVM. */
   readonly decimalComma: boolean
 }

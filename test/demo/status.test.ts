@@ -58,17 +58,6 @@ describe('the status of the demo server', () => {
     expect(players.sample).toHaveLength(12)
   })
 
-  it.each([
-    ['1.16.5', 0],
-    ['1.21.11', 2],
-  ])('%s omits the names of hidden players', async (era, hidden) => {
-    const { address } = await start({ era, players: 5, hiddenPlayers: 2 })
-    const { players } = await util.status(address.host, address.port, { enableSRV: false })
-    const noPlayers = players.sample?.filter(({ id }) => id === '00000000-0000-0000-0000-000000000000')
-    expect(noPlayers).toEqual(new Array(hidden).fill(expect.objectContaining({ name: 'Anonymous Player' })))
-    expect(players.sample).toHaveLength(5)
-  })
-
   it('reports a join immediately', async () => {
     const { address, world } = await start({ players: 1 })
     const online = async () => (await util.status(address.host, address.port, { enableSRV: false })).players.online
