@@ -43,11 +43,6 @@ function identify(options: DemoOptions): DemoIdentity {
   }
 }
 
-function pauseAfter({ pauseWhenEmpty, scenario }: DemoOptions, { era, software }: DemoIdentity): number {
-  if (pauseWhenEmpty !== undefined) return era.pauses ? pauseWhenEmpty : -1
-  return era.pauses && (software !== 'paper' || scenario === 'paused') ? 60 : -1
-}
-
 /**
  * Starts the server. Its encoders are independent of `game/protocol`: tests would not notice an error that both sides share.
  * @throws UsageError for an era, software, scenario or number of players that is not valid or supported
@@ -62,7 +57,8 @@ export async function startDemoServer(options: DemoOptions = {}) {
   if (maxPlayers < players) throw new UsageError(`players is ${players}, more than the ${maxPlayers} that fit`)
   const password = options.rconPassword ?? randomBytes(12).toString('base64url')
   const secret = options.managementSecret ?? randomSecret()
-  const pauseWhenEmpty = pauseAfter(options, identity)
+  const { era, software } = identity
+  const pauseWhenEmpty = era.pauses && (software !== 'paper' || scenario === 'paused') ? 60 : -1
   const world = createWorld({ clock, seed, scenario, players, maxPlayers, pauseWhenEmpty })
   const game = { world, identity, clock }
 
@@ -104,7 +100,7 @@ export async function startDemoServer(options: DemoOptions = {}) {
     const query = await open('query')
     const opened = await open('management')
     /** Undefined if the era has no management protocol (before 1.21.9). */
-    const management = identity.era.management && managementSettings(opened, secret, options.managementTls?.cert)
+    const management = era.management && managementSettings(opened, secret, options.managementTls?.cert)
     return {
       ...{ address, rcon, query, management, identity, world },
       /** Closes the port and all connections of one protocol. */

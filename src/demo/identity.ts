@@ -24,8 +24,6 @@ export interface DemoOptions {
   /** Default 20, or the number of players if it is larger. */
   readonly maxPlayers?: number
   readonly motd?: string
-  /** Seconds without players until the server pauses, -1 for never; the default depends on era and software. */
-  readonly pauseWhenEmpty?: number
   /** Whether numbers have a decimal comma. */
   readonly decimalComma?: boolean
   /** Default: random. */

@@ -15,8 +15,6 @@ const maxMessage = 65_536
 const maxWaiting = 100
 /** A client with more unread bytes than this is disconnected. */
 const maxUnreadBytes = 4_194_304
-/** Minimum milliseconds between two activity notifications. */
-const activitySpacingMs = 30_000
 
 const unauthorized = JSON.stringify({ error: 'Unauthorized', message: 'Missing or wrong bearer token' })
 const refusal = `HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\nContent-Length: ${unauthorized.length}\r\nConnection: close\r\n\r\n${unauthorized}`
@@ -36,7 +34,7 @@ function isAuthorized({ headers }: IncomingMessage, secret: string): boolean {
 export async function listenManagement(
   host: string,
   port: number,
-  { world, identity, clock }: Game,
+  { world, identity }: Game,
   secret: string,
   { notificationParams = 'array', managementTls: tls }: DemoOptions,
   onRequest: (method: string) => void,
@@ -46,7 +44,6 @@ export async function listenManagement(
   const methods = managementMethods(world, identity, api)
   const server = tls ? createTlsServer(tls) : createServer()
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessage, perMessageDeflate: false })
-  let lastActivity = Number.NEGATIVE_INFINITY
 
   function send(client: WebSocket, text: string): void {
     if (client.bufferedAmount > maxUnreadBytes) client.terminate()
@@ -60,15 +57,8 @@ export async function listenManagement(
   }
 
   function handleEvent(event: WorldEvent): void {
-    if ('player' in event) {
-      if (event.type === 'joined' && clock.now() - lastActivity >= activitySpacingMs) {
-        lastActivity = clock.now()
-        notify('server/activity')
-      }
-      notify(`players/${event.type}`, 'player', { id: event.player.id, name: event.player.name })
-    } else {
-      notify(`server/${event.type}`)
-    }
+    if ('player' in event) notify(`players/${event.type}`, 'player', { id: event.player.id, name: event.player.name })
+    else notify(`server/${event.type}`)
   }
 
   function run(method: string): { readonly result: unknown } | undefined {

@@ -106,23 +106,6 @@ describe('the management protocol of the demo server', () => {
     expect(await client.until(({ method }) => method === 'minecraft:notification/players/left')).toMatchObject({ params })
   })
 
-  it('sends an activity notification at a join, at most every 30 s', async () => {
-    const clock = manualClock()
-    const server = await start({ clock })
-    const client = await dial(server)
-    const join = async () => {
-      const { name } = server.world.join()
-      await client.until(({ method, params }) => method?.endsWith('/joined') === true && JSON.stringify(params).includes(name))
-    }
-    const reported = () => client.messages.filter(({ method }) => method === 'minecraft:notification/server/activity').length
-    await join()
-    await join()
-    expect(reported()).toBe(1)
-    await clock.advance(30_000)
-    await join()
-    expect(reported()).toBe(2)
-  })
-
   it('sends notifications of saves and the stop', async () => {
     const server = await start()
     const client = await dial(server)
