@@ -7,8 +7,6 @@ import { createStatusJson, versionName } from './status-json.ts'
 const maxFrameBytes = 4_096
 /** Maximum duration of a connection in milliseconds. */
 const connectionTimeoutMs = 30_000
-/** The game updates its status when this many milliseconds have passed, or a player has joined or left. */
-const rebuildAfterMs = 5_000
 
 function varInt(value: number): Buffer {
   const bytes: number[] = []
@@ -71,18 +69,8 @@ function legacyReply(request: Buffer, { world, identity }: Game): Buffer | undef
  * @see https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping
  */
 export function listenStatus(host: string, port: number, game: Game): Promise<Listener> {
-  const { world, clock } = game
+  const { clock } = game
   const build = createStatusJson(game)
-  let cached: { readonly at: number; readonly frame: Buffer } | undefined
-
-  // Sent by the network thread, so it is not delayed while the world lags.
-  function status(): Buffer {
-    world.players() // advances the world, so that recent joins are included
-    if (cached === undefined || clock.now() - cached.at >= rebuildAfterMs || world.changedAt() >= cached.at) {
-      cached = { at: clock.now(), frame: textFrame(0, build()) }
-    }
-    return cached.frame
-  }
 
   function answer(socket: Socket): void {
     let received = Buffer.alloc(0)
@@ -95,7 +83,8 @@ export function listenStatus(host: string, port: number, game: Game): Promise<Li
       } else if (state !== 1) {
         socket.end(textFrame(0, notPlayable))
       } else if (body[0] === 0 && body.length === 1) {
-        socket.write(status())
+        // Sent by the network thread, so it is not delayed while the world lags.
+        socket.write(textFrame(0, build()))
       } else if (body[0] === 1 && body.length === 9) {
         socket.end(Buffer.concat([varInt(body.length), body]))
       } else {

@@ -38,7 +38,6 @@ export function createWorld(options: WorldOptions) {
   const knownPlayers: DemoPlayer[] = []
   let scenario: Scenario = scenarios[options.scenario]
   let online: DemoPlayer[] = []
-  let changedAt = begin
   let gameTime = 24_000 * random.between(20, 90) + random.between(0, 12_000)
   let index = 0
   let tick = { start: begin, work: scenario.work(random, 0, 0) }
@@ -72,7 +71,6 @@ export function createWorld(options: WorldOptions) {
     if (online.length >= maxPlayers) throw new Error(`the server is full (${maxPlayers} players)`)
     if (online.some(({ name }) => name === player.name)) throw new Error(`${player.name} is already online`)
     online = [...online, player]
-    changedAt = clock.now()
     emptyTicks = 0
     if (paused) {
       paused = false
@@ -83,7 +81,6 @@ export function createWorld(options: WorldOptions) {
 
   function remove(player: DemoPlayer): void {
     online = online.filter((other) => other !== player)
-    changedAt = clock.now()
     emit({ type: 'left', player })
   }
 
@@ -155,8 +152,6 @@ export function createWorld(options: WorldOptions) {
       advance()
       return online as readonly DemoPlayer[]
     },
-    /** Monotonic milliseconds of the last join or leave. */
-    changedAt: () => changedAt,
     tickTimes() {
       advance()
       return times
