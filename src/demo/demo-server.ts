@@ -1,4 +1,4 @@
-import { randomBytes, randomInt, X509Certificate } from 'node:crypto'
+import { randomBytes, X509Certificate } from 'node:crypto'
 import type { ServerSettings } from '../game/server-settings.ts'
 import type { ManagementSettings } from '../game/sources/management/settings.ts'
 import { formatHostPort, type HostPort, type ServerAddress } from '../util/address.ts'
@@ -19,11 +19,6 @@ export type { DemoOptions, DemoProtocol } from './identity.ts'
 export type DemoServer = Awaited<ReturnType<typeof startDemoServer>>
 
 const playerLimit = 5_000
-
-const alphanumerics = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
-
-/** Like the secret that the game generates if server.properties contains none. */
-const randomSecret = (): string => Array.from({ length: 40 }, () => alphanumerics[randomInt(alphanumerics.length)]).join('')
 
 /** @throws UsageError for options that the era or the software does not support */
 function identify(options: DemoOptions): DemoIdentity {
@@ -56,7 +51,8 @@ export async function startDemoServer(options: DemoOptions = {}) {
   const maxPlayers = options.maxPlayers ?? Math.max(20, players)
   if (maxPlayers < players) throw new UsageError(`players is ${players}, more than the ${maxPlayers} that fit`)
   const password = options.rconPassword ?? randomBytes(12).toString('base64url')
-  const secret = options.managementSecret ?? randomSecret()
+  // 40 letters and digits, as the game requires.
+  const secret = options.managementSecret ?? randomBytes(20).toString('hex')
   const { era, software } = identity
   const pauseWhenEmpty = era.pauses && (software !== 'paper' || scenario === 'paused') ? 60 : -1
   const world = createWorld({ clock, seed, scenario, players, maxPlayers, pauseWhenEmpty })
