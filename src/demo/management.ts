@@ -3,11 +3,10 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { DemoOptions, Game } from './identity.ts'
+import type { DemoIdentity, DemoOptions, Game } from './identity.ts'
 import { answerJsonRpc } from './json-rpc.ts'
 import { type Listener, listen } from './listen.ts'
-import { managementMethods } from './management-methods.ts'
-import type { WorldEvent } from './world.ts'
+import type { World, WorldEvent } from './world.ts'
 
 const maxMessage = 65_536
 /** Maximum number of messages of one client that wait for the main thread. */
@@ -17,6 +16,29 @@ const maxUnreadBytes = 4_194_304
 
 const unauthorized = JSON.stringify({ error: 'Unauthorized', message: 'Missing or wrong bearer token' })
 const refusal = `HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\nContent-Length: ${unauthorized.length}\r\nConnection: close\r\n\r\n${unauthorized}`
+
+/** The methods that read; the others are not implemented, so that the demo is the same for every client. */
+function methodsOf(world: World, { era, difficulty, motd }: DemoIdentity): ReadonlyMap<string, () => unknown> {
+  const info = { title: 'Minecraft Server JSON-RPC', version: era.management }
+  const settings = 'minecraft:serversettings/'
+  const players = () => world.players().map(({ name, id }) => ({ id, name }))
+  const version = { name: era.version, protocol: era.protocol }
+  // Like the game, without `players` if no players are online.
+  const status = () => ({ ...(players().length > 0 && { players: players() }), started: true, version })
+  const methods: ReadonlyMap<string, () => unknown> = new Map<string, () => unknown>([
+    ['rpc.discover', () => ({ openrpc: '1.3.2', info, methods: describe(), components: { schemas: {} } })],
+    ['minecraft:players', players],
+    ['minecraft:server/status', status],
+    [`${settings}difficulty`, () => difficulty.toLowerCase()],
+    [`${settings}game_mode`, () => 'survival'],
+    [`${settings}max_players`, () => world.maxPlayers],
+    [`${settings}motd`, () => motd],
+    [`${settings}pause_when_empty_seconds`, () => world.pauseWhenEmpty],
+    [`${settings}view_distance`, () => 10],
+  ])
+  const describe = () => [...methods.keys()].map((name) => ({ name, params: [], result: { name: 'result', schema: {} } }))
+  return methods
+}
 
 /**
  * Serves the management protocol: JSON-RPC 2.0 over WebSocket with a bearer secret and notifications.
@@ -32,9 +54,8 @@ export async function listenManagement(
   { notificationParams = 'array', managementTls: tls }: DemoOptions,
   onRequest: (method: string) => void,
 ): Promise<Listener | undefined> {
-  const { management: api } = identity.era
-  if (api === undefined) return undefined
-  const methods = managementMethods(world, identity, api)
+  if (identity.era.management === undefined) return undefined
+  const methods = methodsOf(world, identity)
   const server = tls ? createTlsServer(tls) : createServer()
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessage, perMessageDeflate: false })
 
@@ -56,7 +77,7 @@ export async function listenManagement(
 
   function run(method: string): { readonly result: unknown } | undefined {
     onRequest(method)
-    const [, answer] = methods.get(method) ?? []
+    const answer = methods.get(method)
     return answer && { result: answer() }
   }
 

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { type DemoOptions, type DemoServer, demoSettings, startDemoServer } from '../../src/demo/demo-server.ts'
+import { readingMethods } from '../../src/game/protocol/management.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { ensure } from '../tools/ensure.mjs'
@@ -76,7 +77,7 @@ describe('the management protocol of the demo server', () => {
     const server = await start({ players: 2 })
     const client = await dial(server)
     const { result } = (await client.call('rpc.discover')) as { result: { methods: { name: string }[] } }
-    expect(result.methods.length).toBeGreaterThan(20)
+    expect(result.methods.map(({ name }) => name)).toEqual(expect.arrayContaining([...readingMethods]))
     for (const { name } of result.methods) expect(await client.call(name)).toHaveProperty('result')
     const players = server.world.players().map(({ name, id }) => ({ id, name }))
     expect((await client.call('minecraft:players')).result).toEqual(players)
@@ -224,7 +225,6 @@ describe('mc-server-management reads the demo server', () => {
       expect(status.players).toHaveLength(3)
       expect(await server.settings().getMOTD()).toBe('Tickwarden demo server')
       expect(await server.settings().getMaxPlayers()).toBe(20)
-      expect((await server.getGameRules()).size).toBe(2)
       const joined = once(server as never, 'minecraft:notification/players/joined')
       const player = world.world.join()
       expect((await joined)[0]).toMatchObject({ id: player.id, name: player.name })
