@@ -66,15 +66,6 @@ describe('the status of the demo server', () => {
     expect(await online()).toBe(2)
   })
 
-  it('answers the pings of 1.4 to 1.6 and of older clients', async () => {
-    const { address } = await start({ players: 2 })
-    const reply = await util.statusLegacy(address.host, address.port, { enableSRV: false })
-    expect(reply).toMatchObject({ players: { online: 2, max: 20 }, version: { name: '1.21.11' } })
-    const oldest = await exchange(demo!, 'fe')
-    expect(oldest.subarray(3).swap16().toString('utf16le')).toBe('Tickwarden demo server§2§20')
-    expect(oldest.readUInt16BE(1)).toBe('Tickwarden demo server§2§20'.length)
-  })
-
   it('rejects a login with a reason', async () => {
     const server = await start()
     const handshake = '1000f205093132372e302e302e3163dd02'
@@ -87,7 +78,6 @@ describe('the status of the demo server', () => {
     ['an empty frame', '00'],
     ['an unknown packet', '0499999999'],
     ['a handshake for a state that does not exist', '0a00f20503616161000009'],
-    ['a legacy ping with something else behind it', 'fe0199'],
   ])('closes the connection on %s', async (_what, bytes) => {
     expect(await exchange(await start(), bytes)).toHaveLength(0)
   })
