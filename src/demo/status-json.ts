@@ -28,8 +28,7 @@ function loaderPart({ era, software }: DemoIdentity): object {
 }
 
 /** Returns the version name that the software sends in the status. */
-const versionName = ({ era, software }: DemoIdentity): string =>
-  software === 'paper' ? `Paper ${era.version}` : era.version
+const versionName = ({ era, software }: DemoIdentity): string => (software === 'paper' ? `Paper ${era.version}` : era.version)
 
 /** Returns a function that creates the status JSON with the current players. */
 export function createStatusJson({ world, identity }: Game): () => string {

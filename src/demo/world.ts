@@ -4,9 +4,7 @@ import { type DemoPlayer, offlineId, roster } from './roster.ts'
 import { type Scenario, type ScenarioName, scenarios, warmUp } from './scenarios.ts'
 import { TickTimes } from './tick-times.ts'
 
-export type WorldEvent =
-  | { readonly type: 'joined' | 'left'; readonly player: DemoPlayer }
-  | { readonly type: 'saving' | 'saved' }
+export type WorldEvent = { readonly type: 'joined' | 'left'; readonly player: DemoPlayer } | { readonly type: 'saving' | 'saved' }
 
 export interface WorldOptions {
   readonly clock: Clock

@@ -5,8 +5,8 @@ import { createLimiter, type Limiter } from '../../util/limiter.ts'
 
 const maxRunning = 4
 /**
- * Maximum number of pictures that wait or are rendered, of one client and of all. The page of a server has up to 140 heads, which a browser requests
- * at once by HTTP/2.
+ * Maximum number of pictures that wait or are rendered, of one client and of all. The page of a server has up to 140 heads, which
+ * a browser requests at once by HTTP/2.
  */
 const [maxPendingOfClient, maxPending] = [140 + 1, 512 + maxRunning]
 /** Bytes of the pictures that are cached. */
