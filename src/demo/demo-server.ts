@@ -87,7 +87,7 @@ export async function startDemoServer(options: DemoOptions = {}) {
     world.close()
     const open = [...listeners.values()]
     listeners.clear()
-    await Promise.all(open.map((listener) => (listener.stop ?? listener.close)()))
+    await Promise.all(open.map((listener) => listener.close()))
   }
 
   try {

@@ -107,21 +107,16 @@ export async function listenManagement(
   const listener = await listen(server, host, port)
   const unsubscribe = world.subscribe(handleEvent)
 
-  async function close(): Promise<void> {
-    unsubscribe()
-    await listener.close()
-  }
-
   return {
     port: listener.port,
-    close,
-    async stop() {
+    async close() {
+      unsubscribe()
       notify('server/stopping')
       const closed = [...sockets.clients].map((client) => once(client, 'close'))
       for (const client of sockets.clients) client.close(1001, 'Server stopping')
       const timeout = AbortSignal.timeout(300)
       await Promise.race([Promise.all(closed), once(timeout, 'abort')])
-      await close()
+      await listener.close()
     },
   }
 }
