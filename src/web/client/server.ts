@@ -7,7 +7,7 @@ import { totalsOf } from '../view/summary.ts'
 import type { FoundPlayers, ServerDetails } from '../view/types.ts'
 import { createCharts } from './charts.ts'
 import { baseUrl, contextNow, readData, showConnection, showTab, startPage } from './chrome.ts'
-import { createSlot, required } from './dom.ts'
+import { create, createSlot, required } from './dom.ts'
 import { applyEvent } from './model.ts'
 import { applyPlayer } from './player-list.ts'
 import { loadJson, request } from './request.ts'
@@ -140,8 +140,7 @@ function start(first: ServerDetails): void {
   )
 
   if (contextNow().isPublic) {
-    required('share').replaceChildren()
-    createSlot(required('share'))(viewShare(baseUrl(), first, contextNow()))
+    required('share').replaceChildren(create(viewShare(baseUrl(), first, contextNow())))
     setUpCopying()
     createCharts(required('charts'), name, firstRange(first), () => tickBudget(details.server).budget)
   }
