@@ -33,7 +33,6 @@ function identify(options: DemoOptions): DemoIdentity {
     era,
     software,
     motd: options.motd ?? 'Tickwarden demo server',
-    difficulty: 'Normal',
     decimalComma: options.decimalComma ?? false,
   }
 }

@@ -44,7 +44,6 @@ export interface DemoIdentity {
   readonly era: Era
   readonly software: Software
   readonly motd: string
-  readonly difficulty: 'Peaceful' | 'Easy' | 'Normal' | 'Hard'
   /** Whether numbers have a decimal comma, depending on the locale of the JVM. */
   readonly decimalComma: boolean
 }

@@ -18,7 +18,7 @@ const unauthorized = JSON.stringify({ error: 'Unauthorized', message: 'Missing o
 const refusal = `HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\nContent-Length: ${unauthorized.length}\r\nConnection: close\r\n\r\n${unauthorized}`
 
 /** The methods that read; the others are not implemented, so that the demo is the same for every client. */
-function methodsOf(world: World, { era, difficulty, motd }: DemoIdentity): ReadonlyMap<string, () => unknown> {
+function methodsOf(world: World, { era, motd }: DemoIdentity): ReadonlyMap<string, () => unknown> {
   const info = { title: 'Minecraft Server JSON-RPC', version: era.management }
   const settings = 'minecraft:serversettings/'
   const players = () => world.players().map(({ name, id }) => ({ id, name }))
@@ -29,7 +29,7 @@ function methodsOf(world: World, { era, difficulty, motd }: DemoIdentity): Reado
     ['rpc.discover', () => ({ openrpc: '1.3.2', info, methods: describe(), components: { schemas: {} } })],
     ['minecraft:players', players],
     ['minecraft:server/status', status],
-    [`${settings}difficulty`, () => difficulty.toLowerCase()],
+    [`${settings}difficulty`, () => 'normal'],
     [`${settings}game_mode`, () => 'survival'],
     [`${settings}max_players`, () => world.maxPlayers],
     [`${settings}motd`, () => motd],
