@@ -18,8 +18,6 @@ export type { DemoOptions, DemoProtocol } from './identity.ts'
 /** A small game server with the real protocols and a simulated world. */
 export type DemoServer = Awaited<ReturnType<typeof startDemoServer>>
 
-const playerLimit = 5_000
-
 /** @throws UsageError for options that the era or the software does not support */
 function identify(options: DemoOptions): DemoIdentity {
   const { era: version = '1.21.11', software = 'vanilla', scenario } = options
@@ -39,16 +37,13 @@ function identify(options: DemoOptions): DemoIdentity {
 
 /**
  * Starts the server. Its encoders are independent of `game/protocol`: tests would not notice an error that both sides share.
- * @throws UsageError for an era, software, scenario or number of players that is not valid or supported
+ * @throws UsageError for an era, software or scenario that is not valid or supported
  * @throws the system error if a port is not available
  */
 export async function startDemoServer(options: DemoOptions = {}) {
   const { host = '127.0.0.1', clock = systemClock, scenario = 'normal', seed = 1, players = 5, ports = {} } = options
   const identity = identify(options)
-  if (!Number.isInteger(players) || players < 0 || players > playerLimit)
-    throw new UsageError(`players is ${players}; expected 0 to ${playerLimit}`)
   const maxPlayers = options.maxPlayers ?? Math.max(20, players)
-  if (maxPlayers < players) throw new UsageError(`players is ${players}, more than the ${maxPlayers} that fit`)
   const password = options.rconPassword ?? randomBytes(12).toString('base64url')
   // 40 letters and digits, as the game requires.
   const secret = options.managementSecret ?? randomBytes(20).toString('hex')
