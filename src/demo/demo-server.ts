@@ -56,11 +56,10 @@ export async function startDemoServer(options: DemoOptions = {}) {
   const openedPorts = new Map<DemoProtocol, number>()
 
   async function listen(protocol: DemoProtocol, port: number): Promise<Listener | undefined> {
-    const onRequest = (request: string) => options.onRequest?.(protocol, request)
     if (protocol === 'status') return listenStatus(host, port, game)
-    if (protocol === 'rcon') return listenRcon(host, port, game, password, onRequest)
+    if (protocol === 'rcon') return listenRcon(host, port, game, password, options.onCommand)
     if (protocol === 'query') return listenQuery(host, port, game, openedPorts.get('status') ?? 0)
-    return listenManagement(host, port, game, secret, options, onRequest)
+    return listenManagement(host, port, game, secret, options)
   }
 
   async function open(protocol: DemoProtocol, port = ports[protocol] ?? 0): Promise<HostPort> {

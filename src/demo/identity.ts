@@ -35,8 +35,8 @@ export interface DemoOptions {
   /** The form of notification parameters; real servers use both. Default `array`. */
   readonly notificationParams?: 'array' | 'object'
   readonly clock?: Clock
-  /** Called with each RCON command and management method. */
-  readonly onRequest?: (protocol: DemoProtocol, request: string) => void
+  /** Called with each RCON command. */
+  readonly onCommand?: (command: string) => void
 }
 
 /** How the demo server presents itself, over every protocol. */

@@ -43,7 +43,6 @@ function methodsOf(world: World, { era, motd }: DemoIdentity): ReadonlyMap<strin
 /**
  * Serves the management protocol: JSON-RPC 2.0 over WebSocket with a bearer secret and notifications.
  * @see https://minecraft.wiki/w/Minecraft_Server_Management_Protocol
- * @param onRequest called with each method
  * @returns undefined if the era has no such protocol
  */
 export async function listenManagement(
@@ -52,7 +51,6 @@ export async function listenManagement(
   { world, identity }: Game,
   secret: string,
   { notificationParams = 'array', managementTls: tls }: DemoOptions,
-  onRequest: (method: string) => void,
 ): Promise<Listener | undefined> {
   if (identity.era.management === undefined) return undefined
   const methods = methodsOf(world, identity)
@@ -75,12 +73,6 @@ export async function listenManagement(
     else notify(`server/${event.type}`)
   }
 
-  function run(method: string): { readonly result: unknown } | undefined {
-    onRequest(method)
-    const answer = methods.get(method)
-    return answer && { result: answer() }
-  }
-
   function accept(client: WebSocket): void {
     client.on('error', () => client.terminate())
     let waiting = 0
@@ -90,7 +82,7 @@ export async function listenManagement(
       const text = data.toString()
       world.whenFree(() => {
         waiting--
-        const answer = answerJsonRpc(text, run)
+        const answer = answerJsonRpc(text, methods)
         if (answer !== undefined) send(client, answer)
       })
     })
