@@ -8,14 +8,7 @@ export const verdictStates = ['down', 'hung', 'lagging', 'limited', 'unknown', '
 export type VerdictState = (typeof verdictStates)[number]
 
 /** The health of a server, worst first. Everything before `unknown` needs attention. */
-export const healthNames = [
-  ...verdictStates,
-  'asleep',
-  'frozen',
-  'paused',
-  'sprinting',
-  'up',
-] as const
+export const healthNames = [...verdictStates, 'asleep', 'frozen', 'paused', 'sprinting', 'up'] as const
 export type HealthName = (typeof healthNames)[number]
 
 export interface Health {
