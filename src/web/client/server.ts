@@ -4,7 +4,7 @@ import { tickBudget } from '../view/health.ts'
 import { maxListed } from '../view/players.ts'
 import { viewServerBody, viewServerHead, viewServerSources, viewServerVisits, viewShare } from '../view/server.ts'
 import { totalsOf } from '../view/summary.ts'
-import type { FoundPlayers, ServerDetails } from '../view/types.ts'
+import type { FoundPlayers, ServerDetails, ServerPage } from '../view/types.ts'
 import { createCharts } from './charts.ts'
 import { baseUrl, contextNow, readData, showConnection, showTab, startPage } from './chrome.ts'
 import { create, createSlot, required } from './dom.ts'
@@ -198,6 +198,6 @@ function setUpCopying(): void {
 }
 
 startPage()
-const data = readData()
-if (data.kind === 'server') start(data.details)
+const data = readData<ServerPage>()
+if (data !== null) start(data.details)
 else required('connection').hidden = true
