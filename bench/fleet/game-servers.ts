@@ -67,8 +67,6 @@ const identity = {
   era: findEra('1.21.11')!,
   software: 'vanilla',
   motd: '',
-  difficulty: 'Normal',
-  hiddenPlayers: 0,
   decimalComma: false,
 } as const
 const world = createWorld({ clock: systemClock, seed: 1, scenario: 'steady', players: 5, maxPlayers: 20, pauseWhenEmpty: -1 })

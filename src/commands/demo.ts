@@ -81,7 +81,7 @@ const introduceBedrock = (address: string): string =>
  * @param options all optional
  * @param stop aborted when the process should end
  * @param print prints to the terminal
- * @throws UsageError for an era, software, scenario or number of players that is not valid
+ * @throws UsageError for an era, software or scenario that is not valid
  * @throws ListenError if it cannot listen on an address or port
  */
 export async function runDemo(options: DemoCommandOptions, stop: AbortSignal, print: (text: string) => void): Promise<void> {

@@ -123,7 +123,7 @@ export function createCommandLine(world: World, identity: DemoIdentity): (comman
     if (command.startsWith('list ')) return era.wrongArgument(command, 5)
     if (command === 'tick query' && era.tick) return tickQuery(era.tick)
     if (command.startsWith('time query ')) return time(command)
-    if (command === 'difficulty' && era.reportsDifficulty) return `The difficulty is ${identity.difficulty}`
+    if (command === 'difficulty' && era.reportsDifficulty) return 'The difficulty is Normal'
     if (command === 'difficulty') return 'Usage: /difficulty <new difficulty>'
     if (software === 'paper' && given === 'version') return paperVersion
     if (command === 'version' && era.pack) return version(era.pack)

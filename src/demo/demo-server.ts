@@ -1,4 +1,4 @@
-import { randomBytes, randomInt, X509Certificate } from 'node:crypto'
+import { randomBytes, X509Certificate } from 'node:crypto'
 import type { ServerSettings } from '../game/server-settings.ts'
 import type { ManagementSettings } from '../game/sources/management/settings.ts'
 import { formatHostPort, type HostPort, type ServerAddress } from '../util/address.ts'
@@ -18,13 +18,6 @@ export type { DemoOptions, DemoProtocol } from './identity.ts'
 /** A small game server with the real protocols and a simulated world. */
 export type DemoServer = Awaited<ReturnType<typeof startDemoServer>>
 
-const playerLimit = 5_000
-
-const alphanumerics = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
-
-/** Like the secret that the game generates if server.properties contains none. */
-const randomSecret = (): string => Array.from({ length: 40 }, () => alphanumerics[randomInt(alphanumerics.length)]).join('')
-
 /** @throws UsageError for options that the era or the software does not support */
 function identify(options: DemoOptions): DemoIdentity {
   const { era: version = '1.21.11', software = 'vanilla', scenario } = options
@@ -38,32 +31,24 @@ function identify(options: DemoOptions): DemoIdentity {
     era,
     software,
     motd: options.motd ?? 'Tickwarden demo server',
-    difficulty: 'Normal',
-    hiddenPlayers: era.hidesPlayers ? (options.hiddenPlayers ?? 0) : 0,
     decimalComma: options.decimalComma ?? false,
   }
 }
 
-function pauseAfter({ pauseWhenEmpty, scenario }: DemoOptions, { era, software }: DemoIdentity): number {
-  if (pauseWhenEmpty !== undefined) return era.pauses ? pauseWhenEmpty : -1
-  return era.pauses && (software !== 'paper' || scenario === 'paused') ? 60 : -1
-}
-
 /**
  * Starts the server. Its encoders are independent of `game/protocol`: tests would not notice an error that both sides share.
- * @throws UsageError for an era, software, scenario or number of players that is not valid or supported
+ * @throws UsageError for an era, software or scenario that is not valid or supported
  * @throws the system error if a port is not available
  */
 export async function startDemoServer(options: DemoOptions = {}) {
   const { host = '127.0.0.1', clock = systemClock, scenario = 'normal', seed = 1, players = 5, ports = {} } = options
   const identity = identify(options)
-  if (!Number.isInteger(players) || players < 0 || players > playerLimit)
-    throw new UsageError(`players is ${players}; expected 0 to ${playerLimit}`)
   const maxPlayers = options.maxPlayers ?? Math.max(20, players)
-  if (maxPlayers < players) throw new UsageError(`players is ${players}, more than the ${maxPlayers} that fit`)
   const password = options.rconPassword ?? randomBytes(12).toString('base64url')
-  const secret = options.managementSecret ?? randomSecret()
-  const pauseWhenEmpty = pauseAfter(options, identity)
+  // 40 letters and digits, as the game requires.
+  const secret = options.managementSecret ?? randomBytes(20).toString('hex')
+  const { era, software } = identity
+  const pauseWhenEmpty = era.pauses && (software !== 'paper' || scenario === 'paused') ? 60 : -1
   const world = createWorld({ clock, seed, scenario, players, maxPlayers, pauseWhenEmpty })
   const game = { world, identity, clock }
 
@@ -71,11 +56,10 @@ export async function startDemoServer(options: DemoOptions = {}) {
   const openedPorts = new Map<DemoProtocol, number>()
 
   async function listen(protocol: DemoProtocol, port: number): Promise<Listener | undefined> {
-    const onRequest = (request: string) => options.onRequest?.(protocol, request)
     if (protocol === 'status') return listenStatus(host, port, game)
-    if (protocol === 'rcon') return listenRcon(host, port, game, password, onRequest)
+    if (protocol === 'rcon') return listenRcon(host, port, game, password, options.onCommand)
     if (protocol === 'query') return listenQuery(host, port, game, openedPorts.get('status') ?? 0)
-    return listenManagement(host, port, game, secret, options, onRequest)
+    return listenManagement(host, port, game, secret, options)
   }
 
   async function open(protocol: DemoProtocol, port = ports[protocol] ?? 0): Promise<HostPort> {
@@ -96,7 +80,7 @@ export async function startDemoServer(options: DemoOptions = {}) {
     world.close()
     const open = [...listeners.values()]
     listeners.clear()
-    await Promise.all(open.map((listener) => (listener.stop ?? listener.close)()))
+    await Promise.all(open.map((listener) => listener.close()))
   }
 
   try {
@@ -105,7 +89,7 @@ export async function startDemoServer(options: DemoOptions = {}) {
     const query = await open('query')
     const opened = await open('management')
     /** Undefined if the era has no management protocol (before 1.21.9). */
-    const management = identity.era.management && managementSettings(opened, secret, options.managementTls?.cert)
+    const management = era.management && managementSettings(opened, secret, options.managementTls?.cert)
     return {
       ...{ address, rcon, query, management, identity, world },
       /** Closes the port and all connections of one protocol. */

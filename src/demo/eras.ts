@@ -19,8 +19,6 @@ export interface Era {
   readonly reportsDifficulty: boolean
   /** Absent if there is no `/version`. */
   readonly pack?: { readonly resource: string; readonly data: string; readonly built: string }
-  /** Whether players can hide their names in the status (1.18). */
-  readonly hidesPlayers: boolean
   /** Whether the status contains `enforcesSecureChat`. */
   readonly secureChat: boolean
   /** Whether the MOTD in the status is a string instead of a text component. */
@@ -49,7 +47,6 @@ const v1_12_2: Era = {
   wrongArgument: (command) =>
     command.startsWith('time') ? 'Usage: /time <set|add|query> <value>' : `Usage: /${command.split(' ')[0]}`,
   reportsDifficulty: false,
-  hidesPlayers: false,
   secureChat: false,
   plainDescription: false,
   pauses: false,
@@ -79,7 +76,7 @@ const v1_16_5: Era = {
   unknown: (command) => `Unknown or incomplete command, see below for error${context(command, 0)}`,
 }
 
-const v1_20_2: Era = { ...v1_16_5, version: '1.20.2', protocol: 764, data: 3578, hidesPlayers: true, secureChat: true }
+const v1_20_2: Era = { ...v1_16_5, version: '1.20.2', protocol: 764, data: 3578, secureChat: true }
 
 const v1_20_4: Era = {
   ...v1_20_2,

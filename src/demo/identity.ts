@@ -23,11 +23,7 @@ export interface DemoOptions {
   readonly players?: number
   /** Default 20, or the number of players if it is larger. */
   readonly maxPlayers?: number
-  /** Number of players whose names are hidden in the status; default 0. */
-  readonly hiddenPlayers?: number
   readonly motd?: string
-  /** Seconds without players until the server pauses, -1 for never; the default depends on era and software. */
-  readonly pauseWhenEmpty?: number
   /** Whether numbers have a decimal comma. */
   readonly decimalComma?: boolean
   /** Default: random. */
@@ -38,11 +34,9 @@ export interface DemoOptions {
   readonly managementTls?: { readonly key: string; readonly cert: string }
   /** The form of notification parameters; real servers use both. Default `array`. */
   readonly notificationParams?: 'array' | 'object'
-  /** Seconds between two status notifications; default 0 (none), as in the game. */
-  readonly heartbeat?: number
   readonly clock?: Clock
-  /** Called with each RCON command and management method. */
-  readonly onRequest?: (protocol: DemoProtocol, request: string) => void
+  /** Called with each RCON command. */
+  readonly onCommand?: (command: string) => void
 }
 
 /** How the demo server presents itself, over every protocol. */
@@ -50,9 +44,6 @@ export interface DemoIdentity {
   readonly era: Era
   readonly software: Software
   readonly motd: string
-  readonly difficulty: 'Peaceful' | 'Easy' | 'Normal' | 'Hard'
-  /** Number of players whose names are hidden in the status, those who joined first; none before 1.18. */
-  readonly hiddenPlayers: number
   /** Whether numbers have a decimal comma, depending on the locale of the JVM. */
   readonly decimalComma: boolean
 }

@@ -7,8 +7,6 @@ export interface Listener {
   readonly port: number
   /** Closes every connection and resolves when the port is free. */
   close(): Promise<void>
-  /** The same, after the clients have been told. */
-  stop?(): Promise<void>
 }
 
 /** Further connections are closed. */

@@ -4,9 +4,8 @@ import type { Game } from './identity.ts'
 import { type Listener, listenUdp } from './listen.ts'
 
 const kinds = { stat: 0, challenge: 9 } as const
-/** In the game, tokens expire after 30 s, and full stats are cached for 5 s. */
+/** As in the game. */
 const tokenLifetimeMs = 30_000
-const cacheLifetimeMs = 5_000
 /** When there are more tokens than this, all of them are dropped. */
 const maxTokens = 1_000
 
@@ -20,7 +19,6 @@ export function listenQuery(host: string, port: number, game: Game, gamePort: nu
   const tokens = new Map<string, { readonly token: number; readonly at: number }>()
   const text = (value: string | number) => Buffer.concat([Buffer.from(String(value), era.queryEncoding), Buffer.from([0])])
   const plugins = `Paper on ${era.version}-R0.1-SNAPSHOT: DemoWorld 1.0.0; DemoShops 2.3`
-  let cached: { readonly at: number; readonly body: Buffer } | undefined
 
   function basic(): Buffer {
     const head = [motd, 'SMP', 'world', world.players().length, world.maxPlayers].map(text)
@@ -55,11 +53,6 @@ export function listenQuery(host: string, port: number, game: Game, gamePort: nu
     ])
   }
 
-  function fullCached(): Buffer {
-    if (cached === undefined || clock.now() - cached.at >= cacheLifetimeMs) cached = { at: clock.now(), body: full() }
-    return cached.body
-  }
-
   function answer(request: Buffer, client: RemoteInfo): Buffer | undefined {
     const from = `${client.address} ${client.port}`
     if (request.length < 7 || request.readUInt16BE(0) !== 0xfefd) return undefined
@@ -75,7 +68,7 @@ export function listenQuery(host: string, port: number, game: Game, gamePort: nu
     const known = tokens.get(from)
     if (kind !== kinds.stat || request.length < 11 || known === undefined) return undefined
     if (clock.now() - known.at >= tokenLifetimeMs || request.readInt32BE(7) !== known.token) return undefined
-    return reply(request.length === 15 ? fullCached() : basic())
+    return reply(request.length === 15 ? full() : basic())
   }
 
   return listenUdp(host, port, answer)

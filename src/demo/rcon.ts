@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net'
 import { createCommandLine } from './commands.ts'
-import type { Game } from './identity.ts'
+import type { DemoOptions, Game } from './identity.ts'
 import { type Listener, listen } from './listen.ts'
 
 const types = { reply: 0, command: 2, login: 3 } as const
@@ -32,14 +32,13 @@ function pieces(id: number, text: string): readonly Buffer[] {
  * Serves RCON with the quirks of the game's own server (`RconClient`): a read that is not exactly one packet closes the connection,
  * packets of an unknown type are answered with their type, and commands wait for the main thread.
  * @see https://minecraft.wiki/w/RCON
- * @param onCommand called with each command
  */
 export function listenRcon(
   host: string,
   port: number,
   { world, identity, clock }: Game,
   password: string,
-  onCommand: (command: string) => void,
+  onCommand: DemoOptions['onCommand'],
 ): Promise<Listener> {
   const commandLine = createCommandLine(world, identity)
 
@@ -52,7 +51,7 @@ export function listenRcon(
       world.whenFree(() => {
         if (socket.destroyed) return
         socket.resume()
-        onCommand(command)
+        onCommand?.(command)
         for (const piece of pieces(id, commandLine(command))) socket.write(piece)
       })
     }

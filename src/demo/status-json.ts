@@ -9,8 +9,6 @@ const icon =
   'YCUA4AJaGC0xJSIyLgAAAABJRU5ErkJggg=='
 
 const sampleSize = 12
-/** How the game lists a player who hides their name. */
-const anonymous: DemoPlayer = { name: 'Anonymous Player', id: '00000000-0000-0000-0000-000000000000' }
 
 /** Returns a random sample of the players in random order, like the game. */
 function sample(players: readonly DemoPlayer[], seed: number): readonly DemoPlayer[] {
@@ -30,19 +28,17 @@ function loaderPart({ era, software }: DemoIdentity): object {
 }
 
 /** Returns the version name that the software sends in the status. */
-export const versionName = ({ era, software }: DemoIdentity): string =>
-  software === 'paper' ? `Paper ${era.version}` : era.version
+const versionName = ({ era, software }: DemoIdentity): string => (software === 'paper' ? `Paper ${era.version}` : era.version)
 
 /** Returns a function that creates the status JSON with the current players. */
 export function createStatusJson({ world, identity }: Game): () => string {
   const favicon = `data:image/png;base64,${icon}`
-  const { era, motd, hiddenPlayers } = identity
+  const { era, motd } = identity
   return () => {
     const players = world.players()
-    const shown = players.map((player, index) => (index < hiddenPlayers ? anonymous : player))
     return JSON.stringify({
       description: era.plainDescription ? motd : { text: motd },
-      players: { max: world.maxPlayers, online: players.length, sample: sample(shown, world.gameTime()) },
+      players: { max: world.maxPlayers, online: players.length, sample: sample(players, world.gameTime()) },
       version: { name: versionName(identity), protocol: era.protocol },
       favicon,
       ...(era.secureChat && { enforcesSecureChat: true }),

@@ -1,14 +1,12 @@
 import { createServer, type Socket } from 'node:net'
 import type { Game } from './identity.ts'
 import { type Listener, listen } from './listen.ts'
-import { createStatusJson, versionName } from './status-json.ts'
+import { createStatusJson } from './status-json.ts'
 
 /** The longest frame that a client needs: a handshake with a long host name. */
 const maxFrameBytes = 4_096
 /** Maximum duration of a connection in milliseconds. */
 const connectionTimeoutMs = 30_000
-/** The game updates its status when this many milliseconds have passed, or a player has joined or left. */
-const rebuildAfterMs = 5_000
 
 function varInt(value: number): Buffer {
   const bytes: number[] = []
@@ -48,41 +46,11 @@ function requestedState(packet: Buffer): number | undefined {
 const notPlayable = JSON.stringify({ text: 'This is a demo server: it can be watched, but not played on.' })
 
 /**
- * Returns the reply to the ping of a client before 1.7: `FE` (up to 1.3), `FE 01` (1.4, 1.5), `FE 01 FA` with `MC|PingHost` (1.6);
- * undefined for anything else. Modern servers send protocol 127, which matches no old client.
- * @see https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping#1.6
- */
-function legacyReply(request: Buffer, { world, identity }: Game): Buffer | undefined {
-  const online = world.players().length
-  const { motd } = identity
-  const short = request.length === 1
-  if (!short && (request[1] !== 0x01 || (request.length > 2 && request[2] !== 0xfa))) return undefined
-  const text = short
-    ? [motd.replaceAll('§', ''), online, world.maxPlayers].join('§')
-    : ['§1', 127, versionName(identity), motd, online, world.maxPlayers].join('\0')
-  const units = Buffer.from(text, 'utf16le').swap16()
-  const head = Buffer.from([0xff, 0, 0])
-  head.writeUInt16BE(text.length, 1)
-  return Buffer.concat([head, units])
-}
-
-/**
- * Serves Server List Ping and the legacy pings. A login is rejected with a message.
+ * Serves Server List Ping. A login is rejected with a message.
  * @see https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping
  */
 export function listenStatus(host: string, port: number, game: Game): Promise<Listener> {
-  const { world, clock } = game
   const build = createStatusJson(game)
-  let cached: { readonly at: number; readonly frame: Buffer } | undefined
-
-  // Sent by the network thread, so it is not delayed while the world lags.
-  function status(): Buffer {
-    world.players() // advances the world, so that recent joins are included
-    if (cached === undefined || clock.now() - cached.at >= rebuildAfterMs || world.changedAt() >= cached.at) {
-      cached = { at: clock.now(), frame: textFrame(0, build()) }
-    }
-    return cached.frame
-  }
 
   function answer(socket: Socket): void {
     let received = Buffer.alloc(0)
@@ -95,7 +63,8 @@ export function listenStatus(host: string, port: number, game: Game): Promise<Li
       } else if (state !== 1) {
         socket.end(textFrame(0, notPlayable))
       } else if (body[0] === 0 && body.length === 1) {
-        socket.write(status())
+        // Sent by the network thread, so it is not delayed while the world lags.
+        socket.write(textFrame(0, build()))
       } else if (body[0] === 1 && body.length === 9) {
         socket.end(Buffer.concat([varInt(body.length), body]))
       } else {
@@ -103,18 +72,11 @@ export function listenStatus(host: string, port: number, game: Game): Promise<Li
       }
     }
 
-    const legacy = (chunk: Buffer) => {
-      const reply = legacyReply(chunk, game)
-      if (reply === undefined) socket.destroy()
-      else socket.end(reply)
-    }
-
     socket.on(
       'close',
-      clock.after(connectionTimeoutMs, () => socket.destroy()),
+      game.clock.after(connectionTimeoutMs, () => socket.destroy()),
     )
     socket.on('data', (chunk) => {
-      if (state === 0 && received.length === 0 && chunk[0] === 0xfe) return legacy(chunk)
       received = Buffer.concat([received, chunk])
       while (!socket.destroyed && !socket.writableEnded) {
         const length = readVarInt(received, 0, 3)

@@ -1,12 +1,10 @@
-import type { Clock } from '../util/clock.ts'
+import { type Clock, repeat } from '../util/clock.ts'
 import { createRandom } from './random.ts'
 import { type DemoPlayer, offlineId, roster } from './roster.ts'
 import { type Scenario, type ScenarioName, scenarios, warmUp } from './scenarios.ts'
 import { TickTimes } from './tick-times.ts'
 
-export type WorldEvent =
-  | { readonly type: 'joined' | 'left'; readonly player: DemoPlayer }
-  | { readonly type: 'saving' | 'saved' | 'tick' }
+export type WorldEvent = { readonly type: 'joined' | 'left'; readonly player: DemoPlayer } | { readonly type: 'saving' | 'saved' }
 
 export interface WorldOptions {
   readonly clock: Clock
@@ -38,7 +36,6 @@ export function createWorld(options: WorldOptions) {
   const knownPlayers: DemoPlayer[] = []
   let scenario: Scenario = scenarios[options.scenario]
   let online: DemoPlayer[] = []
-  let changedAt = begin
   let gameTime = 24_000 * random.between(20, 90) + random.between(0, 12_000)
   let index = 0
   let tick = { start: begin, work: scenario.work(random, 0, 0) }
@@ -46,7 +43,6 @@ export function createWorld(options: WorldOptions) {
   let emptyTicks = 0
   let paused = false
   let nextVisit = clock.now() + 1000 * random.between(3, 8)
-  let cancel = () => {}
 
   function emit(event: WorldEvent): void {
     for (const listener of listeners) listener(event)
@@ -73,7 +69,6 @@ export function createWorld(options: WorldOptions) {
     if (online.length >= maxPlayers) throw new Error(`the server is full (${maxPlayers} players)`)
     if (online.some(({ name }) => name === player.name)) throw new Error(`${player.name} is already online`)
     online = [...online, player]
-    changedAt = clock.now()
     emptyTicks = 0
     if (paused) {
       paused = false
@@ -84,7 +79,6 @@ export function createWorld(options: WorldOptions) {
 
   function remove(player: DemoPlayer): void {
     online = online.filter((other) => other !== player)
-    changedAt = clock.now()
     emit({ type: 'left', player })
   }
 
@@ -130,17 +124,11 @@ export function createWorld(options: WorldOptions) {
     emit({ type: 'saved' })
   }
 
-  function run(): void {
-    advance()
-    emit({ type: 'tick' })
-    cancel = clock.after(tickLength, run)
-  }
-
   while (!scenario.paused && online.length < options.players) online.push(newPlayer())
   advance()
   emptyTicks = 0
   paused = scenario.paused === true
-  run()
+  const cancel = repeat(clock, tickLength, advance)
 
   return {
     maxPlayers,
@@ -162,8 +150,6 @@ export function createWorld(options: WorldOptions) {
       advance()
       return online as readonly DemoPlayer[]
     },
-    /** Monotonic milliseconds of the last join or leave. */
-    changedAt: () => changedAt,
     tickTimes() {
       advance()
       return times
@@ -213,7 +199,7 @@ export function createWorld(options: WorldOptions) {
       }
       attempt()
     },
-    /** Calls the listener with each event. `tick` is emitted 20 times per second, whatever the tick rate of the world. */
+    /** Calls the listener with each event. */
     subscribe(listener: (event: WorldEvent) => void) {
       listeners.add(listener)
       return () => listeners.delete(listener)

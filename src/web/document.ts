@@ -9,7 +9,7 @@ import type { Tab } from './view/summary.ts'
 export interface PageDocument {
   readonly tab: Tab
   readonly body: readonly ViewElement[]
-  /** JSON of a `PageData`. */
+  /** JSON of what the scripts of the page start with. */
   readonly data: string
   readonly assets: AssetNames
   readonly entry: 'page' | 'server'

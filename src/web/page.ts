@@ -87,7 +87,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     const servers = await mapInSlices(fleet.watchers, (watcher) =>
       toPageServer(settingsOf(fleet, watcher.server), watcher.snapshot(), { isPublic, isOverview: true, maintenanceOf }),
     )
-    return { kind: 'fleet', at: Math.round(clock.wall()), servers, lastEventId, peak: past.peakToday() ?? null }
+    return { at: Math.round(clock.wall()), servers, lastEventId, peak: past.peakToday() ?? null }
   }
 
   const parts = { fleet, history, past, clock, isPublic, metricsListen, maintenanceOf }

@@ -15,7 +15,7 @@ import { h, type ViewElement } from './view/node.ts'
 import { viewBadge, viewDataTable, viewTableRow } from './view/parts.ts'
 import { viewServerBody, viewServerHead, viewServerSources, viewServerVisits, viewShare } from './view/server.ts'
 import { tabOf, totalsOf, viewSummary } from './view/summary.ts'
-import type { CardHistory, FleetPage, PageData, PageServer, ServerDetails } from './view/types.ts'
+import type { CardHistory, FleetPage, PageServer, ServerDetails, ServerPage } from './view/types.ts'
 import { unknownWeek, viewWeek } from './view/week.ts'
 
 /** Number of servers in the HTML itself, for the first paint. */
@@ -137,7 +137,7 @@ export function renderMissing(name: string, assets: AssetNames, context: ViewCon
     context,
   )
   const tab = { title: `${missing.title} – ${cleanName(context.title)}`, icon: 'icon' } as const
-  return renderDocument({ tab, body, data: dataText({ kind: 'missing' } satisfies PageData), assets, entry: 'server' }, context)
+  return renderDocument({ tab, body, data: 'null', assets, entry: 'server' }, context)
 }
 
 /**
@@ -167,7 +167,7 @@ export function renderServer(
     context,
   )
   const tab = tabOf(totals, `${cleanName(server.name)} – ${cleanName(context.title)}`)
-  const data = dataText({ kind: 'server', at: context.now, details } satisfies PageData)
+  const data = dataText({ at: context.now, details } satisfies ServerPage)
   const preview = previewOf(server, base, tab.title, context)
   return renderDocument(
     {

@@ -259,7 +259,7 @@ describe('the protocol', () => {
     const server = await start({
       clock,
       scenario,
-      onRequest: () => {
+      onCommand: () => {
         ranAt = clock.now()
       },
     })
@@ -305,11 +305,11 @@ describe('the protocol', () => {
     expect((await reply).body).toContain('There are 5')
   })
 
-  it('calls onRequest with each command', async () => {
+  it('calls onCommand with each command', async () => {
     const seen: string[] = []
-    const server = await start({ onRequest: (protocol, request) => seen.push(`${protocol} ${request}`) })
+    const server = await start({ onCommand: (command) => seen.push(command) })
     await exchange(server, 'list')
-    expect(seen).toEqual(['rcon list'])
+    expect(seen).toEqual(['list'])
   })
 
   it('can be interrupted, and listens on the same port again', async () => {

@@ -58,32 +58,12 @@ describe('the status of the demo server', () => {
     expect(players.sample).toHaveLength(12)
   })
 
-  it.each([
-    ['1.16.5', 0],
-    ['1.21.11', 2],
-  ])('%s omits the names of hidden players', async (era, hidden) => {
-    const { address } = await start({ era, players: 5, hiddenPlayers: 2 })
-    const { players } = await util.status(address.host, address.port, { enableSRV: false })
-    const noPlayers = players.sample?.filter(({ id }) => id === '00000000-0000-0000-0000-000000000000')
-    expect(noPlayers).toEqual(new Array(hidden).fill(expect.objectContaining({ name: 'Anonymous Player' })))
-    expect(players.sample).toHaveLength(5)
-  })
-
   it('reports a join immediately', async () => {
     const { address, world } = await start({ players: 1 })
     const online = async () => (await util.status(address.host, address.port, { enableSRV: false })).players.online
     expect(await online()).toBe(1)
     world.join()
     expect(await online()).toBe(2)
-  })
-
-  it('answers the pings of 1.4 to 1.6 and of older clients', async () => {
-    const { address } = await start({ players: 2 })
-    const reply = await util.statusLegacy(address.host, address.port, { enableSRV: false })
-    expect(reply).toMatchObject({ players: { online: 2, max: 20 }, version: { name: '1.21.11' } })
-    const oldest = await exchange(demo!, 'fe')
-    expect(oldest.subarray(3).swap16().toString('utf16le')).toBe('Tickwarden demo server§2§20')
-    expect(oldest.readUInt16BE(1)).toBe('Tickwarden demo server§2§20'.length)
   })
 
   it('rejects a login with a reason', async () => {
@@ -98,7 +78,6 @@ describe('the status of the demo server', () => {
     ['an empty frame', '00'],
     ['an unknown packet', '0499999999'],
     ['a handshake for a state that does not exist', '0a00f20503616161000009'],
-    ['a legacy ping with something else behind it', 'fe0199'],
   ])('closes the connection on %s', async (_what, bytes) => {
     expect(await exchange(await start(), bytes)).toHaveLength(0)
   })
@@ -129,7 +108,6 @@ describe('the status of the demo server', () => {
     await expect(startDemoServer({ era: '1.12.2', scenario: 'frozen' })).rejects.toThrow('no /tick')
     await expect(startDemoServer({ era: '1.20.4', scenario: 'paused' })).rejects.toThrow('does not pause')
     await expect(startDemoServer({ era: '1.12.2', software: 'neoforge' })).rejects.toThrow('NeoForge')
-    await expect(startDemoServer({ players: 30, maxPlayers: 20 })).rejects.toThrow('more than the 20')
     const { address } = await start()
     await expect(startDemoServer({ ports: { status: address.port } })).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })

@@ -1,45 +1,30 @@
-/** The parts of a panel's JSON that the preview draws. */
-export interface Panel {
-  /** Of a collapsed row. */
-  readonly panels?: readonly Panel[]
-  readonly type: string
-  readonly title: string
-  readonly description?: string
-  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
-  readonly targets?: readonly Target[]
-}
-
 interface Target {
   readonly expr: string
   readonly legendFormat?: string
   readonly instant?: boolean
 }
 
-interface Series {
-  readonly metric: Readonly<Record<string, string>>
-  /** Unix seconds and value, one pair for an instant query. */
-  readonly values: readonly (readonly [number, string])[]
+/** The parts of a panel's JSON that are read here; the page reads the others. */
+export interface Panel {
+  /** Of a collapsed row. */
+  readonly panels?: readonly Panel[]
+  readonly targets?: readonly Target[]
 }
 
-/** The result of a query: series, or the error from Prometheus. */
-export type QueryResult =
-  | { readonly legend: string; readonly series: readonly Series[] }
-  | { readonly legend: string; readonly error: string }
-
-export interface Range {
-  /** Unix seconds. */
-  readonly from: number
-  readonly to: number
-  /** Seconds between two values. */
-  readonly step: number
-}
-
-export interface PreviewOptions {
+interface PreviewOptions {
   /** Base URL of Prometheus. */
   readonly prometheus: string
   /** Value of the variable `server`: a name, or a regular expression for several servers. */
   readonly server: string
-  readonly range: Range
+  /** Unix seconds, and the seconds between two values. */
+  readonly range: { readonly from: number; readonly to: number; readonly step: number }
+}
+
+/** Unix seconds and value: one pair for an instant query. */
+interface Series {
+  readonly metric: Readonly<Record<string, string>>
+  readonly value?: readonly [number, string]
+  readonly values?: readonly (readonly [number, string])[]
 }
 
 /** The expression with Grafana's variables replaced. */
@@ -53,7 +38,8 @@ function withVariables(expr: string, { server, range }: PreviewOptions): string 
     .replaceAll('$top', '10')
 }
 
-async function query(target: Target, options: PreviewOptions): Promise<QueryResult> {
+/** The series, or the error from Prometheus. */
+async function query(target: Target, options: PreviewOptions) {
   const legend = target.legendFormat ?? ''
   const { from, to, step } = options.range
   const parameters = new URLSearchParams({ query: withVariables(target.expr, options) })
@@ -61,7 +47,7 @@ async function query(target: Target, options: PreviewOptions): Promise<QueryResu
   else for (const [name, value] of Object.entries({ start: from, end: to, step })) parameters.set(name, String(value))
   const path = target.instant ? 'query' : 'query_range'
   const reply = await fetch(`${options.prometheus}/api/v1/${path}?${parameters}`, { signal: AbortSignal.timeout(30_000) })
-  const body = (await reply.json()) as { error?: string; data?: { result: readonly RawSeries[] } }
+  const body = (await reply.json()) as { error?: string; data?: { result: readonly Series[] } }
   if (body.data === undefined) return { legend, error: body.error ?? `HTTP ${reply.status}` }
   return {
     legend,
@@ -69,12 +55,6 @@ async function query(target: Target, options: PreviewOptions): Promise<QueryResu
   }
 }
 
-interface RawSeries {
-  readonly metric: Readonly<Record<string, string>>
-  readonly value?: readonly [number, string]
-  readonly values?: readonly (readonly [number, string])[]
-}
-
 /** The result of each query of a panel, in order. */
-export const queryPanel = (panel: Panel, options: PreviewOptions): Promise<QueryResult[]> =>
+export const queryPanel = (panel: Panel, options: PreviewOptions) =>
   Promise.all((panel.targets ?? []).map((target) => query(target, options)))

@@ -5,11 +5,12 @@ import { viewHeading } from '../view/layout.ts'
 import { h, type ViewElement } from '../view/node.ts'
 import type { CardHistory, FleetPage, PageServer } from '../view/types.ts'
 import { contextNow } from './chrome.ts'
-import { create, patch } from './dom.ts'
+import { create, createSlot } from './dom.ts'
 import { loadHistories } from './histories.ts'
 
 interface Card {
   readonly place: HTMLElement
+  readonly show: (view: ViewElement) => void
   server: PageServer
   density: Density
   history?: CardHistory
@@ -18,7 +19,6 @@ interface Card {
   /** When the history was loaded, ms. */
   loadedAt: number
   inView: boolean
-  shown: { readonly node: Node; readonly view: ViewElement }
 }
 
 /** Age after which the history in a card is loaded again, ms, and after a change of the server's state. */
@@ -73,12 +73,11 @@ export function createCards(servers: readonly PageServer[], rendered: Element, o
     const past = pastOf.get(serverPath(contextNow().root, server.name))
     // The past of a card has times in UTC, that of a row has none.
     const isRow = past?.querySelector('.strip') != null
-    const view = past ? viewCard(server, renderedPast, contextNow(), isRow ? 'rows' : 'cards') : viewEmpty(server)
-    const node = create(view) as Element
-    if (past) node.querySelector(renderedPast.tag)?.replaceWith(past)
-    place.append(node)
+    const show = createSlot(place)
+    show(past ? viewCard(server, renderedPast, contextNow(), isRow ? 'rows' : 'cards') : viewEmpty(server))
+    if (past) place.querySelector(renderedPast.tag)?.replaceWith(past)
     const card: Card = {
-      ...{ place, server, inView: past !== undefined, shown: { node, view } },
+      ...{ place, show, server, inView: past !== undefined },
       ...(isRow ? { density: 'rows', loadedAt: Date.now() } : { density: 'cards', loadedAt: 0 }),
       ...(past && { past: renderedPast }),
     }
@@ -99,8 +98,7 @@ export function createCards(servers: readonly PageServer[], rendered: Element, o
         delete card.past
         card.loadedAt = 0
       }
-      const view = card.inView ? viewCard(card.server, card.past, context, card.density) : viewEmpty(card.server)
-      card.shown = { node: patch(card.shown.node, card.shown.view, view), view }
+      card.show(card.inView ? viewCard(card.server, card.past, context, card.density) : viewEmpty(card.server))
     }
     dirty.clear()
   }

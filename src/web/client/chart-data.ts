@@ -1,20 +1,10 @@
 import type uPlot from 'uplot'
 import { levels } from '../../history/values/levels.ts'
+import type { RangeValues } from '../../history/values/range.ts'
 import type { SeriesName } from '../../history/values/series.ts'
 import { chartSeries, type Range } from '../view/charts.ts'
 import type { ChartName } from '../view/types.ts'
 import { loadJson } from './request.ts'
-
-type Values = readonly (number | null)[]
-
-export interface HistoryReply {
-  /** Unix milliseconds. */
-  readonly from: number
-  readonly to: number
-  /** Milliseconds. */
-  readonly step: number
-  readonly series: Readonly<Partial<Record<SeriesName, { readonly min: Values; readonly mean: Values; readonly max: Values }>>>
-}
 
 /** A history request: a duration up to now, and the maximum number of values of a series. */
 export interface HistoryQuery {
@@ -51,24 +41,25 @@ export function finerQuery(from: number, step: number, now: number): HistoryQuer
 }
 
 /** Undefined if the service does not send values. @param path URL of the server's routes */
-export const loadHistory = (path: string, { range, points }: HistoryQuery): Promise<HistoryReply | undefined> =>
+export const loadHistory = (path: string, { range, points }: HistoryQuery): Promise<RangeValues | undefined> =>
   loadJson(`${path}/history?series=${Object.values(chartSeries).flat().join(',')}&range=${range}&points=${points}`)
 
 /** The middle of each step in seconds. */
-const timesOf = ({ from, to, step }: HistoryReply): readonly number[] =>
+const timesOf = ({ from, to, step }: RangeValues): readonly number[] =>
   Array.from({ length: Math.round((to - from) / step) }, (_, index) => (from + (index + 0.5) * step) / 1000)
 
 /** The maximum number of players in each step, because a mean hides the peak. */
-const valuesOf = ({ series }: HistoryReply, name: SeriesName): Values => series[name]?.[name === 'players' ? 'max' : 'mean'] ?? []
+const valuesOf = ({ series }: RangeValues, name: SeriesName): readonly (number | null)[] =>
+  series[name]?.[name === 'players' ? 'max' : 'mean'] ?? []
 
 /**
  * Values for uPlot: seconds, then each series.
  * @param finer values that replace those of the same time
  */
-export function columns(reply: HistoryReply, chart: ChartName, finer?: HistoryReply): uPlot.AlignedData {
+export function columns(reply: RangeValues, chart: ChartName, finer?: RangeValues): uPlot.AlignedData {
   const parts = [reply, ...(finer === undefined ? [] : [finer])].map((part) => ({ part, times: timesOf(part) }))
   const start = finer === undefined ? Number.POSITIVE_INFINITY : finer.from / 1000
-  const isShown = (part: HistoryReply, time: number) => part === finer || time < start
+  const isShown = (part: RangeValues, time: number) => part === finer || time < start
   const shown = parts.flatMap(({ part, times }) =>
     times.flatMap((time, index) => (isShown(part, time) ? [{ part, time, index }] : [])),
   )

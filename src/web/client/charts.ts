@@ -1,10 +1,11 @@
 import uPlot from 'uplot'
 import { dayMs } from '../../history/values/levels.ts'
+import type { RangeValues } from '../../history/values/range.ts'
 import { chartNames, chartSeries, type Range } from '../view/charts.ts'
 import { apiPath } from '../view/context.ts'
 import { viewDataTable } from '../view/parts.ts'
 import type { ChartName } from '../view/types.ts'
-import { columns, finerQuery, type HistoryReply, loadHistory, peakOf, ranges } from './chart-data.ts'
+import { columns, finerQuery, loadHistory, peakOf, ranges } from './chart-data.ts'
 import { chartHeight, chartOptions } from './chart-options.ts'
 import { contextNow } from './chrome.ts'
 import { create, openTable } from './dom.ts'
@@ -24,7 +25,7 @@ export function createCharts(place: HTMLElement, name: string, first: Range, bud
   const { server } = texts
   const path = apiPath(root, name)
   let range = first
-  let reply: HistoryReply | undefined
+  let reply: RangeValues | undefined
   /** Start of the finer values, seconds; Infinity: there are none. */
   let finerFrom = Number.POSITIVE_INFINITY
   /** The shown part of the period, seconds; undefined: all of it. */

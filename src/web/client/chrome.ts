@@ -4,7 +4,6 @@ import { type Totals, tabOf } from '../view/summary.ts'
 import type { Texts } from '../view/texts/en.ts'
 // Replaced by another language in its build: see build.mjs.
 import { texts as ownTexts } from '../view/texts/en.ts'
-import type { PageData } from '../view/types.ts'
 import { required } from './dom.ts'
 import { serviceTime } from './request.ts'
 import { storeChoice, storedChoice } from './storage.ts'
@@ -15,10 +14,10 @@ import { setUpTips } from './tips.ts'
 let lastMessage = 0
 export const lastMessageAt = (): number => lastMessage
 
-/** The data that the server has put into the page. */
-export function readData(): PageData {
-  const data = JSON.parse(required('data').textContent ?? '') as PageData
-  if ('at' in data) lastMessage = data.at
+/** The data that the server has put into the page; null on that of a server that is not watched. */
+export function readData<T extends { readonly at: number }>(): T | null {
+  const data = JSON.parse(required('data').textContent ?? '') as T | null
+  if (data !== null) lastMessage = data.at
   return data
 }
 

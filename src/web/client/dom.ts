@@ -36,7 +36,7 @@ function patchAttributes(element: Element, before: ViewElement, next: ViewElemen
 }
 
 /** Updates the elements of `before` to those of `next`. Children are compared by their keys, and without keys by position. */
-export function patch(node: Node, before: ViewNode, next: ViewNode): Node {
+function patch(node: Node, before: ViewNode, next: ViewNode): Node {
   if (before === next) return node
   if (typeof before === 'string' && typeof next === 'string') {
     node.nodeValue = next

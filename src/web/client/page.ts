@@ -114,8 +114,8 @@ const isUsed = (element: Element): boolean =>
 startPage()
 
 function startWithData(): void {
-  const data = readData()
-  if (data.kind === 'fleet') start(data)
+  const data = readData<FleetPage>()
+  if (data !== null) start(data)
 }
 
 // With many servers this takes some time, after which a slow computer would first show anything. A hidden page draws no frames.

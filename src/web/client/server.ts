@@ -4,12 +4,12 @@ import { tickBudget } from '../view/health.ts'
 import { maxListed } from '../view/players.ts'
 import { viewServerBody, viewServerHead, viewServerSources, viewServerVisits, viewShare } from '../view/server.ts'
 import { totalsOf } from '../view/summary.ts'
-import type { FoundPlayers, ServerDetails } from '../view/types.ts'
+import type { FoundPlayers, ServerDetails, ServerPage } from '../view/types.ts'
 import { createCharts } from './charts.ts'
 import { baseUrl, contextNow, readData, showConnection, showTab, startPage } from './chrome.ts'
-import { createSlot, required } from './dom.ts'
+import { create, createSlot, required } from './dom.ts'
 import { applyEvent } from './model.ts'
-import { applyPlayer, applyToFound } from './player-list.ts'
+import { applyPlayer } from './player-list.ts'
 import { loadJson, request } from './request.ts'
 import { type Connection, followEvents } from './stream.ts'
 import { createWeek } from './week.ts'
@@ -140,8 +140,7 @@ function start(first: ServerDetails): void {
   )
 
   if (contextNow().isPublic) {
-    required('share').replaceChildren()
-    createSlot(required('share'))(viewShare(baseUrl(), first, contextNow()))
+    required('share').replaceChildren(create(viewShare(baseUrl(), first, contextNow())))
     setUpCopying()
     createCharts(required('charts'), name, firstRange(first), () => tickBudget(details.server).budget)
   }
@@ -163,8 +162,8 @@ function start(first: ServerDetails): void {
         const message = JSON.parse(event.data)
         playersAt = message.at
         details = applyPlayer(details, event.event, message)
-        if (found != null) found = applyToFound(found, search, event.event, message)
         draw()
+        if (search !== '') void find(search)
       } else if (event.event === 'players') reloadPlayers()
       else if (event.event !== 'change' && (event.event !== 'snapshot' || isRemoved)) reloadIn(soon)
     },
@@ -199,6 +198,6 @@ function setUpCopying(): void {
 }
 
 startPage()
-const data = readData()
-if (data.kind === 'server') start(data.details)
+const data = readData<ServerPage>()
+if (data !== null) start(data.details)
 else required('connection').hidden = true

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type opentype from 'opentype.js'
+import { cachedPerKey } from '../../util/cached.ts'
 import { load } from '../../util/load.ts'
 import { packageRoot } from '../../util/package.ts'
 
@@ -21,42 +22,21 @@ const maxGlyphs = 4_000
 /** 3 digits are more precise than a pixel at any size. */
 const decimals = 4
 
-function openFont(file: string) {
+/** A font in the package, opened when it is first needed, so that pictures are the same on a machine without fonts. */
+const openFont = cachedPerKey((file: string) => {
   const bytes = readFileSync(join(packageRoot, 'src', 'web', 'fonts', file))
   // Glyphs are parsed when they are first used: parsing all of them takes almost a second.
   const font = load<typeof opentype>('opentype.js').parse(new Uint8Array(bytes).buffer, { lowMemory: true })
-  const known = new Map<string, Glyph>()
-
-  function draw(character: string): Glyph {
-    const glyph = font.charToGlyph(character)
-    if (glyph.index === 0) return missing
-    return { advance: (glyph.advanceWidth ?? 0) / font.unitsPerEm, path: glyph.getPath(0, 0, 1).toPathData(decimals) }
-  }
-
-  return {
-    glyph(character: string): Glyph {
-      const before = known.get(character)
-      if (before !== undefined) return before
-      const glyph = draw(character)
-      if (known.size >= maxGlyphs) known.clear()
-      known.set(character, glyph)
-      return glyph
-    },
-  }
-}
-
-type Font = ReturnType<typeof openFont>
-
-let fonts: Readonly<Record<'regular' | 'bold', Font>> | undefined
-
-/** The fonts in the package, opened when the first picture is drawn, so that pictures are the same on a machine without fonts. */
-function openFonts() {
-  fonts ??= { regular: openFont('DejaVuSans.ttf'), bold: openFont('DejaVuSans-Bold.ttf') }
-  return fonts
-}
+  const glyph = cachedPerKey((character: string): Glyph => {
+    const found = font.charToGlyph(character)
+    if (found.index === 0) return missing
+    return { advance: (found.advanceWidth ?? 0) / font.unitsPerEm, path: found.getPath(0, 0, 1).toPathData(decimals) }
+  }, maxGlyphs)
+  return { glyph }
+}, 2)
 
 /** The font of a style. */
-export const fontOf = ({ bold = false }: { readonly bold?: boolean }): Font => openFonts()[bold ? 'bold' : 'regular']
+export const fontOf = ({ bold = false }: { readonly bold?: boolean }) => openFont(bold ? 'DejaVuSans-Bold.ttf' : 'DejaVuSans.ttf')
 
 /** Scripts from right to left, whose letters have to be put in order and joined. */
 const isFromRight = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u

@@ -27,10 +27,10 @@ const headTypes: readonly (PictureType | undefined)[] = ['png', 'jpeg', 'webp']
 export function createHeadSource(template: string, log: Log, clock: Clock) {
   // Without redirects, which could lead to a site that the operator did not configure.
   const client = new HttpClient({ timeoutMs, maxBytes })
-  const closing = new AbortController()
   const heads = new LRUCache<string, Promise<Buffer | undefined>>({ max: maxHeads, ttl: headTtlMs })
   const inTurn = createLimiter(() => maxRequests)
   let pending = 0
+  let isClosed = false
   let isFailing = false
   /** Whether the last request had no reply: an error may be about one player. */
   let isDown = false
@@ -58,7 +58,7 @@ export function createHeadSource(template: string, log: Log, clock: Clock) {
     } catch (error) {
       const { message } = error as Error
       const reason = error instanceof HttpError && error.kind === 'network' ? error.code : message
-      if (!isFailing && !closing.signal.aborted) {
+      if (!isFailing && !isClosed) {
         log.warn({ host: new URL(template).host, reason }, `cannot fetch heads (${reason}); patterns are shown instead`)
       }
       isFailing = true
@@ -89,14 +89,14 @@ export function createHeadSource(template: string, log: Log, clock: Clock) {
       const before = heads.get(uuid)
       if (before !== undefined) return before
       // An immediate pattern is better than waiting for a service that did not answer before.
-      if (pending >= (isDown ? maxRequests : maxWaiting) || closing.signal.aborted) return undefined
+      if (pending >= (isDown ? maxRequests : maxWaiting) || isClosed) return undefined
       count()
       const head = request(uuid)
       heads.set(uuid, head)
       return head
     },
     async close(): Promise<void> {
-      closing.abort()
+      isClosed = true
       await client.close()
     },
   }

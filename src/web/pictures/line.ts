@@ -94,8 +94,6 @@ const bar = { factor: 2, above: 0.7646, end: 0.21 } as const
  * is drawn with the installed fonts.
  */
 export async function drawLine(pieces: readonly TextPiece[], x: number, y: number, maxWidth: number): Promise<string> {
-  if (pieces.every((piece) => charactersOf(piece.text).every((character) => isBundled(character, piece))))
-    return drawPieces(fitPieces(pieces, maxWidth), x, y)
   const drawable = await drawablePieces(pieces)
   if (drawable.every((piece) => charactersOf(piece.text).every((character) => isBundled(character, piece))))
     return drawPieces(fitPieces(drawable, maxWidth), x, y)

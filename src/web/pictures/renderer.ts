@@ -1,13 +1,14 @@
 import { LRUCache } from 'lru-cache'
 import { type PreparedReply, prepare } from '../../http/replies/reply.ts'
 import { unavailable } from '../../util/errors.ts'
+import { createLimiter, type Limiter } from '../../util/limiter.ts'
 
 const maxRunning = 4
 /**
- * Maximum number of pictures that wait, of one client and of all. The page of a server has up to 140 heads, which a browser requests
- * at once by HTTP/2.
+ * Maximum number of pictures that wait or are rendered, of one client and of all. The page of a server has up to 140 heads, which
+ * a browser requests at once by HTTP/2.
  */
-const [maxWaitingOfClient, maxWaiting] = [140, 512]
+const [maxPendingOfClient, maxPending] = [140 + 1, 512 + maxRunning]
 /** Bytes of the pictures that are cached. */
 const maxCached = 16 * 1024 * 1024
 /** Milliseconds after which a picture that is no longer requested is evicted. */
@@ -39,41 +40,31 @@ export function createRenderer() {
     sizeCalculation: ({ body }, key) => body.length + 2 * key.length + 500,
   })
   const underWay = new Map<string, Promise<PreparedReply>>()
-  const rendering = new Set<string>()
-  /** In the order in which the clients have their turns. */
-  const queues = new Map<string, (() => void)[]>()
-  let waiting = 0
+  const inTurn = createLimiter(() => maxRunning)
+  /** Of each client, whose pictures wait for each other before they wait for those of others. */
+  const clients = new Map<string, { readonly inTurn: Limiter; pending: number }>()
+  let pending = 0
 
-  function startNext(): void {
-    if (rendering.size >= maxRunning) return
-    for (const [client, [start, ...others]] of queues) {
-      if (rendering.has(client)) continue
-      queues.delete(client)
-      if (others.length > 0) queues.set(client, others)
-      waiting--
-      rendering.add(client)
-      start?.()
-      return
-    }
+  async function render({ key, type, render }: Picture): Promise<PreparedReply> {
+    const reply = prepare(await render(), type, {
+      ...cacheControl,
+      // An SVG opened as a page could run scripts; this forbids them.
+      ...(type === 'image/svg+xml' && { 'content-security-policy': "default-src 'none'", 'x-content-type-options': 'nosniff' }),
+    })
+    replies.set(key, reply)
+    return reply
   }
 
-  async function render({ key, type, render }: Picture, client: string): Promise<PreparedReply> {
-    waiting++
-    await new Promise<void>((start) => {
-      queues.set(client, [...(queues.get(client) ?? []), start])
-      startNext()
-    })
+  async function renderInTurn(picture: Picture, client: string): Promise<PreparedReply> {
+    const own = clients.get(client) ?? { inTurn: createLimiter(() => 1), pending: 0 }
+    clients.set(client, own)
+    own.pending++
+    pending++
     try {
-      const reply = prepare(await render(), type, {
-        ...cacheControl,
-        // An SVG opened as a page could run scripts; this forbids them.
-        ...(type === 'image/svg+xml' && { 'content-security-policy': "default-src 'none'", 'x-content-type-options': 'nosniff' }),
-      })
-      replies.set(key, reply)
-      return reply
+      return await own.inTurn(() => inTurn(() => render(picture)))
     } finally {
-      rendering.delete(client)
-      startNext()
+      pending--
+      if (--own.pending === 0) clients.delete(client)
     }
   }
 
@@ -86,11 +77,11 @@ export function createRenderer() {
       const { key } = picture
       const before = replies.get(key) ?? underWay.get(key)
       if (before !== undefined) return before
-      if (waiting >= maxWaiting || (queues.get(client)?.length ?? 0) >= maxWaitingOfClient) {
+      if (pending >= maxPending || (clients.get(client)?.pending ?? 0) >= maxPendingOfClient) {
         throw unavailable('TOO_MANY_PICTURES', 'Too many pictures are being rendered; try again in a moment.', 2)
       }
       count()
-      const reply = render(picture, client).finally(() => underWay.delete(key))
+      const reply = renderInTurn(picture, client).finally(() => underWay.delete(key))
       underWay.set(key, reply)
       return reply
     },

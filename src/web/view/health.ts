@@ -3,21 +3,12 @@ import type { Format } from './format.ts'
 import type { Texts } from './texts/en.ts'
 import type { PageServer } from './types.ts'
 
+/** The states in which a server is not just fine, worst first. */
+export const verdictStates = ['down', 'hung', 'lagging', 'limited', 'unknown', 'upgrading', 'maintenance'] as const
+export type VerdictState = (typeof verdictStates)[number]
+
 /** The health of a server, worst first. Everything before `unknown` needs attention. */
-export const healthNames = [
-  'down',
-  'hung',
-  'lagging',
-  'limited',
-  'unknown',
-  'upgrading',
-  'maintenance',
-  'asleep',
-  'frozen',
-  'paused',
-  'sprinting',
-  'up',
-] as const
+export const healthNames = [...verdictStates, 'asleep', 'frozen', 'paused', 'sprinting', 'up'] as const
 export type HealthName = (typeof healthNames)[number]
 
 export interface Health {

@@ -1,6 +1,6 @@
 import { cleanName } from './clean-text.ts'
 import { serverPath, type ViewContext } from './context.ts'
-import { type Health, type HealthName, healthNames, healthOf } from './health.ts'
+import { type Health, type HealthName, healthNames, healthOf, type VerdictState, verdictStates } from './health.ts'
 import type { IconName } from './icons.ts'
 import { h, type ViewElement } from './node.ts'
 import { viewRelative } from './parts.ts'
@@ -10,18 +10,6 @@ import type { FleetPage, PageServer } from './types.ts'
 const maxListed = 4
 /** More slots mean "unlimited", such as 2147483647. */
 const maxSlots = 1_000_000
-
-/** The states in which a server is not just fine, worst first. */
-export const verdictStates = [
-  'down',
-  'hung',
-  'lagging',
-  'limited',
-  'unknown',
-  'upgrading',
-  'maintenance',
-] as const satisfies HealthName[]
-export type VerdictState = (typeof verdictStates)[number]
 
 const isVerdictState = (name: HealthName): name is VerdictState => (verdictStates as readonly HealthName[]).includes(name)
 

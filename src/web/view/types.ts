@@ -53,7 +53,6 @@ export interface CardHistory extends Pick<ServerOverview, 'from' | 'to' | 'since
 }
 
 export interface FleetPage {
-  readonly kind: 'fleet'
   /** Unix milliseconds at which this was made. */
   readonly at: number
   readonly servers: readonly PageServer[]
@@ -131,14 +130,6 @@ export interface ServerDetails {
 }
 
 export interface ServerPage {
-  readonly kind: 'server'
   readonly at: number
   readonly details: ServerDetails
 }
-
-/** The page of a server that is not watched. */
-export interface MissingPage {
-  readonly kind: 'missing'
-}
-
-export type PageData = FleetPage | ServerPage | MissingPage

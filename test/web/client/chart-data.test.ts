@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { rangeParameter } from '../../../src/history/routes/register.ts'
-import { chooseStep } from '../../../src/history/values/range.ts'
-import { columns, finerQuery, type HistoryReply, peakOf } from '../../../src/web/client/chart-data.ts'
+import { chooseStep, type RangeValues } from '../../../src/history/values/range.ts'
+import { columns, finerQuery, peakOf } from '../../../src/web/client/chart-data.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -47,7 +47,7 @@ it.each([
   expect(finerQuery(now - ago, step, now)).toBeUndefined()
 })
 
-const reply = (from: number, step: number, players: readonly (number | null)[]): HistoryReply => ({
+const reply = (from: number, step: number, players: (number | null)[]): RangeValues => ({
   from,
   step,
   to: from + step * players.length,

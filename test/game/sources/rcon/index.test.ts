@@ -45,7 +45,7 @@ function watcherOf(source: Source, clock: Clock = systemClock) {
 
 async function demo(options: DemoOptions): Promise<DemoServer & { readonly commands: string[] }> {
   const commands: string[] = []
-  const server = await startDemoServer({ ...options, onRequest: (_protocol, command) => commands.push(command) })
+  const server = await startDemoServer({ ...options, onCommand: (command) => commands.push(command) })
   cleanups.push(() => server.close())
   return { ...server, commands }
 }
