@@ -12,9 +12,7 @@ describe('time grows no faster than the input of', () => {
   it.each(Object.keys(cases))('%s', async (name) => {
     const growth = cases[name]!
     for (const [input, make] of Object.entries(growth.makers)) {
-      let ratio = await growthOf(growth, make)
-      // Once more: a compilation or garbage collection may fall into the larger input. Growth that is not linear fails again.
-      if (!isLinear(ratio)) ratio = await growthOf(growth, make)
+      const ratio = await growthOf(growth, make)
       expect(isLinear(ratio), `${input}: four times the size takes ${ratio?.toFixed(1)} times as long`).toBe(true)
     }
   })

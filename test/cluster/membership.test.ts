@@ -1,17 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/util/clock.ts'
-import { joinCluster, keys, shortMs } from '../helpers/cluster-member.ts'
+import { joinCluster, keys, longMs, meet, shortMs } from '../helpers/cluster-member.ts'
 import { startRedis } from '../helpers/redis-server.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { until } from '../helpers/until.ts'
 
+const long = { heartbeatMs: longMs }
+
+/** Three heartbeats of each member, or attempts. */
+async function beat(members: readonly ReturnType<typeof joinCluster>[]): Promise<void> {
+  for (let round = 0; round < 3; round++) await Promise.all(members.map(({ membership }) => membership.check()))
+}
+
 describe.skipIf(!hasTool('redis-server'))('Membership', () => {
   it('lists members when they join, and removes them when they leave', async () => {
     const redis = await startRedis()
-    const [a, b] = [joinCluster(redis, 'a'), joinCluster(redis, 'b')]
-    await until(() => a.members() === 'a,b' && b.members() === 'a,b')
+    const [a, b] = [joinCluster(redis, 'a', long), joinCluster(redis, 'b', long)]
+    await meet([a, b])
     await b.membership.close()
-    await until(() => a.members() === 'a')
+    await meet([a])
     expect(b.membership.epoch).toBeUndefined()
     expect(a.log.lines).toEqual([])
   })
@@ -29,17 +36,16 @@ describe.skipIf(!hasTool('redis-server'))('Membership', () => {
 
   it('keeps the members while the server is unavailable, and until all have reconnected', async () => {
     const redis = await startRedis()
-    const heartbeatMs = 1_500
-    const members = ['a', 'b', 'c'].map((id) => joinCluster(redis, id, { heartbeatMs }))
-    await until(() => members.every((one) => one.members() === 'a,b,c'))
+    const members = ['a', 'b', 'c'].map((id) => joinCluster(redis, id, long))
+    await meet(members)
     const changes = members.map((one) => one.changes.length)
     await redis.kill()
     const [first] = members
     await until(() => (first?.log.lines.length ?? 0) > 0)
-    await Promise.all(members.map(({ timers }) => timers(3)))
+    await beat(members)
     await redis.restart()
     await until(() => members.every((one) => one.log.lines.at(-1)?.includes('is available again')))
-    await Promise.all(members.map(({ timers }) => timers(3)))
+    await beat(members)
     for (const [index, { log, changes: after, members: now }] of members.entries()) {
       expect(now()).toBe('a,b,c')
       expect(after.length).toBe(changes[index])
@@ -55,17 +61,18 @@ describe.skipIf(!hasTool('redis-server'))('Membership', () => {
     const redis = await startRedis()
     let suspendedMs = 0
     const clock = { ...systemClock, now: () => systemClock.now() + suspendedMs }
-    const [a, b] = [joinCluster(redis, 'a', { clock }), joinCluster(redis, 'b')]
-    await until(() => a.members() === 'a,b' && b.members() === 'a,b')
+    const [a, b] = [joinCluster(redis, 'a', { ...long, clock }), joinCluster(redis, 'b', long)]
+    await meet([a, b])
     const { epoch: before, joinedAt } = a.membership
     const changes = [...a.changes]
-    await until(() => {
-      suspendedMs = 10_000
-      // Again if a heartbeat that had been sent arrived after it.
-      if (a.log.lines.length === 0) redis.cli('zrem', keys.members, 'a')
+    suspendedMs = 10_000
+    await until(async () => {
+      redis.cli('zrem', keys.members, 'a')
+      await a.membership.check()
+      // Not yet if a heartbeat that had been sent arrived in between.
       return a.log.lines.length > 0
     })
-    await until(() => a.members() === 'a,b' && b.members() === 'a,b')
+    await meet([a, b])
     expect(a.changes).toEqual(changes)
     expect(a.membership.epoch).toBeGreaterThan(before ?? 0)
     expect(a.membership.joinedAt).toBeGreaterThan(joinedAt)
@@ -109,12 +116,11 @@ describe.skipIf(!hasTool('redis-server'))('Membership', () => {
 
   it('keeps the members if the server is flushed', async () => {
     const redis = await startRedis()
-    const members = ['a', 'b', 'c'].map((id) => joinCluster(redis, id, { heartbeatMs: 1_000 }))
-    await until(() => members.every((one) => one.members() === 'a,b,c'))
+    const members = ['a', 'b', 'c'].map((id) => joinCluster(redis, id, long))
+    await meet(members)
     const changes = members.map((one) => one.changes.length)
     redis.cli('flushall')
-    await until(() => redis.cli('zcard', keys.members) === '3')
-    await Promise.all(members.map(({ timers }) => timers(3)))
+    await beat(members)
     for (const [index, { log, changes: after, members: now }] of members.entries()) {
       expect(now()).toBe('a,b,c')
       expect(after.length).toBe(changes[index])

@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { findCommand } from '../../src/commands/definitions/index.ts'
 import { parseArguments } from '../../src/commands/parse-arguments.ts'
@@ -19,11 +17,11 @@ import { selfSigned } from '../helpers/certificate.ts'
 import { hostileServer } from '../helpers/hostile-servers.ts'
 import { alice, managementServer } from '../helpers/management-server.ts'
 import { never } from '../helpers/never.ts'
+import { startPeerServers } from '../helpers/peer-servers.ts'
 import { playBack } from '../helpers/playback.ts'
 import { listenRconPeer, packet } from '../helpers/rcon-peer.ts'
 import { callProgram } from '../helpers/run-program.ts'
 import { encodeStatus } from '../helpers/status-packets.ts'
-import { ensure } from '../tools/ensure.mjs'
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'tickwarden-record-'))
 let demo: DemoServer | undefined
@@ -362,18 +360,8 @@ describe('the server of tickwarden record', () => {
 
 describe('servers of other projects', () => {
   it('minecraft-protocol, flying-squid and bedrock-protocol are recorded and played back', async () => {
-    await ensure('test/peers')
-    const peers = spawn(process.execPath, [join(import.meta.dirname, '../helpers/peer-servers.mjs'), '1.21.4'], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    })
-    onTestFinished(() => void peers.stdin.end())
-    let ports: Readonly<Record<string, number>> = {}
-    for await (const line of createInterface({ input: peers.stdout })) {
-      if (!line.startsWith('{')) continue
-      ports = JSON.parse(line)
-      break
-    }
-    peers.stdout.resume()
+    const { ports, close } = await startPeerServers(['1.21.4'])
+    onTestFinished(close)
     for (const [name, port] of Object.entries(ports)) {
       const edition = name === 'bedrock-protocol' ? 'bedrock' : 'java'
       const address = { edition, host: '127.0.0.1', port } as const

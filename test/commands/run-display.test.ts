@@ -17,7 +17,7 @@ it('counts a wait for a rate limit down on a terminal, until the next part', asy
   const { display, text } = open(true)
   display.progress.total(3)
   display.progress.step('one')
-  display.progress.wait('Last.fm', 90_000)
+  display.progress.wait('Last.fm', 590_000)
   const isCounted = (shown: () => string) => {
     const times = [...shown().matchAll(/Last\.fm: rate limited, ((?:\d min )?\d+ s) left/g)].map(([, time]) => time)
     return new Set(times).size >= 3
@@ -30,7 +30,7 @@ it('counts a wait for a rate limit down on a terminal, until the next part', asy
   const other = open(true)
   other.display.progress.total(1)
   other.display.progress.step('one')
-  other.display.progress.wait('Last.fm', 90_000)
+  other.display.progress.wait('Last.fm', 590_000)
   await until(() => isCounted(other.text))
   other.display.stop()
   expect(text().lastIndexOf('rate limited')).toBe(shown)

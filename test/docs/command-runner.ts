@@ -13,8 +13,8 @@ const main = join(import.meta.dirname, '..', '..', 'dist', 'src', 'main.js')
 /** A command that runs until it is stopped. */
 const lasting =
   /^(?:\w+=(?:'[^']*'|\S+) )*(?:npm ci && )?(?:npm start(?: -- (?!\w)| -- demo| -- serve|$)|(?:npx )?tickwarden(?: demo| serve| --(?!help|version)|$))/
-/** Timeout of a command and of the start of a service. */
-const timeoutMs = 30_000
+/** Timeout of a command and of the start of a service: it ends a wait for what never happens. */
+const timeoutMs = 120_000
 
 /**
  * Replacements for commands of the pages: `npm ci` has run before the tests, `npm start` would build again, and `tickwarden` is

@@ -8,12 +8,12 @@ import { SourceError } from '../../src/game/errors.ts'
 import { createFleet, type Fleet } from '../../src/game/fleet.ts'
 import type { ServerSettings } from '../../src/game/server-settings.ts'
 import { createSources } from '../../src/game/sources/create-sources.ts'
-import { systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { hostileServer } from '../helpers/hostile-servers.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 import { rcon, status } from '../helpers/metrics-fleet.ts'
 import { parseSamples, startMetricsService } from '../helpers/metrics-service.ts'
+import { patientClock } from '../helpers/patient-clock.ts'
 import { type Script, scriptedFleet } from '../helpers/scripted-fleet.ts'
 import { encodeStatus } from '../helpers/status-packets.ts'
 
@@ -92,7 +92,7 @@ it('finds the address of a server that is configured by its directory', async ()
   writeFileSync(join(directory, 'server.properties'), `server-port=${port}\nserver-ip=127.0.0.1\n`)
   const { poll } = loadConfig({ env: {} })
   const servers = [{ name: 'local', sources: { directory: { path: directory } } }]
-  const fleet = createFleet({ servers, poll, clock: systemClock, log: silentLog, createSources })
+  const fleet = createFleet({ servers, poll, clock: patientClock, log: silentLog, createSources })
   expect(await compat(fleet)).toContainEqual(
     expect.stringMatching(
       new RegExp(`^minecraft_status_healthy\\{server_host="127.0.0.1",server_port="${port}",server_edition="java",.*\\} 1$`),
@@ -139,7 +139,7 @@ async function answeringWith(reply: object) {
 
 async function samplesOf(servers: readonly ServerSettings[]) {
   const { poll } = loadConfig({ env: {} })
-  const fleet = createFleet({ servers, poll, clock: systemClock, log: silentLog, createSources })
+  const fleet = createFleet({ servers, poll, clock: patientClock, log: silentLog, createSources })
   onTestFinished(() => fleet.close())
   return compat(fleet)
 }

@@ -154,7 +154,7 @@ const parts: Readonly<Record<string, Part>> = {
     const [redis, servers] = await Promise.all([startRedis(), startCountedServers(count)])
     const list = servers.addresses.map((address, index) => `  - { name: s${index}, address: "${address}" }\n`).join('')
     const startReplica = (name: string, offsetMs: number) =>
-      startService(name, `poll: { interval: 1s, timeout: 5s, staleAfter: 10s }\nservers:\n${list}`, {
+      startService(name, `poll: { interval: 1s, timeout: 30s, staleAfter: 60s }\nservers:\n${list}`, {
         STATE_URL: `redis://127.0.0.1:${redis.port}`,
         STATE_HEARTBEAT: '1s',
         NODE_OPTIONS: `--import=${clockShim(offsetMs, -offsetMs)}`,

@@ -3,9 +3,9 @@ import { loadConfig } from '../../src/config/config.ts'
 import { createFleet } from '../../src/game/fleet.ts'
 import { createSources } from '../../src/game/sources/create-sources.ts'
 import { describeSources } from '../../src/status-api/sources.ts'
-import { systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { bedrockServer, pong } from '../helpers/bedrock-server.ts'
+import { patientClock } from '../helpers/patient-clock.ts'
 import { queryServer } from '../helpers/query-server.ts'
 import { listenRconPeer, packet } from '../helpers/rcon-peer.ts'
 
@@ -14,7 +14,7 @@ async function watch(env: Readonly<Record<string, string>>) {
     reply(pong('MCPE;Nukkit Server;924;1.21.130;2;20;1234;Powered by Nukkit;Survival;1;19132;19132;'))
   })
   const { servers, poll } = loadConfig({ env: { MC_SERVER: `bedrock://127.0.0.1:${server.port}`, ...env } })
-  const fleet = createFleet({ servers, poll, clock: systemClock, log: silentLog, createSources })
+  const fleet = createFleet({ servers, poll, clock: patientClock, log: silentLog, createSources })
   onTestFinished(() => fleet.close())
   return await fleet.watchers[0]!.poll()
 }
@@ -52,7 +52,7 @@ it('the edition of a server that only query reads is its own', async () => {
   onTestFinished(() => void query.close())
   const servers = [{ name: 'a', sources: { query: { address: { host: '127.0.0.1', port: query.port } } } }]
   const { poll } = loadConfig({ env: {} })
-  const fleet = createFleet({ servers, poll, clock: systemClock, log: silentLog, createSources })
+  const fleet = createFleet({ servers, poll, clock: patientClock, log: silentLog, createSources })
   onTestFinished(() => fleet.close())
   expect((await fleet.watchers[0]!.poll()).fields.edition?.value).toBe('bedrock')
 })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createFleet, type FleetChange } from '../../src/game/fleet.ts'
 import { createSources } from '../../src/game/sources/create-sources.ts'
-import { systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
+import { patientClock } from '../helpers/patient-clock.ts'
 import { listenRconPeer, packet } from '../helpers/rcon-peer.ts'
 import { refused, type ScriptedSource, scriptedSource } from '../helpers/scripted-source.ts'
 
@@ -230,7 +230,7 @@ it('makes at most one login for six probes with a wrong RCON password', async ()
     ({ socket }) => void socket.write(packet(-1, 2, '')),
   )
   const server = { name: 'Server', sources: { rcon: { address: peer.address, password: 'wrong' } } }
-  const fleet = createFleet({ servers: [server], poll, clock: systemClock, log: silentLog, createSources })
+  const fleet = createFleet({ servers: [server], poll, clock: patientClock, log: silentLog, createSources })
   const probe = async () => {
     const watcher = fleet.probe(server, 3_000)
     const { sources } = await watcher.poll()

@@ -209,14 +209,15 @@ describe.each([
 
   it('a legacy server that hangs has been connected', async () => {
     const text = Buffer.from('§1\x0061\x001.5.2\0A Server\x007\x0020', 'utf16le').swap16()
-    let isHung = false
+    let [isHung, hungRequests] = [false, 0]
     await using proxy = await hostileServer((socket) => {
       const [...replies] = proxyReplies[protocol]
       socket.on('data', (bytes) => {
         const reply = replies.shift()
         if (reply !== undefined) socket.write(reply)
         else if (bytes[0] !== 0xfe) socket.end()
-        else if (!isHung) socket.end(Buffer.concat([Buffer.of(0xff, 0, text.length / 2), text]))
+        else if (isHung) hungRequests++
+        else socket.end(Buffer.concat([Buffer.of(0xff, 0, text.length / 2), text]))
       })
     })
     const address = { edition: 'java', host: 'mc.example', port: 25565 } as const
@@ -225,8 +226,10 @@ describe.each([
     expect((await status?.poll(AbortSignal.timeout(60_000)))?.fields).toMatchObject({ playersOnline: 7 })
     isHung = true
     const deadline = new AbortController()
-    setTimeout(() => deadline.abort(new SourceError('timeout', 'late')), 1_000)
-    await expect(status?.poll(deadline.signal)).rejects.toMatchObject({ code: 'timeout', progress: 'connected' })
+    const hung = expect(status?.poll(deadline.signal)).rejects.toMatchObject({ code: 'timeout', progress: 'connected' })
+    await expect.poll(() => hungRequests).toBeGreaterThan(0)
+    deadline.abort(new SourceError('timeout', 'late'))
+    await hung
     sources.close()
   })
 

@@ -31,8 +31,12 @@ async function expositions(): Promise<readonly string[]> {
 
 const bare = (line: string) => line !== '' && !line.startsWith('#')
 
-/** Writes the samples of a fleet of copies of one server as blocks of Prometheus, up to now. @param folder its data folder */
-export async function writeBlocks(folder: string, { servers, hasReplicas, minutes, step }: GeneratedFleet): Promise<void> {
+/**
+ * Writes the samples of a fleet of copies of one server as blocks of Prometheus, up to now.
+ * @param folder its data folder
+ * @returns the time of the last samples, Unix seconds
+ */
+export async function writeBlocks(folder: string, { servers, hasReplicas, minutes, step }: GeneratedFleet): Promise<number> {
   const lines = (await expositions()).filter(bare)
   const ofServer = lines.filter((line) => line.includes('{server="survival"'))
   const ofService = lines.filter((line) => !line.includes('server="'))
@@ -71,4 +75,5 @@ export async function writeBlocks(folder: string, { servers, hasReplicas, minute
   const file = join(folder, 'generated.om')
   await pipeline(Readable.from(all()), createWriteStream(file))
   execFileSync('promtool', ['tsdb', 'create-blocks-from', 'openmetrics', file, join(folder, 'data')], { stdio: 'pipe' })
+  return end
 }

@@ -3,7 +3,7 @@ import { StateConnection } from '../../src/cluster/connection.ts'
 import { createStateKeys } from '../../src/cluster/keys.ts'
 import { Membership } from '../../src/cluster/membership.ts'
 import { type StreamEntry, StreamReader } from '../../src/cluster/stream-reader.ts'
-import { type Clock, systemClock } from '../../src/util/clock.ts'
+import { systemClock } from '../../src/util/clock.ts'
 import { collectLog } from './log-lines.ts'
 import { onTestFinished } from './test-end.ts'
 import { until } from './until.ts'
@@ -13,23 +13,16 @@ import { until } from './until.ts'
  * be.
  */
 export const shortMs = 1_000
+/** Interval of members none of which expires during a test, even if a busy machine stops its process: the test asks for heartbeats. */
+export const longMs = 60_000
 export const keys = createStateKeys('test')
 
 /** A member of a cluster, without servers, until the test ends. */
 export function joinCluster(
   redis: { readonly url: string },
   id: string,
-  { url = redis.url, heartbeatMs = shortMs, clock: given = systemClock, timeoutMs = 10_000 } = {},
+  { url = redis.url, heartbeatMs = shortMs, clock = systemClock, timeoutMs = 10_000 } = {},
 ) {
-  let fired = 0
-  const clock: Clock = {
-    ...given,
-    after: (delay, action) =>
-      given.after(delay, () => {
-        fired++
-        action()
-      }),
-  }
   const log = collectLog()
   const address = parseStateAddress(url)
   if (address === undefined) throw new Error(url)
@@ -69,12 +62,14 @@ export function joinCluster(
     await membership.close()
     end()
   })
-  return {
-    ...{ id, log, connection, membership, reader, entries, changes, end, members: () => membership.members.join() },
-    /** Waits until so many of its timers have fired: heartbeats, and further attempts. */
-    async timers(count: number) {
-      const enough = fired + count
-      await until(() => fired >= enough)
-    },
-  }
+  return { id, log, connection, membership, reader, entries, changes, end, members: () => membership.members.join() }
+}
+
+/** Waits until these are the members, and each knows it. */
+export async function meet(members: readonly ReturnType<typeof joinCluster>[]): Promise<void> {
+  const all = members.map(({ id }) => id).join()
+  await until(async () => {
+    await Promise.all(members.map(({ membership }) => membership.check()))
+    return members.every((one) => one.members() === all)
+  })
 }

@@ -20,6 +20,8 @@ export interface CountedServers {
   readonly down: Set<number>
   /** When a server replied with this player count. */
   repliedAt(server: number, online: number): number
+  /** When it noticed that the poller had read that reply, which a busy machine delays. */
+  readAt(server: number, online: number): number
   /** By server, the pollers since then with at least this many polls. */
   pollersSince(at: number, atLeast?: number): ReadonlyMap<number, ReadonlySet<string>>
 }
@@ -38,6 +40,7 @@ export async function startCountedServers(count: number): Promise<CountedServers
     newest.set(poll.server, poll)
   }
   const replies = new Map<number, number[]>()
+  const reads = new Map<number, number[]>()
   const down = new Set<number>()
   const sockets = new Set<net.Socket>()
   const listener = net.createServer((socket) => {
@@ -50,18 +53,29 @@ export async function startCountedServers(count: number): Promise<CountedServers
     const frames = new FrameReader()
     let greeted = false
     let isAnswered = false
+    let isRead = () => {}
+    // Without a ping, it is closed once the reply is read.
+    socket.once('close', () => isRead())
     socket.on('data', (chunk) => {
       // What follows if a server is down: a request in the format of old versions, and one with TLS.
       if (!greeted && (chunk[0] === 0xfe || (chunk[0] === 0x16 && chunk[1] === 0x03))) return void socket.destroy()
       frames.push(chunk)
       for (let frame = frames.next(); frame !== undefined; frame = frames.next()) {
         if (!greeted) add({ server, by: decodeHandshake(frame).host, at: performance.now() })
-        else if (isAnswered) socket.write(encodeFrame(pong, frame.body))
-        else {
+        else if (isAnswered) {
+          isRead()
+          socket.write(encodeFrame(pong, frame.body))
+        } else {
           isAnswered = true
           const times = replies.get(server) ?? []
           replies.set(server, times)
-          socket.write(encodeStatus(jsonOf(times.push(performance.now()))))
+          const count = times.push(performance.now())
+          const ends = reads.get(server) ?? []
+          reads.set(server, ends)
+          isRead = () => {
+            ends[count - 1] ??= performance.now()
+          }
+          socket.write(encodeStatus(jsonOf(count)))
         }
         greeted = true
       }
@@ -80,6 +94,7 @@ export async function startCountedServers(count: number): Promise<CountedServers
     polls,
     down,
     repliedAt: (server, online) => replies.get(server)?.[online - 1] ?? Number.NaN,
+    readAt: (server, online) => reads.get(server)?.[online - 1] ?? Number.NaN,
     newestPoll: (server) => newest.get(server),
     pollersSince(since, atLeast = 1) {
       const counts = new Map<number, Map<string, number>>()

@@ -1,7 +1,6 @@
 // Runs minecraft-protocol's createServer once per version, flying-squid and bedrock-protocol once, in a separate process, because
 // they bring hundreds of MB of game data. Writes one line of JSON, {"<name>": port}, when all listen, and ends with its standard
 // input.
-import { createSocket } from 'node:dgram'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
@@ -40,9 +39,10 @@ const sample = [
   { name: 'Alice', id: 'ec561538-f3fd-461d-aff5-086b22154bce' },
   { name: 'Anonymous Player', id: '00000000-0000-0000-0000-000000000000' },
 ]
+const [bedrockPort, ...versions] = process.argv.slice(2)
 const ports = {}
 
-for (const version of process.argv.slice(2)) {
+for (const version of versions) {
   const server = createServer({
     host: '127.0.0.1',
     port: 0,
@@ -79,19 +79,9 @@ const squid = require('flying-squid').createMCServer({
 await new Promise((resolve) => squid._server.on('listening', resolve))
 ports['flying-squid'] = squid._server.socketServer.address().port
 
-/** bedrock-protocol treats 0 as its default port. */
-async function freeUdpPort() {
-  const socket = createSocket('udp4').bind(0, '127.0.0.1')
-  await new Promise((resolve) => socket.once('listening', resolve))
-  const { port } = socket.address()
-  await new Promise((resolve) => socket.close(resolve))
-  return port
-}
-
-const bedrockPort = await freeUdpPort()
 const bedrock = require('bedrock-protocol').createServer({
   host: '127.0.0.1',
-  port: bedrockPort,
+  port: Number(bedrockPort),
   version: '1.26.45',
   offline: true,
   maxPlayers: 12,
@@ -100,7 +90,7 @@ const bedrock = require('bedrock-protocol').createServer({
   motd: { motd: '§6Bedrock§r peer', levelName: 'Peer level' },
 })
 bedrock.on('error', (error) => console.error(error))
-ports['bedrock-protocol'] = bedrockPort
+ports['bedrock-protocol'] = Number(bedrockPort)
 
 process.stdout.write(`\n${JSON.stringify(ports)}\n`)
 process.stdin.on('end', () => process.exit(0)).resume()

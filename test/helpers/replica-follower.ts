@@ -19,8 +19,8 @@ export interface ReplicaFollower {
 }
 
 /**
- * Milliseconds by which a value may be older than the one before it: two replicas that poll a server at the same time may receive its
- * replies in another order than it sent them (docs/replicas.md).
+ * Milliseconds before the reply of the previous value by which a value may have been read: two replicas that poll a server at the same time
+ * may receive its replies in another order than it sent them (docs/replicas.md), however late on a busy machine.
  */
 const maxBackMs = 150
 
@@ -32,8 +32,8 @@ function createOrder(servers: CountedServers, report: (text: string) => void) {
     const before = newest.get(server) ?? 0
     newest.set(server, online)
     if (online >= before) return
-    const repliedAt = (count: number) => servers.repliedAt(Number(server.slice(1)), count)
-    const backMs = repliedAt(before) - repliedAt(online)
+    const number = Number(server.slice(1))
+    const backMs = servers.repliedAt(number, before) - servers.readAt(number, online)
     if (!(backMs <= maxBackMs)) report(`${server} went back from ${before} to ${online}, by ${backMs.toFixed(0)} ms`)
   }
 }

@@ -88,16 +88,17 @@ it.each(['', 'localhost:80', '[::1]:8080', '[fe80::1%25eth0]', 'my_host.example'
 )
 
 describe('time limits', () => {
-  const limits = { headersMs: 300, requestMs: 600, keepAliveMs: 300, stalledMs: 60_000, checkMs: 50 }
+  const unlimited = { headersMs: 60_000, requestMs: 60_000, keepAliveMs: 60_000, stalledMs: 60_000, checkMs: 50 }
 
-  async function listen(): Promise<string> {
-    const app = createHttpApp({ logger: pino({ level: 'silent' }), corsOrigin: '*', limits })
+  /** With one short limit, because another one may end before the service has read the request. */
+  async function listen(limit: Partial<typeof unlimited>) {
+    const app = createHttpApp({ logger: pino({ level: 'silent' }), corsOrigin: '*', limits: { ...unlimited, ...limit } })
     onTestFinished(() => app.close())
-    return app.listen({ host: '127.0.0.1', port: 0 })
+    return { app, url: await app.listen({ host: '127.0.0.1', port: 0 }) }
   }
 
   /** All bytes of the reply to an incomplete request; ends when the service closes the connection. */
-  async function replyTo(url: string, request: string, more = ''): Promise<string> {
+  async function replyTo(url: string, request: string, more = '', onReply = () => {}): Promise<string> {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
     socket.on('error', () => {})
     await once(socket, 'connect')
@@ -107,6 +108,7 @@ describe('time limits', () => {
       let received = ''
       socket.on('data', (chunk) => {
         received += chunk
+        onReply()
       })
       // Not once(), which rejects when the service closes while this writes.
       await new Promise((resolve) => socket.once('close', resolve))
@@ -117,7 +119,8 @@ describe('time limits', () => {
   }
 
   it('end a request with incomplete headers', async () => {
-    expect(await replyTo(await listen(), 'GET / HTTP/1.1\r\nhost: x\r\n', 'x-more: x\r\n')).toMatch(
+    const { url } = await listen({ headersMs: 300 })
+    expect(await replyTo(url, 'GET / HTTP/1.1\r\nhost: x\r\n', 'x-more: x\r\n')).toMatch(
       /^HTTP\/1\.1 408 [\s\S]*"code":"REQUEST_TIMEOUT"\}$/,
     )
   })
@@ -126,16 +129,21 @@ describe('time limits', () => {
     ['chunked', 'transfer-encoding: chunked\r\n\r\n', '1\r\nx\r\n'],
     ['of a length', 'content-length: 1000000\r\n\r\n', 'x'],
   ])('end a request with an incomplete body, %s, with one reply', async (_, headers, more) => {
-    const reply = await replyTo(await listen(), `POST /nothing HTTP/1.1\r\nhost: x\r\n${headers}`, more)
+    const { app, url } = await listen({ requestMs: 70_000 })
+    expect(app.server.requestTimeout).toBe(70_000)
+    // Only now, or it may end before the service has read the request.
+    const shorten = () => Object.assign(app.server, { headersTimeout: 600, requestTimeout: 600 })
+    const reply = await replyTo(url, `POST /nothing HTTP/1.1\r\nhost: x\r\n${headers}`, more, shorten)
     expect(reply.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404'])
   })
 
   it('end an idle connection', async () => {
-    expect(await replyTo(await listen(), 'GET /nothing HTTP/1.1\r\nhost: x\r\n\r\n')).toMatch(/^HTTP\/1\.1 404 /)
+    const { url } = await listen({ keepAliveMs: 300 })
+    expect(await replyTo(url, 'GET /nothing HTTP/1.1\r\nhost: x\r\n\r\n')).toMatch(/^HTTP\/1\.1 404 /)
   })
 
   it('end a connection whose client does not read the reply', async () => {
-    const app = createHttpApp({ logger: pino({ level: 'silent' }), corsOrigin: '*', limits: { ...limits, stalledMs: 300 } })
+    const app = createHttpApp({ logger: pino({ level: 'silent' }), corsOrigin: '*', limits: { ...unlimited, stalledMs: 300 } })
     onTestFinished(() => app.close())
     // More than the buffers of the sockets hold.
     const body = Buffer.alloc(32 * 1024 * 1024)

@@ -29,8 +29,9 @@ it('a lock is renewed although another lock in the same folder is taken and rele
 it('a lock is taken from a process that was killed before the clock was set back by seconds', async () => {
   const path = join(folder, '.lock')
   mkdirSync(path)
+  // With the time of day, which must not reach that of the lock.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
   ageLocks(folder, -2_500)
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
   let isOver = false
   const taking = holdLock(path, () => {}).finally(() => (isOver = true))

@@ -21,19 +21,43 @@ import { sourceHints } from '../../../src/web/server-details.ts'
 import { selfSigned } from '../../helpers/certificate.ts'
 import { hostileServer } from '../../helpers/hostile-servers.ts'
 import { managementServer } from '../../helpers/management-server.ts'
+import { manualClock } from '../../helpers/manual-clock.ts'
 import { listenRconPeer, packet } from '../../helpers/rcon-peer.ts'
 import { hasTool } from '../../helpers/require-tool.ts'
+import { until } from '../../helpers/until.ts'
 
 const descriptors: readonly SourceDescriptor[] = sources
 
 /** The snapshot after one poll, and what was logged. */
-async function pollOnce(servers: readonly ServerSettings[], timeout = 10_000, index = 0) {
+async function pollOnce(servers: readonly ServerSettings[], index = 0) {
   const lines: string[] = []
   const log: Log = { ...silentLog, warn: (_: unknown, text?: string) => void lines.push(text ?? '') }
-  const poll = { interval: 60_000, timeout, staleAfter: 180_000 }
+  const poll = { interval: 60_000, timeout: 10_000, staleAfter: 180_000 }
   const fleet = createFleet({ servers, poll, clock: systemClock, log, createSources })
   onTestFinished(() => fleet.close())
   return { snapshot: await fleet.watchers[index]!.poll(), lines }
+}
+
+/** The snapshot after a poll that ends at its deadline, which passes once the sources wait for the replies. */
+async function pollInVain(server: ServerSettings, isWaiting: () => boolean) {
+  const lines: string[] = []
+  const log: Log = { ...silentLog, warn: (_: unknown, text?: string) => void lines.push(text ?? '') }
+  const clock = manualClock()
+  const poll = { interval: 60_000, timeout: 1_000, staleAfter: 180_000 }
+  const fleet = createFleet({ servers: [server], poll, clock, log, createSources })
+  onTestFinished(() => fleet.close())
+  const polling = fleet.watchers[0]!.poll()
+  await until(isWaiting)
+  // No further: what a source takes to end its poll is real time.
+  await clock.advance(1_000)
+  return { snapshot: await polling, lines }
+}
+
+/** A server that answers nothing, and on how many connections something was sent. */
+async function muteServer() {
+  let asked = 0
+  const server = await hostileServer((socket) => void socket.resume().once('data', () => asked++))
+  return Object.assign(server, { asked: () => asked })
 }
 
 const errorOf = (states: readonly SourceState[], name: string) => states.find(({ source }) => source === name)?.lastError
@@ -53,7 +77,7 @@ describe('the hint at a timeout fits how far the source got:', () => {
     const peer = await listenRconPeer(() => {})
     onTestFinished(() => peer.close())
     const server = { name: 'a', sources: { rcon: { address: peer.address, password: 'password' } } }
-    const { snapshot, lines } = await pollOnce([server], 1_000)
+    const { snapshot, lines } = await pollInVain(server, () => peer.commands.length > 0)
     expect(peer.logins).toBe(1)
     const error = errorOf(snapshot.sources, 'rcon')
     expect(error).toMatchObject({ code: 'timeout', message: expect.stringContaining('; the login is accepted, but no command') })
@@ -62,9 +86,10 @@ describe('the hint at a timeout fits how far the source got:', () => {
   })
 
   it('RCON that does not answer the login', async () => {
-    await using silent = await hostileServer((socket) => void socket.resume())
+    await using silent = await muteServer()
     const address = { host: '127.0.0.1', port: silent.port }
-    const { snapshot } = await pollOnce([{ name: 'a', sources: { rcon: { address, password: 'password' } } }], 500)
+    const server = { name: 'a', sources: { rcon: { address, password: 'password' } } }
+    const { snapshot } = await pollInVain(server, () => silent.asked() === 1)
     expect(errorOf(snapshot.sources, 'rcon')?.message).toContain('; the connection is accepted, but not the login')
   })
 
@@ -73,13 +98,12 @@ describe('the hint at a timeout fits how far the source got:', () => {
     onTestFinished(() => server.close())
     server.results = Object.fromEntries(Object.keys(server.results).map((method) => [method, 'silent']))
     const { url, secret } = server
-    const { snapshot } = await pollOnce([{ name: 'a', sources: { management: { url, secret } } }], 1_000)
-    expect(server.called.length).toBeGreaterThan(0)
+    const { snapshot } = await pollInVain({ name: 'a', sources: { management: { url, secret } } }, () => server.called.length > 0)
     expect(errorOf(snapshot.sources, 'management')?.message).toContain('; the secret is accepted, but no request is answered')
   })
 
   it('a status, a WebSocket and an agent that are not answered on a connection that is accepted', async () => {
-    await using silent = await hostileServer((socket) => void socket.resume())
+    await using silent = await muteServer()
     const url = `127.0.0.1:${silent.port}`
     const server = {
       name: 'a',
@@ -89,7 +113,7 @@ describe('the hint at a timeout fits how far the source got:', () => {
         jmx: { url: `http://${url}/jolokia` },
       },
     }
-    const { snapshot } = await pollOnce([server], 500)
+    const { snapshot } = await pollInVain(server, () => silent.asked() === 3)
     for (const source of ['status', 'management', 'jmx'])
       expect(errorOf(snapshot.sources, source)).toMatchObject({
         code: 'timeout',
@@ -178,7 +202,7 @@ describe('the name of a setting in a hint', () => {
     )
     const { servers } = loadConfig({ file, env: { MC_RCON_PASSWORD: 'wrong too' } })
     const first = await pollOnce(servers)
-    const second = await pollOnce(servers, 10_000, 1)
+    const second = await pollOnce(servers, 1)
     expect(errorOf(first.snapshot.sources, 'rcon')?.message).toContain('the password (MC_RCON_PASSWORD)')
     expect(errorOf(second.snapshot.sources, 'rcon')?.message).toContain('the password (rcon.password)')
     expect(second.lines.join()).toContain('(rcon.password)')

@@ -317,7 +317,7 @@ describe('events', () => {
   it('are published by the fleet immediately', async () => {
     const fleet = createFleet({
       servers: [{ name: 'Server', sources: {} }],
-      poll: { interval: 3_600_000, timeout: 3000, staleAfter: 3_600_000 },
+      poll: { interval: 3_600_000, timeout: 60_000, staleAfter: 3_600_000 },
       clock: systemClock,
       log: silentLog,
       createSources(_, context) {
@@ -342,7 +342,7 @@ describe('a connection that is lost', () => {
   it('is reopened by the watcher between two polls, so that events continue', async () => {
     const fleet = createFleet({
       servers: [{ name: 'Server', sources: { management: { url: server.url, secret: server.secret } } }],
-      poll: { interval: 3_600_000, timeout: 3_000, staleAfter: 3_600_000 },
+      poll: { interval: 3_600_000, timeout: 60_000, staleAfter: 3_600_000 },
       clock: systemClock,
       log: silentLog,
       createSources,

@@ -3,13 +3,15 @@ import { promisify } from 'node:util'
 import { queryFull } from 'minecraft-server-util'
 import { afterEach, expect, it } from 'vitest'
 import { createQuerySource } from '../../../../src/game/sources/query/index.ts'
-import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLog } from '../../../../src/util/log.ts'
+import { manualClock } from '../../../helpers/manual-clock.ts'
 import { never } from '../../../helpers/never.ts'
+import { patientClock } from '../../../helpers/patient-clock.ts'
 import { basicStat, type QueryAnswers, queryServer } from '../../../helpers/query-server.ts'
 import { hasTool } from '../../../helpers/require-tool.ts'
+import { until } from '../../../helpers/until.ts'
 
-const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
+const context = { clock: patientClock, log: silentLog, random: () => 0, push() {} }
 const closers: (() => void)[] = []
 afterEach(() => {
   for (const close of closers.splice(0)) close()
@@ -75,15 +77,20 @@ it('records the time at which the reading was complete', async () => {
     now = 1_400
     return stat
   }
-  const clock = { ...systemClock, now: () => now }
+  const clock = { ...patientClock, now: () => now }
   const source = createQuerySource({ host: '127.0.0.1', port: server.port }, { ...context, clock })
   expect((await source.poll(never())).at).toBe(1_400)
 })
 
 it('sends lost datagrams again', async () => {
-  const { server, source } = await serve()
+  const { server } = await serve()
+  const clock = manualClock()
+  const source = createQuerySource({ host: '127.0.0.1', port: server.port }, { ...context, clock })
   server.lose = 1
-  expect((await source.poll(never())).fields.playersOnline).toBe(2)
+  const reading = source.poll(never())
+  await until(() => server.requests === 1)
+  await clock.advance(500)
+  expect((await reading).fields.playersOnline).toBe(2)
   expect(server.requests).toBe(3)
 })
 

@@ -6,18 +6,19 @@ import { expect, it, onTestFinished } from 'vitest'
 import { systemNetwork } from '../../../../src/game/network.ts'
 import { StatusSource } from '../../../../src/game/sources/status/index.ts'
 import { SourceWatcher } from '../../../../src/game/watcher/index.ts'
-import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLog } from '../../../../src/util/log.ts'
 import { bedrockServer, pong } from '../../../helpers/bedrock-server.ts'
 import { collectLog } from '../../../helpers/log-lines.ts'
 import { manualClock } from '../../../helpers/manual-clock.ts'
 import { never } from '../../../helpers/never.ts'
+import { patientClock } from '../../../helpers/patient-clock.ts'
 import { encodeStatus } from '../../../helpers/status-packets.ts'
 import { until } from '../../../helpers/until.ts'
 
-const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
-/** An address of this file alone, because other tests use the same port numbers over TCP. Only Linux has more than one. */
-const loopback = process.platform === 'linux' ? '127.91.32.8' : '127.0.0.1'
+const context = { clock: patientClock, log: silentLog, random: () => 0, push() {} }
+/** Addresses of this process alone, because other tests use the same port numbers over TCP. Only Linux has more than one. */
+const own = (net: number) => `127.${net}.${(process.pid >> 8) & 0xff}.${process.pid & 0xff}`
+const loopback = process.platform === 'linux' ? own(91) : '127.0.0.1'
 const java = (port: number, host = loopback) => ({ edition: 'java', host, port }) as const
 const lobby = pong('MCPE;Lobby;800;1.21.80;3;20')
 const bedrock = () => bedrockServer((reply) => reply(lobby), loopback)
@@ -41,7 +42,7 @@ it('names it if a web server answers', async () => {
 })
 
 it.skipIf(process.platform !== 'linux')('also tries the port of Bedrock if the port is that of Java', async () => {
-  const host = '127.91.32.7'
+  const host = own(92)
   const socket = createSocket('udp4').bind(19_132, host)
   onTestFinished(() => void socket.close())
   socket.on('message', (_ping, from) => socket.send(lobby, from.port, from.address))
@@ -101,7 +102,7 @@ it('is in the log, with the name of the setting in the config file', async () =>
   const log = collectLog()
   const source = new StatusSource(java(server.port), context)
   const watcher = new SourceWatcher({
-    ...{ server: 'lobby', settings: { interval: 1_000, timeout: 5_000, staleAfter: 3_000 }, clock: systemClock, log },
+    ...{ server: 'lobby', settings: { interval: 1_000, timeout: 5_000, staleAfter: 3_000 }, clock: patientClock, log },
     ...{ random: () => 0, settingNames: { MC_SERVER: 'address' } },
     sources: () => ({ list: () => [source], close() {} }),
   })

@@ -4,10 +4,10 @@ import { SourceError } from '../../../../src/game/errors.ts'
 import { systemNetwork } from '../../../../src/game/network.ts'
 import { FrameReader, readVarInt } from '../../../../src/game/protocol/status/frames.ts'
 import { StatusSource } from '../../../../src/game/sources/status/index.ts'
-import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLog } from '../../../../src/util/log.ts'
 import { hostileServer } from '../../../helpers/hostile-servers.ts'
 import { never } from '../../../helpers/never.ts'
+import { patientClock } from '../../../helpers/patient-clock.ts'
 import { freePort } from '../../../helpers/run-tool.ts'
 import { encodeStatus } from '../../../helpers/status-packets.ts'
 
@@ -40,7 +40,7 @@ const like = (name: string, own?: number) => (protocol: number, socket: Socket) 
     : socket.end(encodeStatus(JSON.stringify({ version: { name, protocol: own ?? protocol }, description: 'Hello' })))
 
 let later = 0
-const clock = { ...systemClock, now: () => systemClock.now() + later }
+const clock = { ...patientClock, now: () => patientClock.now() + later }
 const context = { clock, log: silentLog, random: () => 0, push() {} }
 const sourceOf = (port: number, network = systemNetwork) =>
   new StatusSource({ edition: 'java', host: '127.0.0.1', port }, { ...context, network })

@@ -1,15 +1,15 @@
 import { status as readByLibrary } from 'minecraft-server-util'
 import { expect, it } from 'vitest'
 import { StatusSource } from '../../../../src/game/sources/status/index.ts'
-import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLog } from '../../../../src/util/log.ts'
 import { canRunMinestom, startMinestom } from '../../../helpers/minestom.ts'
 import { never } from '../../../helpers/never.ts'
+import { patientClock } from '../../../helpers/patient-clock.ts'
 
 it.skipIf(!canRunMinestom())('Minestom is read, and as minecraft-server-util reads it', async () => {
   await using server = await startMinestom()
   const { port } = server
-  const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
+  const context = { clock: patientClock, log: silentLog, random: () => 0, push() {} }
   const source = new StatusSource({ edition: 'java', host: '127.0.0.1', port }, context)
   const { fields } = await source.poll(never())
   const { latency, ...rest } = fields

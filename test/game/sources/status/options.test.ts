@@ -36,7 +36,7 @@ describe('a server that is asleep behind a proxy', () => {
   async function createWatcher(motd: string, asleepMotd: string, port?: number) {
     const demo = await startDemoServer({ motd })
     onTestFinished(demo.close)
-    const { poll } = loadConfig({ env: {} })
+    const { poll } = loadConfig({ env: { POLL_INTERVAL: '1m', POLL_TIMEOUT: '30s' } })
     const address = { ...demo.address, ...(port !== undefined && { port }) }
     const sources = { status: { address, asleepMotd }, query: { address: demo.query } }
     const servers = [{ name: 'a', sources }]

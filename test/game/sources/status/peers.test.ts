@@ -1,38 +1,26 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { status as readByLibrary, statusBedrock } from 'minecraft-server-util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { StatusSource } from '../../../../src/game/sources/status/index.ts'
-import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLog } from '../../../../src/util/log.ts'
 import { never } from '../../../helpers/never.ts'
-import { ensure } from '../../../tools/ensure.mjs'
+import { patientClock } from '../../../helpers/patient-clock.ts'
+import { startPeerServers } from '../../../helpers/peer-servers.ts'
 
 const protocols = { '1.8.9': 47, '1.12.2': 340, '1.16.5': 754, '1.20.4': 765, '1.21.4': 769, '1.21.11': 774 } as const
 const versions = Object.keys(protocols) as (keyof typeof protocols)[]
-const here = import.meta.dirname
 
-let peers: ChildProcess
+let peers: Awaited<ReturnType<typeof startPeerServers>>
 let ports: Readonly<Record<string, number>> = {}
 
 beforeAll(async () => {
-  await ensure('test/peers')
-  peers = spawn(process.execPath, [join(here, '../../../helpers/peer-servers.mjs'), ...versions], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  for await (const line of createInterface({ input: peers.stdout! })) {
-    if (!line.startsWith('{')) continue
-    ports = JSON.parse(line)
-    break
-  }
-  peers.stdout!.resume()
+  peers = await startPeerServers(versions)
+  ports = peers.ports
 })
-afterAll(() => void peers?.stdin?.end())
+afterAll(() => peers?.close())
 
 async function read(name: string) {
   const port = ports[name] ?? 0
-  const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
+  const context = { clock: patientClock, log: silentLog, random: () => 0, push() {} }
   const source = new StatusSource({ edition: 'java', host: '127.0.0.1', port }, context)
   const startedAt = performance.now()
   const { fields } = await source.poll(never())
@@ -91,7 +79,7 @@ it('flying-squid, a game server, is read, and as minecraft-server-util reads it'
 
 it('bedrock-protocol is read by RakNet, and as minecraft-server-util reads it', async () => {
   const port = ports['bedrock-protocol'] ?? 0
-  const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
+  const context = { clock: patientClock, log: silentLog, random: () => 0, push() {} }
   const source = new StatusSource({ edition: 'bedrock', host: '127.0.0.1', port }, context)
   const { fields } = await source.poll(never())
   const { latency, ...rest } = fields

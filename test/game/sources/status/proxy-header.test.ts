@@ -5,14 +5,14 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { startDemoServer } from '../../../../src/demo/demo-server.ts'
 import { encodeProxyHeader } from '../../../../src/game/protocol/status/proxy-header.ts'
 import { StatusSource } from '../../../../src/game/sources/status/index.ts'
-import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLog } from '../../../../src/util/log.ts'
 import { hostileServer } from '../../../helpers/hostile-servers.ts'
 import { never } from '../../../helpers/never.ts'
+import { patientClock } from '../../../helpers/patient-clock.ts'
 import { hasTool } from '../../../helpers/require-tool.ts'
 import { freePort, runTool } from '../../../helpers/run-tool.ts'
 
-const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
+const context = { clock: patientClock, log: silentLog, random: () => 0, push() {} }
 const source = (port: number, options: ConstructorParameters<typeof StatusSource>[2]) =>
   new StatusSource({ edition: 'java', host: '127.0.0.1', port }, context, options)
 
