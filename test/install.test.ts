@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { packProject } from './helpers/packed-project.ts'
 import { hasRegistry, isSupported } from './helpers/require-tool.ts'
 import { ensure } from './tools/ensure.mjs'
 
@@ -78,9 +79,7 @@ describe.skipIf(!isPossible)('the packed tarball, installed in an empty folder',
   // One installation serves all versions, because no dependency is compiled for one of them.
   beforeAll(async () => {
     await ensure('test/nodes')
-    const packed = mkdtempSync(join(tmpdir(), 'packed-'))
-    execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', packed], { cwd: root, stdio: 'pipe' })
-    tarball = join(packed, readdirSync(packed)[0]!)
+    tarball = (await packProject()).tarball
     installation = await runNpm('node-20', folder, 'install', tarball)
   }, 600_000)
 

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
+import { importArguments } from '../../test/tools/imports.mjs'
 
 const root = join(import.meta.dirname, '..', '..')
 
@@ -8,7 +9,7 @@ const run = (tool: string, args: readonly string[], input?: string) =>
 
 /** The folders and what each imports, drawn by dependency-cruiser. Parts that nearly everything imports are omitted. */
 export function layerDiagram(): string {
-  const imports = run('depcruise', ['src', 'exporter', 'grafana/src', '--output-type', 'json'])
+  const imports = run('depcruise', [...importArguments, '--output-type', 'json'])
   const parts = [
     '--include-only',
     '^(src|exporter)/',

@@ -4,14 +4,12 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { packProject } from '../helpers/packed-project.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
-it('the package has the files needed at run time and the documentation, but no sources', () => {
-  const [packed] = JSON.parse(
-    execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8', stdio: 'pipe' }),
-  ) as [{ readonly files: readonly { readonly path: string }[] }]
-  const paths = packed.files.map(({ path }) => path)
+it('the package has the files needed at run time and the documentation, but no sources', async () => {
+  const { paths } = await packProject()
   expect(paths).toEqual(
     expect.arrayContaining([
       ...[
