@@ -12,8 +12,8 @@ import { runStatus } from '../../src/commands/status/run-status.ts'
 import { startBedrockDemoServer } from '../../src/demo/bedrock.ts'
 import { type DemoServer, startDemoServer } from '../../src/demo/demo-server.ts'
 import { formatHostPort } from '../../src/util/address.ts'
-import { systemClock } from '../../src/util/clock.ts'
 import { hostile, hostileServer } from '../helpers/hostile-servers.ts'
+import { manualClock } from '../helpers/manual-clock.ts'
 import { encodeStatus } from '../helpers/status-packets.ts'
 
 const main = join(import.meta.dirname, '../../dist/src/main.js')
@@ -83,11 +83,14 @@ describe('tickwarden status', () => {
 
   it('prints one JSON object per line, for every edition', async () => {
     await using none = await hostileServer((socket) => void socket.destroy())
-    const bedrock = await startBedrockDemoServer({ host: '127.0.0.1', port: 0, players: 3, seed: 1, clock: systemClock })
+    // While the time of their world stands still, nobody joins or leaves.
+    const clock = manualClock()
+    const still = await startDemoServer({ motd: '§aGreen §lbold', clock })
+    const bedrock = await startBedrockDemoServer({ host: '127.0.0.1', port: 0, players: 3, seed: 1, clock })
     try {
       const bedrockAddress = formatHostPort(bedrock.address)
       const addresses = [
-        java,
+        formatHostPort(still.address),
         formatHostPort(old.address),
         bedrockAddress,
         `bedrock://${bedrockAddress}`,
@@ -109,7 +112,7 @@ describe('tickwarden status', () => {
         { up: false, online: null, latency: null, error: 'closed', message: expect.any(String) },
       ])
     } finally {
-      await bedrock.close()
+      await Promise.all([bedrock.close(), still.close()])
     }
   })
 
