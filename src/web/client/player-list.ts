@@ -1,5 +1,5 @@
 import { maxListed } from '../view/players.ts'
-import type { ListedPlayer, ServerDetails } from '../view/types.ts'
+import type { FoundPlayers, ListedPlayer, ServerDetails } from '../view/types.ts'
 
 /** Times of the same list differ by a rounding error. */
 const toleranceMs = 10
@@ -12,16 +12,20 @@ interface PlayerMessage {
 
 const isSame = (a: ListedPlayer, b: ListedPlayer): boolean => a.NAME === b.NAME
 
+/** A list after a player has joined, who is its first one, or left. */
+function change({ players, total }: FoundPlayers, event: 'join' | 'leave', player: ListedPlayer): FoundPlayers {
+  const others = players.filter((other) => !isSame(other, player))
+  return event === 'join'
+    ? { players: [player, ...others].slice(0, maxListed), total: total + 1 }
+    : { players: others, total: Math.max(others.length, total - 1) }
+}
+
 /** The details after an event about a player; the same if they have it already. The sessions are those of the shown players. */
 export function applyPlayer(details: ServerDetails, event: 'join' | 'leave', { at, player }: PlayerMessage): ServerDetails {
   const { server, listed, sessions } = details
   const { players } = server.state
   if (listed === null || players === null || at <= listed.at + toleranceMs) return details
-  const others = players.filter((other) => !isSame(other, player))
-  const [shown, total] =
-    event === 'join'
-      ? [[player, ...others].slice(0, maxListed), listed.total + 1]
-      : [others, Math.max(others.length, listed.total - 1)]
+  const next = change({ players, total: listed.total }, event, player)
   const before = sessions?.find((session) => session.isOnline && isSame(session.player, player))
   const session =
     event === 'join'
@@ -29,9 +33,17 @@ export function applyPlayer(details: ServerDetails, event: 'join' | 'leave', { a
       : { player, from: before?.from ?? null, to: at, isOnline: false }
   return {
     ...details,
-    server: { ...server, state: { ...server.state, players: shown } },
+    server: { ...server, state: { ...server.state, players: next.players } },
     // The other changes of the same poll have the same time.
-    listed: { total, at: listed.at },
+    listed: { total: next.total, at: listed.at },
     sessions: sessions && [session, ...sessions.filter((other) => other !== before)],
   }
 }
+
+/** The result of a search after an event about a player. */
+export const applyToFound = (
+  found: FoundPlayers,
+  text: string,
+  event: 'join' | 'leave',
+  { player }: PlayerMessage,
+): FoundPlayers => (player.NAME.toLowerCase().includes(text.toLowerCase()) ? change(found, event, player) : found)

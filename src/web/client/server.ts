@@ -9,7 +9,7 @@ import { createCharts } from './charts.ts'
 import { baseUrl, contextNow, readData, showConnection, showTab, startPage } from './chrome.ts'
 import { create, createSlot, required } from './dom.ts'
 import { applyEvent } from './model.ts'
-import { applyPlayer } from './player-list.ts'
+import { applyPlayer, applyToFound } from './player-list.ts'
 import { loadJson, request } from './request.ts'
 import { type Connection, followEvents } from './stream.ts'
 import { createWeek } from './week.ts'
@@ -162,8 +162,8 @@ function start(first: ServerDetails): void {
         const message = JSON.parse(event.data)
         playersAt = message.at
         details = applyPlayer(details, event.event, message)
+        if (found != null) found = applyToFound(found, search, event.event, message)
         draw()
-        if (search !== '') void find(search)
       } else if (event.event === 'players') reloadPlayers()
       else if (event.event !== 'change' && (event.event !== 'snapshot' || isRemoved)) reloadIn(soon)
     },

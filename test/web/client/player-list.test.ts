@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { applyPlayer } from '../../../src/web/client/player-list.ts'
+import { applyPlayer, applyToFound } from '../../../src/web/client/player-list.ts'
 import type { ServerDetails } from '../../../src/web/view/types.ts'
 
 const player = (NAME: string) => ({ ID: '', NAME })
@@ -40,4 +40,10 @@ it('ignores what the list has already, and players whose list is unknown', () =>
   expect(applyPlayer(before, 'join', { at: 1_001, player: player('p0') })).toBe(before)
   const unknown = { ...before, listed: null }
   expect(applyPlayer(unknown, 'join', { at: 2_000, player: player('new') })).toBe(unknown)
+})
+
+it('changes the result of a search only by players that it finds', () => {
+  const found = { players: names(2), total: 2 }
+  expect(applyToFound(found, 'P', 'join', { at: 0, player: player('Pia') })).toMatchObject({ total: 3 })
+  expect(applyToFound(found, 'P', 'join', { at: 0, player: player('Zoe') })).toBe(found)
 })
