@@ -11,11 +11,53 @@ const batchSize = 4
 /** Ticks per turn of the wheel. A later timer stays in its slot for more than one turn. */
 const slotCount = 1_024
 
-/** One that is cancelled stays in its slot, without its action, until the time has come. */
-interface Timer {
+/** A doubly linked list, as Node.js has for its timers: a timer that is cancelled is removed, and released, at once. */
+class TimerList {
+  /** The first and the last timer; the list itself if it is empty. */
+  next: TimerList | Timer = this
+  previous: TimerList | Timer = this
+
+  get first(): Timer | undefined {
+    return this.next === this ? undefined : (this.next as Timer)
+  }
+
+  append(timer: Timer): void {
+    timer.previous = this.previous
+    timer.next = this
+    this.previous.next = timer
+    this.previous = timer
+  }
+
+  /** The timers, in order. The current one may be removed. */
+  *[Symbol.iterator](): Generator<Timer> {
+    let timer = this.next
+    while (timer !== this) {
+      const { next } = timer
+      yield timer as Timer
+      timer = next
+    }
+  }
+}
+
+class Timer {
   readonly tick: number
   /** Undefined after the timer has run or was cancelled. */
   action: (() => void) | undefined
+  next: TimerList | Timer = this
+  previous: TimerList | Timer = this
+
+  constructor(tick: number, action: () => void) {
+    this.tick = tick
+    this.action = action
+  }
+
+  /** Removes it from its list. */
+  remove(): void {
+    this.previous.next = this.next
+    this.next.previous = this.previous
+    this.next = this
+    this.previous = this
+  }
 }
 
 /**
@@ -24,19 +66,20 @@ interface Timer {
  * Actions that are due at the same time run in slices. An action may run up to `tickMs` late, never early.
  */
 export function createWheel(clock: Clock, createSlice: () => Pick<Pauses, 'isDue'> = createPauses): Clock {
-  const slots = Array.from({ length: slotCount }, (): Timer[] => [])
+  const slots = Array.from({ length: slotCount }, () => new TimerList())
   /** Number of timers that have neither run nor been cancelled. */
   let pending = 0
   /** All timers up to this tick have been removed from their slots. */
   let passed = Number.NEGATIVE_INFINITY
-  /** Timers that are due, ordered by tick; some may be cancelled. */
-  const due: Timer[] = []
+  /** Timers that are due, ordered by tick. */
+  const due = new TimerList()
   let armedFor = Number.POSITIVE_INFINITY
   let disarm = () => {}
 
-  const slotOf = (tick: number): readonly Timer[] => slots[tick % slotCount] ?? []
+  const slotOf = (tick: number): TimerList => slots[tick % slotCount] as TimerList
 
   function end(timer: Timer): void {
+    timer.remove()
     timer.action = undefined
     pending--
   }
@@ -49,21 +92,26 @@ export function createWheel(clock: Clock, createSlice: () => Pick<Pauses, 'isDue
   }
 
   function takeDue(now: number): void {
-    const taken: Timer[] = []
-    for (let tick = Math.max(passed + 1, now - slotCount + 1); tick <= now; tick++) {
-      const later: Timer[] = []
-      for (const timer of slotOf(tick)) if (timer.action !== undefined) (timer.tick > now ? later : taken).push(timer)
-      slots[tick % slotCount] = later
-    }
+    const from = Math.max(passed + 1, now - slotCount + 1)
     // After a pause of more than one turn, for example of the machine, a slot has timers of several ticks.
-    for (const timer of taken.sort((a, b) => a.tick - b.tick)) due.push(timer)
+    const isLate = passed < from - 1
+    const late: Timer[] = []
+    for (let tick = from; tick <= now; tick++) {
+      for (const timer of slotOf(tick)) {
+        if (timer.tick > now) continue
+        timer.remove()
+        if (isLate) late.push(timer)
+        else due.append(timer)
+      }
+    }
+    for (const timer of late.sort((a, b) => a.tick - b.tick)) due.append(timer)
     passed = Math.max(passed, now)
   }
 
   function armNext(): void {
     if (pending === 0) return
     for (let tick = passed + 1; tick <= passed + slotCount; tick++) {
-      if (slotOf(tick).some(({ action }) => action !== undefined)) {
+      if (slotOf(tick).first !== undefined) {
         arm(tick)
         return
       }
@@ -79,13 +127,13 @@ export function createWheel(clock: Clock, createSlice: () => Pick<Pauses, 'isDue
 
   function runSlice(slice: Pick<Pauses, 'isDue'>): void {
     for (let ran = 0; ran < batchSize; ran++) {
-      const timer = due.shift()
-      const action = timer?.action
-      if (timer === undefined || action === undefined) continue
+      const timer = due.first
+      if (timer === undefined) break
+      const { action } = timer
       end(timer)
-      action()
+      action?.()
     }
-    if (due.length === 0) armNext()
+    if (due.first === undefined) armNext()
     else if (slice.isDue()) arm(passed)
     else queueMicrotask(() => runSlice(slice))
   }
@@ -97,8 +145,8 @@ export function createWheel(clock: Clock, createSlice: () => Pick<Pauses, 'isDue
       const now = clock.now()
       if (pending === 0) passed = Math.floor(now / tickMs) - 1
       const tick = Math.max(Math.ceil((now + delay) / tickMs), passed + 1)
-      const timer: Timer = { tick, action }
-      slots[tick % slotCount]?.push(timer)
+      const timer = new Timer(tick, action)
+      slotOf(tick).append(timer)
       pending++
       arm(tick)
       return () => {
