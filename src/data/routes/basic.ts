@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { problems } from '../../http/replies/problem.ts'
 import { type PreparedReply, prepare, prepareJson, sendPrepared, textType } from '../../http/replies/reply.ts'
@@ -18,9 +17,19 @@ const Headers = Type.Unsafe<Readonly<Record<string, string>>>({
   examples: [{ host: '127.0.0.1:8080', accept: '*/*' }],
 })
 
-/** Headers with their names in lower case; repeated ones are joined by commas. */
-const joined = ({ headersDistinct }: IncomingMessage): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(', ')]))
+/**
+ * Headers with their names in lower case; repeated ones are joined by commas. Not by `headersDistinct` of Node.js, which throws at names
+ * such as `__proto__` before 20.20.2.
+ */
+function joined(raw: readonly string[]): Record<string, string> {
+  const headers = new Map<string, string>()
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const [name, value] = [(raw[index] ?? '').toLowerCase(), raw[index + 1] ?? '']
+    const before = headers.get(name)
+    headers.set(name, before === undefined ? value : `${before}, ${value}`)
+  }
+  return Object.fromEntries(headers)
+}
 
 const Version = Type.Array(Type.String(), { minItems: 1, maxItems: 1, examples: [['1.2.3']] })
 
@@ -44,6 +53,6 @@ export function registerBasic(app: FastifyInstance): void {
   }
   const { onRequest } = app.clientLimits.rateLimit('clientHeaders')
   app.get('/v1/debug/headers', { schema, onRequest, config: { crossOrigin: false } }, (request, reply) =>
-    sendPrepared(request, reply, prepareJson(joined(request.raw), { 'cache-control': 'no-store' })),
+    sendPrepared(request, reply, prepareJson(joined(request.raw.rawHeaders), { 'cache-control': 'no-store' })),
   )
 }
