@@ -54,7 +54,9 @@ export function readTables(source: string) {
     render(line.replace(/^#{1,6}|(?<!#)#+$/g, ''))
       .map(({ text }) => text)
       .join('|')
-  let heading = ''
+  let headingLine = ''
+  /** That of the line, rendered once for all tables below it: a page may have one long heading and thousands of small tables. */
+  let heading: string | undefined
   let rows: TableRow[] | undefined
   for (let index = 0; index < lines.length; index++) {
     const [line = '', next = ''] = [lines[index], lines[index + 1]]
@@ -65,14 +67,16 @@ export function readTables(source: string) {
     if (!line.includes('|')) rows = undefined
     if (line.includes('|') && !isDelimiter(line) && isDelimiter(next) && (rows === undefined || isHeader(line))) {
       rows = []
-      tables.push({ heading: textOf(heading), columns: render(line).map(({ text }) => text), rows })
+      heading ??= textOf(headingLine)
+      tables.push({ heading, columns: render(line).map(({ text }) => text), rows })
       index++
     } else if (rows !== undefined) {
       rows.push({ line: index + 1, cells: render(line), hasCutLink: cutLink.test(line) })
     } else if (line.startsWith('|')) {
       if (!isDelimiter(line)) stray.push(index + 1)
     } else if (line.startsWith('#') || (line !== '' && isUnderline(next))) {
-      heading = line
+      headingLine = line
+      heading = undefined
     }
   }
   return { tables, stray }
