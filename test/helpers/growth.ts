@@ -40,8 +40,9 @@ export async function cpuMsOf(run: (input: never) => unknown, input: unknown): P
 }
 
 /**
- * Returns the ratio of the times of an input and one a quarter as long; undefined if the largest takes next to nothing. Measured twice unless it
- * is linear: a compilation or garbage collection may fall into the larger input. Growth that is not linear is found again.
+ * Returns the ratio of the times of an input and one a quarter as long; undefined if the largest takes next to nothing. Measured
+ * twice unless it is linear: a compilation or garbage collection may fall into the larger input. Growth that is not linear is found
+ * again.
  */
 export async function growthOf(growth: Growth, make: Maker): Promise<number | undefined> {
   const ratio = await measureGrowth(growth, make)

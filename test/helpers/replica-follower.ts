@@ -19,8 +19,8 @@ export interface ReplicaFollower {
 }
 
 /**
- * Milliseconds before the reply of the previous value by which a value may have been read: two replicas that poll a server at the same time
- * may receive its replies in another order than it sent them (docs/replicas.md), however late on a busy machine.
+ * Milliseconds before the reply of the previous value by which a value may have been read: two replicas that poll a server at the
+ * same time may receive its replies in another order than it sent them (docs/replicas.md), however late on a busy machine.
  */
 const maxBackMs = 150
 

@@ -49,8 +49,8 @@ async function backUp(path: string): Promise<string> {
 }
 
 /**
- * Replaces properties in the text of a file and keeps everything else, such as comments and line ends. One in an unusual form may stay: the
- * last value of a property counts, and the game writes the file anew.
+ * Replaces properties in the text of a file and keeps everything else, such as comments and line ends. One in an unusual form may
+ * stay: the last value of a property counts, and the game writes the file anew.
  */
 export function setProperties(text: string, values: Readonly<Record<string, string>>): string {
   const end = text.includes('\r\n') ? '\r\n' : '\n'

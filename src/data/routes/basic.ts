@@ -18,8 +18,8 @@ const Headers = Type.Unsafe<Readonly<Record<string, string>>>({
 })
 
 /**
- * Headers with their names in lower case; repeated ones are joined by commas. Not by `headersDistinct` of Node.js, which throws at names
- * such as `__proto__` before 20.20.2.
+ * Headers with their names in lower case; repeated ones are joined by commas. Not by `headersDistinct` of Node.js, which throws at
+ * names such as `__proto__` before 20.20.2.
  */
 function joined(raw: readonly string[]): Record<string, string> {
   const headers = new Map<string, string>()

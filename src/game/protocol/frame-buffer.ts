@@ -1,8 +1,8 @@
 const nothing = Buffer.alloc(0)
 
 /**
- * Assembles and decodes frames, which begin with their length, from chunks of any size. Holds at most one frame and one chunk. Bytes are copied into one
- * growing buffer, because a list of chunks takes a hundred times the memory if a peer sends single bytes.
+ * Assembles and decodes frames, which begin with their length, from chunks of any size. Holds at most one frame and one chunk. Bytes are
+ * copied into one growing buffer, because a list of chunks takes a hundred times the memory if a peer sends single bytes.
  */
 export abstract class FrameBuffer<T> {
   #held: Buffer = nothing
