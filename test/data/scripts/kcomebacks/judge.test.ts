@@ -178,7 +178,8 @@ describe('judge', () => {
     const artistsOf = (index: number) => String.fromCodePoint(...[0, 1, 2, 3].map((offset) => 0x3400 + 4 * index + offset))
     const stored = Object.fromEntries(keys.map((key, index) => [key, artistsOf(index)]))
     const now = Object.fromEntries(keys.map((key, index) => [key, index === 0 ? '' : `.${artistsOf(index - 1)}`]))
-    const objections = judged(stored, now)
+    // The other page has nothing to do with them.
+    const objections = judged({ ...stored, '2023-06': 'xy' }, { ...now, '2023-06': 'xyz' })
     expect(Object.keys(objections).toSorted()).toEqual(keys)
     const depend = ['its entries depend on those of too many pages that are refused', false]
     expect(Object.values(objections).filter((objection) => objection[0] === depend[0])).toEqual(Array(4).fill(depend))
