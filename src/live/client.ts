@@ -39,6 +39,7 @@ export function createEventClient({ sink, servers, turns, pending, onLeave, ...o
   function leave(reason: 'closed' | 'dropped'): void {
     if (!isConnected) return
     isConnected = false
+    turns.delete(sendPiece)
     onLeave(reason)
   }
   const onClose = () => leave('closed')
@@ -64,7 +65,7 @@ export function createEventClient({ sink, servers, turns, pending, onLeave, ...o
   function sendPiece(): boolean {
     if (!isConnected || backlog === undefined) return false
     if (sink.writableLength > maxBurst) {
-      sink.once('drain', () => void turns(sendPiece))
+      sink.once('drain', () => turns.resume(sendPiece))
       return false
     }
     const events = pending()
@@ -90,7 +91,7 @@ export function createEventClient({ sink, servers, turns, pending, onLeave, ...o
     start(): void {
       sink.once('close', onClose)
       sink.once('error', onClose)
-      void turns(sendPiece)
+      turns.add(sendPiece)
     },
     send(events: readonly LiveEvent[], joined: () => Buffer): void {
       const from = skipped
