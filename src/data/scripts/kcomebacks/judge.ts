@@ -146,7 +146,7 @@ interface JudgeOptions {
 
 /**
  * Judges all pages together, because entries move between them: at first as if all were accepted. A refused one leaves its month as
- * it is stored, so that the others are judged again.
+ * it is stored, so that those with the same entries are judged again.
  * @returns the objections to pages, accepted or not, and the months whose pages are refused
  */
 export function judge({ stored, pages, isAccepted, pageOf }: JudgeOptions) {
@@ -173,19 +173,26 @@ export function judge({ stored, pages, isAccepted, pageOf }: JudgeOptions) {
     }
   }
 
-  for (let [round, isSettled] = [0, false]; !isSettled; round++) {
-    const judged = [...pages].filter(([key]) => !refused.has(key))
-    isSettled = true
+  let open: ReadonlySet<string> = new Set(pages.keys())
+  for (let round = 0; open.size > 0; round++) {
+    const next = new Set<string>()
+    const judged = [...pages].filter(([key]) => open.has(key) && !refused.has(key))
     for (const [key, page] of judged) {
       const objection = round < maxRounds ? findObjection(key, page) : tooManyRounds
       objections.delete(key)
       if (objection === undefined) continue
       objections.set(key, objection)
-      if (isAccepted(key, objection)) continue
-      refused.add(key)
-      isSettled = false
+      if (!isAccepted(key, objection)) refused.add(key)
     }
-    for (const [key] of judged) if (refused.has(key)) now.set(key, stored.get(key) ?? [])
+    for (const [key, { entries }] of judged) {
+      if (!refused.has(key)) continue
+      for (const entry of [...entries, ...(stored.get(key) ?? [])]) {
+        if (next.size === now.months.size) break
+        for (const { monthsOf } of [before, now]) for (const month of monthsOf(nameOf(entry))) next.add(month)
+      }
+      now.set(key, stored.get(key) ?? [])
+    }
+    open = next
   }
   return { objections, refused }
 }
