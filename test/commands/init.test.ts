@@ -402,6 +402,7 @@ it('replaces properties whatever their form, and keeps the rest', () => {
     '',
     'a=1\\',
     'a=1\\\n',
+    'a=1\\\r\n',
     '\\u0065nable-rcon=false',
     'enable\\-rcon=no\n',
     'enable-rcon=fal\\\nse',
@@ -409,6 +410,10 @@ it('replaces properties whatever their form, and keeps the rest', () => {
     'a=1',
   ])
     expect(parseProperties(set(text)).get('enable-rcon')).toBe('true')
+  for (const end of ['\n', '\r\n'])
+    expect(set(`a=1\\${end}enable-rcon=2${end}enable-rcon=fal\\${end}se${end}b=3${end}`)).toBe(
+      `a=1\\${end}enable-rcon=2${end}b=3${end}enable-rcon=true${end}`,
+    )
 })
 
 it('names paths with a colon or a dollar sign as Compose reads them', () => {

@@ -55,10 +55,15 @@ async function backUp(path: string): Promise<string> {
 export function setProperties(text: string, values: Readonly<Record<string, string>>): string {
   const end = text.includes('\r\n') ? '\r\n' : '\n'
   const names = Object.keys(values).map((name) => name.replaceAll('.', '\\.'))
+  // A line after a backslash belongs to the line before it.
   // recheck: alternatives of literal texts
-  const kept = text.replace(new RegExp(`^[ \\t]*(?:${names.join('|')})[ \\t]*[=:].*(?:\\r?\\n|$)`, 'gm'), '')
+  const property = new RegExp(
+    `(?<![^\\r\\n]|\\\\\\r?\\n)[ \\t]*(?:${names.join('|')})[ \\t]*[=:](?:\\\\(?:\\r\\n|[^])|[^\\\\\\r\\n])*(?:\\r?\\n|$)`,
+    'g',
+  )
+  const kept = text.replace(property, '')
   // An empty line ends one that continues after a backslash.
-  const gap = kept === '' || /[^\\]\r?\n$/.test(kept) ? '' : end + end
+  const gap = kept === '' || /[^\\\r]\r?\n$/.test(kept) ? '' : end + end
   const added = Object.entries(values).map(([name, value]) => `${name}=${value}${end}`)
   return `${kept}${gap}${added.join('')}`
 }

@@ -110,7 +110,7 @@ export class SourceStates {
         : this.#states.map((before) => (before.source === state.source ? state : before))
   }
 
-  /** If the same parts fail again in the next poll, it is the same failure, and is not logged again. */
+  /** If the same parts fail again in the next poll, it is the same failure. Logged again only with another code, because a message may differ in each poll. */
   #describeFailures(
     source: SourceName,
     failures: readonly SourceError[],
@@ -122,7 +122,8 @@ export class SourceStates {
     const { code } = first
     const error = { code, message: failures.map(({ message }) => message).join('; ') }
     const isSame = before?.state === 'partial' && before.error?.message === error.message
-    if (!isSame) log.warn({ server, source, code }, `${server}: parts of ${source} failed (${code}): ${error.message}`)
+    if (before?.state !== 'partial' || before.error?.code !== code)
+      log.warn({ server, source, code }, `${server}: parts of ${source} failed (${code}): ${error.message}`)
     const lastError = isSame && before.lastError ? before.lastError : { ...error, at: clock.wall() }
     return { state: 'partial', error, lastError }
   }

@@ -115,6 +115,8 @@ it('has the failures of parts, which are the same while the same parts fail', as
   await clock.advance(1_000)
   states.ok(rcon, 0.25, failures)
   expect(states.of(rcon)).toStrictEqual({ ...partial, lastSuccess: wallAt(2_000), lastError: { ...error, at: wallAt(1_000) } })
+  // The time of an error, for example, is no other failure to the log.
+  states.ok(rcon, 0.25, [new SourceError('malformed', 'no players at 12:00')])
   expect(logged).toEqual([
     [
       'warn',
