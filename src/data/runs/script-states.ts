@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { maskValue } from '../../secrets/mask-value.ts'
 import { maskOfMessages } from '../scripts/mask-upstream.ts'
 import type { Script, ScriptState } from '../scripts/script.ts'
@@ -50,19 +51,19 @@ export async function readStates(
   }
 
   const own = await Promise.all(scripts.map(readOwnState))
-  const areLocked = () => Promise.all(scripts.map(({ name }) => isLocked(folder, name)))
-  // A run may start or end while the records are read.
-  const before = await areLocked()
-  const history = await readHistory(folder).catch(() => undefined)
-  const after = await areLocked()
+  const before = await readHistory(folder).catch(() => undefined)
+  const held = await Promise.all(scripts.map(({ name }) => isLocked(folder, name)))
+  // Again if there was a run that may have ended since: it is recorded before its lock is released.
+  const mayHaveEnded = before?.runs.some((run) => !isEnded(run))
+  const now = mayHaveEnded ? await readHistory(folder).catch(() => undefined) : before
   const states = scripts.map(({ name }, index): readonly [string, RecordedState] => {
-    const isRunning = before[index] === true || after[index] === true
-    if (history === undefined) return [name, { ...known.get(name), isRunning, ...own[index] }]
-    const ofScript = history.runs.filter(({ script }) => script === name)
+    if (now === undefined) return [name, { ...known.get(name), isRunning: held[index] === true, ...own[index] }]
+    const ofScript = now.runs.filter(({ script }) => script === name)
     const started = ofScript.find((run) => !isEnded(run))
+    const isNew = started !== undefined && !before?.runs.some((run) => isDeepStrictEqual(run, started))
     const last = ofScript.findLast(isEnded)
-    const lastSuccess = ofScript.findLast(isSuccess)?.ended ?? history.lastSuccess[name]
-    return [name, { isRunning, started, last, lastSuccess, ...own[index] }]
+    const lastSuccess = ofScript.findLast(isSuccess)?.ended ?? now.lastSuccess[name]
+    return [name, { isRunning: held[index] === true || isNew, started, last, lastSuccess, ...own[index] }]
   })
   return new Map(states)
 }

@@ -31,13 +31,14 @@ const unreadable = () => {
 
 const one: Script = { ...kcomebacks, name: 'one' }
 const two: Script = { ...kcomebacks, name: 'two' }
-/** The first script, of which the lock is looked up before and after the records are read; then `change` is called first. */
+/** The first script, of which the lock is looked up between two readings of the records, when `change` is called. */
 function changing(change: () => void): Script {
-  let count = 0
+  let isFirst = true
   return {
     ...kcomebacks,
     get name() {
-      if (++count === 2) change()
+      if (isFirst) change()
+      isFirst = false
       return 'one'
     },
   }
@@ -76,16 +77,26 @@ it('has a run in progress, and one whose process was killed', async () => {
 
 describe('while the states are read', () => {
   it('a run ends', async () => {
-    record(ended('one'), started('one', 5))
-    mkdirSync(join(folder, '.one.lock'))
-    const script = changing(() => rmSync(join(folder, '.one.lock'), { recursive: true }))
-    expect(await read([script])).toMatchObject({ one: { isRunning: true, started: started('one', 5), last: ended('one') } })
+    record(ended('two'), started('one', 5))
+    const script = changing(() => record(ended('two'), ended('one', 5)))
+    expect(await read([script])).toEqual({
+      one: { ...nothing, last: ended('one', 5), lastSuccess: ended('one', 5).ended },
+    })
   })
 
   it('a run starts', async () => {
     record(started('two'))
-    const script = changing(() => mkdirSync(join(folder, '.one.lock')))
-    expect(await read([script, two])).toMatchObject({ one: { isRunning: true }, two: { isRunning: false } })
+    const script = changing(() => record(started('two'), started('one', 5)))
+    expect(await read([script, two])).toMatchObject({
+      one: { isRunning: true, started: started('one', 5) },
+      two: { isRunning: false },
+    })
+  })
+
+  it('the records become unreadable', async () => {
+    record(started('one', 5))
+    const before = { isRunning: true, last: ended('one') }
+    expect(await read([changing(unreadable)], new Map([['one', before]]))).toMatchObject({ one: { ...before, isRunning: false } })
   })
 })
 
