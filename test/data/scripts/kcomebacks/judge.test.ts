@@ -189,22 +189,3 @@ describe('judge', () => {
     expect(judged({ [jan]: 'abcdef', [feb]: 'ghijkl' }, { [jan]: 'abcjkl', [feb]: 'ghidef' })).toEqual({})
   })
 })
-
-it('refuses no page because many others, which do not depend on it, are refused one after another', () => {
-  const month = (index: number) => `2023-${String(index).padStart(2, '0')}`
-  const some = (name: string, key: string) => [1, 2, 3, 4, 5].map((part) => entry(`${name} ${part}`, `${key}-1`))
-  const read = (list: readonly Comeback[]): MonthNow => ({
-    ...{ entries: list, rejected: 0, reports: [], state: { read: 0, digest: '' } },
-    ...{ cancelled: [], hasTable: true, markdown: '' },
-  })
-  const months = Array.from({ length: 12 }, (_, index) => index + 1)
-  // Half of the entries of each month move to the next one; those of the last are lost.
-  const stored = new Map(months.map((n) => [month(n), [...some(`kept ${n}`, month(n)), ...some(`moved ${n}`, month(n))]]))
-  const pages = new Map(
-    months.map((n) => [month(n), read([...some(`kept ${n}`, month(n)), ...(n === 1 ? [] : some(`moved ${n - 1}`, month(n)))])]),
-  )
-  stored.set('2024-02', entries(2))
-  pages.set('2024-02', read(entries(3)))
-  const { refused } = judge({ stored, pages, isAccepted: () => false, pageOf: (key) => key })
-  expect([...refused].toSorted()).toEqual(months.map(month))
-})
