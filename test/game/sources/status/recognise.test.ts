@@ -8,14 +8,13 @@ import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLog } from '../../../../src/util/log.ts'
 import { selfSigned } from '../../../helpers/certificate.ts'
 import { hostileServer } from '../../../helpers/hostile-servers.ts'
-import { patientClock } from '../../../helpers/patient-clock.ts'
 
 const certificate = selfSigned()
 let server: Server | undefined
 afterEach(() => server?.close())
 
 async function failure(port: number): Promise<unknown> {
-  const context = { clock: patientClock, log: silentLog, random: () => 0, push() {} }
+  const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
   const source = new StatusSource({ edition: 'java', host: '127.0.0.1', port }, context)
   return source.poll(new AbortController().signal).catch((error: unknown) => error)
 }
