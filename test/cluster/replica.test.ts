@@ -263,6 +263,8 @@ describe.skipIf(!hasTool('redis-server'))('Replica', () => {
   it('polls its servers on, with the same connections, if it was late and joins again', async () => {
     const redis = await startRedis()
     const other = joinCluster(redis, 'other', { heartbeatMs: 4_000 })
+    // Before the replica, which would otherwise own all servers at first, and give some up.
+    await until(() => other.members() === 'other')
     const env = { STATE_URL: redis.url, STATE_PREFIX: 'test', STATE_HEARTBEAT: '4s', POLL_INTERVAL: '500ms', STALE_AFTER: '20s' }
     const { cluster, poll } = loadConfig({ env })
     const { stateUrl: address } = cluster
