@@ -9,6 +9,12 @@ export abstract class FrameBuffer<T> {
   #start = 0
   #end = 0
   #isOwn = false
+  readonly #maxBytes: number
+
+  /** @param maxBytes of the longest frame with its length: no more is reserved for one */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
 
   /** Adds received bytes. Call next() until it returns undefined before pushing more; then the chunk may be reused. */
   push(chunk: Buffer): void {
@@ -34,7 +40,8 @@ export abstract class FrameBuffer<T> {
 
   /** Returns the next complete frame, or undefined if more bytes are needed. @throws ProtocolError */
   next(): T | undefined {
-    const [start, end] = [this.#start, this.endOf(this.#held, this.#start, this.#end)]
+    const start = this.#start
+    const end = this.endOf(this.#held, start, this.#end)
     if (end === undefined || end > this.#end) {
       if (start === this.#end) this.#held = nothing
       else if (!this.#isOwn) this.#copy(0)
@@ -46,7 +53,8 @@ export abstract class FrameBuffer<T> {
 
   /** Copies the bytes into a separate buffer with room for more. */
   #copy(more: number): void {
-    const room = Buffer.allocUnsafe(2 * (this.#end - this.#start + more))
+    const length = this.#end - this.#start + more
+    const room = Buffer.allocUnsafe(Math.max(length, Math.min(2 * length, this.#maxBytes)))
     this.#end = this.#held.copy(room, 0, this.#start, this.#end)
     this.#held = room
     this.#start = 0

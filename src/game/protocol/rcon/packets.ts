@@ -59,8 +59,12 @@ export function* decodeChunk(decoder: RconDecoder, chunk: Buffer): Generator<Rco
   for (let packet = decoder.next(); packet !== undefined; packet = decoder.next()) yield packet
 }
 
-/** Throws a ProtocolError if a length is below 10 or above maxPacketLength, or the closing NULs are missing. */
+/** Decodes packets. Throws a ProtocolError if a length is below 10 or above maxPacketLength, or the closing NULs are missing. */
 export class RconDecoder extends FrameBuffer<RconPacket> {
+  constructor() {
+    super(lengthField + maxPacketLength)
+  }
+
   protected override endOf(bytes: Buffer, start: number, end: number): number | undefined {
     if (end - start < lengthField) return undefined
     const length = bytes.readInt32LE(start)

@@ -60,14 +60,16 @@ export function readString(bytes: Buffer, offset: number): { value: string; next
 }
 
 /**
- * Throws a ProtocolError `too_large` as soon as a length above the limit is read, and `malformed` for what is not a frame.
+ * Reads the frames of the status. Throws a ProtocolError `too_large` as soon as a length above the limit is read, and `malformed` for
+ * what is not a frame.
  * @param limit maximum length of a frame in bytes
  */
 export class FrameReader extends FrameBuffer<Frame> {
   readonly #limit: number
 
   constructor(limit = maxFrameLength) {
-    super()
+    // The length is a VarInt.
+    super(limit + 5)
     this.#limit = limit
   }
 
