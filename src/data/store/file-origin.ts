@@ -29,7 +29,7 @@ export const fileOrigin = (path: string, today?: () => number): Origin => ({
       // To open a pipe would wait for its other end, possibly for ever.
       if (!stats.isFile()) throw new SnapshotError('it is not a regular file')
       const day = today?.()
-      const version = `${fileVersion(stats)} ${day}`
+      const version = [fileVersion(stats), day].join(' ')
       if (version === known) return undefined
       const text = String(await readFileUpTo(path, maxSnapshotBytes))
       return {

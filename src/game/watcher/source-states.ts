@@ -110,7 +110,10 @@ export class SourceStates {
         : this.#states.map((before) => (before.source === state.source ? state : before))
   }
 
-  /** If the same parts fail again in the next poll, it is the same failure. Logged again only with another code, because a message may differ in each poll. */
+  /**
+   * If the same parts fail again in the next poll, it is the same failure. It is logged again only with another code, because a message may
+   * differ in each poll.
+   */
   #describeFailures(
     source: SourceName,
     failures: readonly SourceError[],

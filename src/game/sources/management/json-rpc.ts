@@ -3,7 +3,7 @@ import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { isRecord } from '../../../util/is-record.ts'
 import { maxReplyValues, parseJson } from '../../../util/json.ts'
 import { load } from '../../../util/load.ts'
-import { SourceError, toSourceError, withProgress } from '../../errors.ts'
+import { codeOf, SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { HostAddresses } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { ProtocolError } from '../../protocol/error.ts'
@@ -104,7 +104,7 @@ function opened(ws: WebSocket, target: string, signal: AbortSignalLike): Promise
 }
 
 function toWebSocketError(cause: Error, target: string): SourceError {
-  const code = 'code' in cause ? String(cause.code) : ''
+  const code = codeOf(cause)
   if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')
     return new SourceError('too_large', `${target}: a message is longer than ${maxMessage} bytes`, { cause })
   if (code.startsWith('WS_ERR') || code.startsWith('HPE_'))

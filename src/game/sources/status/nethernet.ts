@@ -1,6 +1,6 @@
 import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { defaultPorts, formatHostPort, type HostPort, withoutZone } from '../../../util/address.ts'
-import { SourceError, toSourceError } from '../../errors.ts'
+import { codeOf, SourceError, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import type { Network } from '../../network.ts'
 import { decodeJoinReply, joinPath } from '../../protocol/status/nethernet.ts'
@@ -15,7 +15,7 @@ const badRequest = 400
 /** Returns whether the error shows that the server speaks TLS: a certificate that is not trusted, or an alert. */
 function isTlsServerError({ code, cause }: SourceError): boolean {
   if (code !== 'tls' || !(cause instanceof Error)) return false
-  const reason = `${'code' in cause ? cause.code : ''} ${cause.message}`
+  const reason = `${codeOf(cause)} ${cause.message}`
   return !/^(?:EPROTO|ERR_SSL)/.test(reason) || /alert/i.test(reason)
 }
 
