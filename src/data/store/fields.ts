@@ -153,7 +153,7 @@ export function createFormat<Entry>({ fields, title, example, ignored = [], warn
      * Converts an element of the file to an entry, or returns the reason why it is rejected.
      * @param warn called with what is unusual about an entry
      */
-    read(element: unknown, warn?: (reason: string) => void): Entry | string {
+    read(element: unknown, warn: (reason: string) => void = () => undefined): Entry | string {
       if (!isRecord(element)) return 'is not an object'
       const entry: Record<string, unknown> = {}
       for (const { name, required, default: otherwise, type, check, from } of list) {
@@ -165,14 +165,12 @@ export function createFormat<Entry>({ fields, title, example, ignored = [], warn
         if (problem !== undefined) return `${name}${problem}`
         if (isMissing && required) return `${name} is missing`
         entry[name] = used
-        const unusual = warn && type.warning?.(used)
-        if (unusual !== undefined) warn?.(`${name}${unusual}`)
+        const unusual = type.warning?.(used)
+        if (unusual !== undefined) warn(`${name}${unusual}`)
       }
-      if (warn !== undefined) {
-        const unusual = warning?.(entry as Entry)
-        if (unusual !== undefined) warn(unusual)
-        for (const name of Object.keys(element)) if (!known.has(name)) warn(`${name} is not a field of this database`)
-      }
+      const unusual = warning?.(entry as Entry)
+      if (unusual !== undefined) warn(unusual)
+      for (const name of Object.keys(element)) if (!known.has(name)) warn(`${name} is not a field of this database`)
       return entry as Entry
     },
   }

@@ -133,13 +133,15 @@ export async function loadSnapshot<Entry>(
   const rejected: EntryNote[] = []
   const warnings: EntryNote[] = []
   for (let position = first; position < elements.length; position++) {
-    const warn = (reason: string) => warnings.push({ position, reason })
-    const entry = format.read(elements[position], warnings.length < maxWarnings ? warn : undefined)
+    const warn = (reason: string) => {
+      if (warnings.length < maxWarnings) warnings.push({ position, reason })
+    }
+    const entry = format.read(elements[position], warn)
     if (typeof entry === 'string') rejected.push({ position, reason: entry })
     else entries.push(entry)
-    if (isGarbled && warnings.length < maxWarnings && JSON.stringify(elements[position]).includes('\ufffd'))
+    if (isGarbled && JSON.stringify(elements[position]).includes('\ufffd'))
       warn('contains the character U+FFFD: the snapshot may not be UTF-8')
     if (pauses.isDue()) await pauses.take()
   }
-  return { lastUpdate, entries, rejected, warnings: warnings.slice(0, maxWarnings) }
+  return { lastUpdate, entries, rejected, warnings }
 }
