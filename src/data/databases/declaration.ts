@@ -153,11 +153,11 @@ export function readDeclarations(tree: Tree, path: string, problems: string[]): 
     const name = isMap(item) ? item.get('name') : undefined
     return typeof name === 'string' ? [name.slice(0, 60)] : []
   })
-  for (const [name, ...same] of groupBy(names, wordOf).values()) {
-    const other = same.find((one) => one !== name)
-    if (other !== undefined)
-      problems.push(`${path}: databases: "${name}" and "${other}" differ only in letter case, - and _; choose another name`)
-    else if (same.length > 0) problems.push(`${path}: databases: two databases have the name "${name}"`)
+  for (const [name, ...others] of groupBy(names, wordOf).values()) {
+    for (const other of others) {
+      if (other === name) problems.push(`${path}: databases: two databases have the name "${name}"`)
+      else problems.push(`${path}: databases: "${name}" and "${other}" differ only in letter case, - and _; choose another name`)
+    }
   }
   return read.filter((declaration) => declaration !== undefined)
 }

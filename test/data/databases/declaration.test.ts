@@ -247,6 +247,11 @@ it('has databases whose names differ in more than letter case, - and _', () => {
   expect(named('ab', 'c', 'A-b_').problems).toEqual([
     ': "ab" and "A-b_" differ only in letter case, - and _; choose another name',
   ])
+  expect(named('ab', 'a-b', 'A_B', 'ab').problems).toEqual([
+    ': "ab" and "a-b" differ only in letter case, - and _; choose another name',
+    ': "ab" and "A_B" differ only in letter case, - and _; choose another name',
+    ': two databases have the name "ab"',
+  ])
   const long = 'x'.repeat(70)
   expect(named(long, long).problems).toContain(`: two databases have the name "${'x'.repeat(60)}"`)
   expect(named('[a]', '[a]').problems).toHaveLength(2)
