@@ -7,8 +7,9 @@ import { channelTypes } from '../../src/notify/channels/index.ts'
 import type { Notification, NotifiedEvent } from '../../src/notify/notification.ts'
 import { FileOutbox } from '../../src/notify/outbox.ts'
 import { createChannelClient, createContext, Sender } from '../../src/notify/sender.ts'
-import { type Clock, systemClock } from '../../src/util/clock.ts'
+import { systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
+import { impatientClock } from '../helpers/impatient-clock.ts'
 import { failures, type NotifyReceiver, startReceiver } from '../helpers/notify-receiver.ts'
 import { until } from '../helpers/until.ts'
 
@@ -103,9 +104,6 @@ const valuesOf = (url: string): Readonly<Record<string, ChannelValues>> => ({
   telegram: { url, token: '123:abc', chat: '-100' },
 })
 
-/** Waits a thousandth of the time. */
-const fastClock: Clock = { ...systemClock, after: (delay, action) => systemClock.after(delay / 1_000, action) }
-
 for (const type of channelTypes.filter(({ type }) => type !== 'email')) {
   test(`${type.type}: each message arrives once and in order, although the receiver fails in twelve ways`, async () => {
     const receiver = await startReceiver()
@@ -113,7 +111,7 @@ for (const type of channelTypes.filter(({ type }) => type !== 'email')) {
     const outbox = await FileOutbox.open({ channel: 'c', log: silentLog, clock: systemClock })
     const client = createChannelClient(true)
     const settings = { name: 'c', type, values: valuesOf(receiver.url)[type.type] ?? {} }
-    const sender = new Sender({ settings, outbox, client, allowPrivate: true, clock: fastClock, log: silentLog, joinWithinMs: 0 })
+    const sender = new Sender({ settings, outbox, client, allowPrivate: true, clock: impatientClock(1_000), log: silentLog, joinWithinMs: 0 })
     onTestFinished(async () => {
       await sender.close()
       await client.close()
@@ -233,7 +231,7 @@ test('email: each message arrives once and in order, although the mail server fa
   const outbox = await FileOutbox.open({ channel: 'c', log: silentLog, clock: systemClock })
   const client = createChannelClient(true)
   const settings = { name: 'c', type: email(), values }
-  const sender = new Sender({ settings, outbox, client, allowPrivate: true, clock: fastClock, log: silentLog, joinWithinMs: 0 })
+  const sender = new Sender({ settings, outbox, client, allowPrivate: true, clock: impatientClock(1_000), log: silentLog, joinWithinMs: 0 })
   onTestFinished(async () => {
     await sender.close()
     await client.close()
