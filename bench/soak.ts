@@ -238,7 +238,8 @@ await Promise.all(activities)
 const ids = new Set(received.map(({ id }) => id))
 // A replica may be killed between a message and its reply: the next one sends it again under the same id (docs/notifications.md).
 const repeated = received.length - ids.size
-if (repeated > figures.killed) problems.push(`${repeated} notifications were sent twice, but ${figures.killed} replicas were killed`)
+if (repeated > figures.killed)
+  problems.push(`${repeated} notifications were sent twice, but ${figures.killed} replicas were killed`)
 if (ids.size !== 2 * figures.outages) problems.push(`${ids.size} notifications of ${figures.outages} outages`)
 problems.push(...polls.problems)
 

@@ -104,6 +104,8 @@ const valuesOf = (url: string): Readonly<Record<string, ChannelValues>> => ({
   telegram: { url, token: '123:abc', chat: '-100' },
 })
 
+const fastClock = impatientClock(1_000)
+
 for (const type of channelTypes.filter(({ type }) => type !== 'email')) {
   test(`${type.type}: each message arrives once and in order, although the receiver fails in twelve ways`, async () => {
     const receiver = await startReceiver()
@@ -111,7 +113,7 @@ for (const type of channelTypes.filter(({ type }) => type !== 'email')) {
     const outbox = await FileOutbox.open({ channel: 'c', log: silentLog, clock: systemClock })
     const client = createChannelClient(true)
     const settings = { name: 'c', type, values: valuesOf(receiver.url)[type.type] ?? {} }
-    const sender = new Sender({ settings, outbox, client, allowPrivate: true, clock: impatientClock(1_000), log: silentLog, joinWithinMs: 0 })
+    const sender = new Sender({ settings, outbox, client, allowPrivate: true, clock: fastClock, log: silentLog, joinWithinMs: 0 })
     onTestFinished(async () => {
       await sender.close()
       await client.close()
@@ -231,7 +233,7 @@ test('email: each message arrives once and in order, although the mail server fa
   const outbox = await FileOutbox.open({ channel: 'c', log: silentLog, clock: systemClock })
   const client = createChannelClient(true)
   const settings = { name: 'c', type: email(), values }
-  const sender = new Sender({ settings, outbox, client, allowPrivate: true, clock: impatientClock(1_000), log: silentLog, joinWithinMs: 0 })
+  const sender = new Sender({ settings, outbox, client, allowPrivate: true, clock: fastClock, log: silentLog, joinWithinMs: 0 })
   onTestFinished(async () => {
     await sender.close()
     await client.close()
