@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { createOwnership } from '../../src/cluster/ownership.ts'
 import { ServerMoves } from '../../src/cluster/server-moves.ts'
 import { SharedWatcher } from '../../src/cluster/shared-watcher.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import { createFleet } from '../../src/game/fleet.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { fakeFleet, testPoll } from '../helpers/fake-fleet.ts'
@@ -71,4 +72,84 @@ it.each([
     expect(watcher.snapshot().up, `after change ${change}`).toBeDefined()
   }
   expect(watcher.snapshot().up).toBe(answer === up)
+})
+
+it('spreads the first polls of the servers that it takes over, over less time if a member has left', async () => {
+  const env = { STATE_URL: 'redis://redis.test', STATE_HEARTBEAT: '2s', POLL_INTERVAL: '1s' }
+  const { cluster, poll } = loadConfig({ env, watches: false })
+  /** The moves of a replica, and the milliseconds after which it starts to poll each server that it takes over. */
+  const start = (id: string, staleAfter = poll.staleAfter) => {
+    const clock = manualClock()
+    const settings = { ...poll, staleAfter }
+    const watchers = new Map<string, SharedWatcher>()
+    const delays = new Map<string, number>()
+    const add = (name: string) => {
+      const server = { name, sources: {} }
+      const createWatcher = () => {
+        const fleet = createFleet({
+          servers: [server],
+          ...{ poll: settings, clock, log: silentLog },
+          createSources: () => ({ list: () => [], close() {} }),
+        })
+        return Object.assign(fleet.watchers[0]!, { start: (delayMs = 0) => void delays.set(name, delayMs) })
+      }
+      const watcher = new SharedWatcher(server, createWatcher, { settings, clock, onPolled() {}, onPublish() {}, onClose() {} })
+      watchers.set(watcher.key, watcher)
+    }
+    for (let index = 0; index < 400; index++) add(`s${index}`)
+    const moves = new ServerMoves({
+      ...{ id, watchers, poll: settings, heartbeatMs: cluster.stateHeartbeat, sweepMs, clock, log: silentLog },
+      mayFallBack: () => true,
+      signal: new AbortController().signal,
+    })
+    return {
+      ...{ add, delays, move: moves.move, max: () => Math.max(...delays.values()) },
+      async follow(...members: readonly string[]) {
+        moves.follow(members)
+        await moves.move()
+      },
+      owned: () => [...watchers.values()].filter(({ isOwned }) => isOwned).length,
+    }
+  }
+  const first = start('a')
+  await first.follow('a')
+  expect(first.delays.size).toBe(400)
+  expect(first.max()).toBeLessThan(950)
+  expect(first.max()).toBeGreaterThan(850)
+
+  const second = start('b')
+  await Promise.all([first, second].map(({ follow }) => follow('a', 'b')))
+  expect(second.delays.size).toBeGreaterThan(100)
+  expect(first.owned() + second.owned()).toBe(400)
+  expect(second.max()).toBeLessThan(950)
+  expect(second.max()).toBeGreaterThan(500)
+
+  second.delays.clear()
+  await second.follow('b')
+  expect(second.owned()).toBe(400)
+  expect(second.delays.size).toBeGreaterThan(100)
+  expect(second.max()).toBeLessThan(400)
+  expect(second.max()).toBeGreaterThan(300)
+
+  // Not because a member has left.
+  second.delays.clear()
+  for (let index = 400; index < 800; index++) second.add(`s${index}`)
+  await second.move()
+  expect(second.owned()).toBe(800)
+  expect(second.delays.size).toBe(400)
+  expect(second.max()).toBeGreaterThan(850)
+
+  second.delays.clear()
+  second.add('one more')
+  await second.move()
+  expect(second.owned()).toBe(801)
+  expect([...second.delays.keys()]).toEqual(['one more'])
+  expect(second.max()).toBeLessThan(5)
+
+  // Values of the previous owner, which may be an interval old, must not become stale until then.
+  const third = start('c', poll.interval + 400)
+  await third.follow('b', 'c')
+  expect(third.delays.size).toBeGreaterThan(100)
+  expect(third.max()).toBeLessThan(200)
+  expect(third.max()).toBeGreaterThan(100)
 })

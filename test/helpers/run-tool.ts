@@ -14,23 +14,29 @@ async function isFree(port: number): Promise<boolean> {
   return outcomes.every(({ status }) => status === 'fulfilled')
 }
 
-const given = new Set<number>()
-/** Each worker of a test run has ports of its own, because a port that was given may not be in use yet, or for a while. */
-const [workers, worker] = [16, Number(process.env.VITEST_POOL_ID ?? 0) % 16]
+/** Of so many ports, the first one is kept open by the process that gives the others. */
+const blockSize = 32
+
+/**
+ * Ports that no other process gives, of this test run or of another one beside it: a port that was given may not be in use yet, or for a
+ * while.
+ */
+async function* givePorts(): AsyncGenerator<number, never> {
+  for (;;) {
+    const first = blockSize * randomInt(10_112 / blockSize, 32_768 / blockSize)
+    const claim = net.createServer().unref()
+    if (await once(claim.listen(first), 'listening').catch(() => undefined))
+      for (let port = first + 1; port < first + blockSize; port++) if (await isFree(port)) yield port
+  }
+}
+const ports = givePorts()
 
 /**
  * A port that is not in use, and was not given before, for a program that cannot listen on port 0, and for a server that is closed or
  * restarted by its test. The system never assigns it by itself, because those ports begin at 32,768 or above: it stays closed until
  * someone asks for it. Above 10,080, the last one that fetch() refuses.
  */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = workers * randomInt(10_096 / workers, 32_768 / workers) + worker
-    if (given.has(port)) continue
-    given.add(port)
-    if (await isFree(port)) return port
-  }
-}
+export const freePort = async (): Promise<number> => (await ports.next()).value
 
 /** Ports of a demo server that is stopped, or whose protocols are interrupted. */
 export async function freeDemoPorts(): Promise<Record<DemoProtocol, number>> {

@@ -7,8 +7,9 @@ import { channelTypes } from '../../src/notify/channels/index.ts'
 import type { Notification, NotifiedEvent } from '../../src/notify/notification.ts'
 import { FileOutbox } from '../../src/notify/outbox.ts'
 import { createChannelClient, createContext, Sender } from '../../src/notify/sender.ts'
-import { type Clock, systemClock } from '../../src/util/clock.ts'
+import { systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
+import { impatientClock } from '../helpers/impatient-clock.ts'
 import { failures, type NotifyReceiver, startReceiver } from '../helpers/notify-receiver.ts'
 import { until } from '../helpers/until.ts'
 
@@ -103,8 +104,7 @@ const valuesOf = (url: string): Readonly<Record<string, ChannelValues>> => ({
   telegram: { url, token: '123:abc', chat: '-100' },
 })
 
-/** Waits a thousandth of the time. */
-const fastClock: Clock = { ...systemClock, after: (delay, action) => systemClock.after(delay / 1_000, action) }
+const fastClock = impatientClock(1_000)
 
 for (const type of channelTypes.filter(({ type }) => type !== 'email')) {
   test(`${type.type}: each message arrives once and in order, although the receiver fails in twelve ways`, async () => {

@@ -12,6 +12,7 @@ import { systemClock } from '../../src/util/clock.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { parseTree } from '../../src/util/yaml.ts'
 import { fakeFleet } from '../helpers/fake-fleet.ts'
+import { impatientClock } from '../helpers/impatient-clock.ts'
 import { collectLog } from '../helpers/log-lines.ts'
 import { testNotification } from '../helpers/notifications.ts'
 import { startReceiver } from '../helpers/notify-receiver.ts'
@@ -48,7 +49,7 @@ async function startReplica(redis: { readonly url: string }, lockMs: number, ...
   const fleet = fakeFleet({ survival: { ...up } }, systemClock)
   const log = collectLog()
   const notifier = await openNotifier({
-    ...{ settings, fleet, clock: systemClock, log, maintenanceOf: () => null },
+    ...{ settings, fleet, clock: impatientClock(100), log, maintenanceOf: () => null },
     shared: {
       locks,
       values: (part) => createSharedValues(connection, part),

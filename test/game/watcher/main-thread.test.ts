@@ -161,8 +161,9 @@ describe.each(['rcon', 'management'] as const)('by %s', (name) => {
   it('a server that ticks is responsive', async () => {
     const demo = await startDemo({ scenario: 'steady' })
     const snapshot = watch(only(demo, 'status', name))
-    await expect.poll(() => snapshot().mainThread).toMatchObject({ responsive: true })
-    expect(snapshot().mainThread?.delay).toBeLessThan(1)
+    // Its first answer may be late on a busy machine.
+    const isShort = (delay: number) => delay < 1
+    await expect.poll(() => snapshot().mainThread).toMatchObject({ responsive: true, delay: expect.toSatisfy(isShort) })
   })
 
   it('a hung server is not responsive, and up', async () => {

@@ -5,7 +5,7 @@ import { loadConfig } from '../../../src/config/config.ts'
 import { registerBasic } from '../../../src/data/routes/basic.ts'
 import { createHttpApp } from '../../../src/http/app.ts'
 import { clientOf } from '../../../src/http/clients/client.ts'
-import { openEvents } from '../../helpers/event-client.ts'
+import { type EventClient, openEvents } from '../../helpers/event-client.ts'
 import { buildTestApp, type TestApp } from '../../helpers/test-app.ts'
 import { until } from '../../helpers/until.ts'
 
@@ -157,7 +157,10 @@ describe('the limit of event streams', () => {
 
   it('leaves room for other clients when one opens more than EVENTS_LIMIT', async () => {
     const service = await start()
-    const streams = await Promise.all(Array.from({ length: 1_100 }, () => opened(service, '/api/v1/events')))
+    const streams: EventClient[] = []
+    // Some at a time: the kernel may reset connections that do not fit into the backlog of a listener whose process is waiting for the CPU.
+    while (streams.length < 1_100)
+      streams.push(...(await Promise.all(Array.from({ length: 100 }, () => opened(service, '/api/v1/events')))))
     const accepted = streams.filter(({ response }) => response.statusCode === 200)
     expect(accepted.length).toBeGreaterThanOrEqual(100)
     expect(accepted.length).toBeLessThan(500)

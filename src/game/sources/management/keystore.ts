@@ -1,23 +1,29 @@
-import { execFile } from 'node:child_process'
+import { type ExecFileException, execFile } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { createLimiter } from '../../../util/limiter.ts'
 
-/** Milliseconds for decoding a keystore. Most take less than 100 in all. */
-const maxMs = 5_000
-/** Milliseconds after which a keystore is decoded again that took longer: the machine may have been busy. */
+/** Milliseconds of CPU time for decoding a keystore, however busy the machine is. Most take less than 100 in all. */
+const maxCpuMs = 2_000
+/** Milliseconds after which a keystore is decoded again whose process was killed: the machine may have run out of memory. */
 const retryMs = 600_000
 /** More keystores than a service reads. */
 const maxKeystores = 1_000
 
 /**
  * Reads a line with the password in base64, then the keystore, and writes the SHA-256 fingerprint of the certificate. Fails if it cannot be
- * read.
+ * read. Decoding blocks its thread, so another one ends the process at the limit.
  */
 const program = `
   import { X509Certificate } from 'node:crypto'
   import { Duplex } from 'node:stream'
   import { createSecureContext, TLSSocket } from 'node:tls'
+  import { Worker } from 'node:worker_threads'
+  const check = () => {
+    const { user, system } = process.cpuUsage()
+    if (user + system > ${maxCpuMs * 1_000}) process.kill(process.pid, 'SIGKILL')
+  }
+  new Worker(\`setInterval(\${check}, 100)\`, { eval: true }).unref()
   const input = Buffer.concat(await process.stdin.toArray())
   const end = input.indexOf('\\n')
   const passphrase = Buffer.from(input.toString('latin1', 0, end), 'base64').toString()
@@ -38,27 +44,23 @@ export function keystoreFingerprint(pfx: Buffer, passphrase = ''): Promise<strin
   const key = hash('sha256', input)
   const before = decoded.get(key)
   if (before !== undefined) return before
-  const fingerprint = limit(() => decode(input)).catch((error: NodeJS.ErrnoException) => {
+  const fingerprint = limit(() => decode(input)).catch((error: ExecFileException) => {
     // The process could not be started, which says nothing about the keystore.
     if (typeof error.code === 'string') decoded.delete(key)
-    else if (error instanceof LateError) decoded.set(key, fingerprint, { ttl: retryMs })
+    else if (error.signal === 'SIGKILL') decoded.set(key, fingerprint, { ttl: retryMs })
     return undefined
   })
   decoded.set(key, fingerprint)
   return fingerprint
 }
 
-class LateError extends Error {}
-
 /** In a process that can be ended: the file itself says how many rounds its decryption takes, up to hours. */
 function decode(input: Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
-    const options = { timeout: maxMs, killSignal: 'SIGKILL', windowsHide: true } as const
-    const child = execFile(process.execPath, ['--input-type=module', '--eval', program], options, (error, fingerprint) => {
+    const args = ['--input-type=module', '--eval', program]
+    const child = execFile(process.execPath, args, { windowsHide: true }, (error, fingerprint) => {
       process.off('exit', end)
-      // If it is killed as it ends, there is no error, and no output either.
-      if (child.killed) reject(new LateError())
-      else if (error) reject(error)
+      if (error) reject(error)
       else resolve(fingerprint.replaceAll(':', '').toLowerCase())
     })
     const end = () => void child.kill('SIGKILL')

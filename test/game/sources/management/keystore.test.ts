@@ -62,7 +62,7 @@ describe.skipIf(!hasTool('openssl'))('the fingerprint of a keystore', () => {
     let started = 0
     prototype.spawn = function (this: ChildProcess, ...options) {
       const result = spawn.apply(this, options)
-      // As execFile() does at the timeout.
+      // As it does itself at the limit.
       if (++started === 1) this.kill('SIGKILL')
       return result
     }
@@ -78,6 +78,20 @@ describe.skipIf(!hasTool('openssl'))('the fingerprint of a keystore', () => {
     now.mockReturnValue(start + 601_000)
     // The cache reads its clock again after a millisecond.
     await expect.poll(read).toBe(made.fingerprint)
+  })
+
+  it('is decoded, however long the process waits for the CPU', async () => {
+    const prototype = ChildProcess.prototype as unknown as { spawn(...options: unknown[]): unknown }
+    const { spawn } = prototype
+    prototype.spawn = function (this: ChildProcess, ...options) {
+      const result = spawn.apply(this, options)
+      this.kill('SIGSTOP')
+      // wait: for longer than the CPU time that it may take.
+      setTimeout(() => this.kill('SIGCONT'), 2_500)
+      return result
+    }
+    onTestFinished(() => void Object.assign(prototype, { spawn }))
+    expect(await read()).toBe(made.fingerprint)
   })
 
   it('is not decoded again if it cannot be read, however long ago that was, and needs no password', async () => {
