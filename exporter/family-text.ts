@@ -1,6 +1,6 @@
 import { haveSameItems } from '../src/util/same-items.ts'
 import type { AddSample, Family } from './families/family.ts'
-import { type Format, familyHeader, knownValue, labelText } from './text.ts'
+import { type Format, familyHeader, labelText } from './text.ts'
 
 /**
  * Characters that are kept as a string before they become bytes. With eight times as many a scrape of 10,000 servers takes 1.2 times the
@@ -63,8 +63,10 @@ export class FamilyText<T> {
    * duplicates. A family without samples has no text.
    */
   readonly add: AddSample = (value, ...values) => {
-    const known = knownValue(value)
-    if (known === undefined) return
+    // Checked first, because most values of a server are unknown.
+    if (value === undefined) return
+    const known = Number(value)
+    if (!Number.isFinite(known)) return
     const { number, label } = this.#server
     if (number !== this.#last) {
       this.#last = number
@@ -80,11 +82,11 @@ export class FamilyText<T> {
       text = labels.text
     } else if (this.#samples > 0) return
     this.#samples++
-    const between = label !== '' && text !== '' ? ',' : ''
-    const all = label === '' && text === '' ? '' : `{${label}${between}${text}}`
+    const all = text === '' ? label : label === '' ? text : `${label},${text}`
+    const between = all === '' ? ' ' : `{${all}} `
     if (this.#text === '' && this.#full.length === 0) this.#text = this.#header
-    this.#text += `${name}${all} ${known}\n`
-    if (this.#created !== undefined) this.#text += `${this.#created}${all} ${startedAt}\n`
+    this.#text += `${name}${between}${known}\n`
+    if (this.#created !== undefined) this.#text += `${this.#created}${between}${startedAt}\n`
     if (this.#text.length < maxLength) return
     this.#full.push(Buffer.from(this.#text))
     this.#text = ''
