@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { createLimiter } from '../../../util/limiter.ts'
 
-/** Milliseconds of CPU time for decoding a keystore, however busy the machine is. Most take less than 100 in all. */
+/** Milliseconds of CPU time for decoding a keystore, however busy the machine is and long Node.js takes to start. Most take less than 100. */
 const maxCpuMs = 2_000
 /** Milliseconds after which a keystore is decoded again whose process was killed: the machine may have run out of memory. */
 const retryMs = 600_000
@@ -19,11 +19,14 @@ const program = `
   import { Duplex } from 'node:stream'
   import { createSecureContext, TLSSocket } from 'node:tls'
   import { Worker } from 'node:worker_threads'
-  const check = () => {
-    const { user, system } = process.cpuUsage()
-    if (user + system > ${maxCpuMs * 1_000}) process.kill(process.pid, 'SIGKILL')
+  const limit = () => {
+    const begun = process.cpuUsage()
+    setInterval(() => {
+      const { user, system } = process.cpuUsage(begun)
+      if (user + system > ${maxCpuMs * 1_000}) process.kill(process.pid, 'SIGKILL')
+    }, 100)
   }
-  new Worker(\`setInterval(\${check}, 100)\`, { eval: true }).unref()
+  new Worker(\`(\${limit})()\`, { eval: true }).unref()
   const input = Buffer.concat(await process.stdin.toArray())
   const end = input.indexOf('\\n')
   const passphrase = Buffer.from(input.toString('latin1', 0, end), 'base64').toString()
