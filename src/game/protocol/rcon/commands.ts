@@ -13,6 +13,7 @@ export const rconCommands = Object.freeze([
   'minecraft:list uuids',
   'list',
   'tps',
+  'spigot:tps',
   'mspt',
   'forge tps',
   'neoforge tps',

@@ -123,7 +123,8 @@ export const commandReaders: readonly CommandReader[] = [
   {
     name: 'tps',
     intervalMs: 0,
-    commands: ['tps'],
+    // The plugin spark replaces `tps`, and replies later than RCON can read.
+    commands: ['tps', 'spigot:tps'],
     read(reply) {
       return isCuberiteTps(reply) ? {} : field('paperTickRates', parsePaperTps(reply))
     },

@@ -88,7 +88,7 @@ export class CommandPlanner {
       return
     }
     const isUnknown = isUnknownCommand(plain)
-    if (!isUnknown) this.#notUnderstood(command, plain)
+    if (!isUnknown && index + 1 === state.reader.commands.length) this.#notUnderstood(command, plain)
     missed(state, index, isUnknown)
   }
 

@@ -49,6 +49,7 @@ describe('commands', () => {
       'minecraft:list uuids',
       'list',
       'tps',
+      'spigot:tps',
       'mspt',
       'forge tps',
       'neoforge tps',

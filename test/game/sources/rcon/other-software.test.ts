@@ -157,6 +157,30 @@ it('a server that closes the connection after each reply is read in full, a conn
   expect(lines).toEqual([...learned, expect.stringContaining('keeps the connection open after a reply again')])
 })
 
+it('with a plugin that replaces tps and list, such as spark and EssentialsX, is asked by the full names, without a line of log', async () => {
+  const replies: Readonly<Record<string, string>> = {
+    // spark replies when the command has ended.
+    tps: '',
+    'spigot:tps': '§6TPS from last 1m, 5m, 15m: §a20.0, §a19.97, §e17.5\n',
+    'list uuids': 'There is no one online in this group.',
+    'minecraft:list uuids': 'There are 1 of a max of 20 players online: Alice',
+    'time query gametime': 'The time is 4711',
+  }
+  const peer = await listen(({ socket, id, type, body }) => {
+    if (type === 2) socket.write(packet(id, 0, replies[body] ?? 'Unknown command. Type "/help" for help.\n'))
+  })
+  const { source, lines } = createSource(peer.address)
+  const all = { playersOnline: 1, paperTickRates: { '1m': 20, '5m': 19.97, '15m': 17.5 } }
+  const isRead = async () => {
+    const { fields } = await pollFor(source, 5_000)
+    return fields.playersOnline !== undefined && fields.paperTickRates !== undefined
+  }
+  await until(isRead)
+  expect((await pollFor(source, 5_000)).fields).toMatchObject(all)
+  expect(peer.commands.filter((command) => command === 'tps' || command === 'list uuids')).toHaveLength(2)
+  expect(lines).toEqual([])
+})
+
 it.each([
   ['is not empty and answers nothing of ours', 999_999, 'text'],
   ['comes without end', 999_999, ''],
