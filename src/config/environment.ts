@@ -81,7 +81,9 @@ export function checkVariables(env: Texts, hasServer: boolean, problems: string[
     else if (isOwn(name)) {
       // Of a Service, Kubernetes sets a URL.
       const isPort = /^MC_(?:SERVER_)?PORT$/i.test(name) && /^\d+$/.test(value)
-      warnings.push(`The environment variable ${name} is ignored: ${isPort ? 'a port belongs to MC_SERVER, as host:port' : 'unknown setting'}.`)
+      warnings.push(
+        `The environment variable ${name} is ignored: ${isPort ? 'a port belongs to MC_SERVER, as host:port' : 'unknown setting'}.`,
+      )
     }
   }
 }

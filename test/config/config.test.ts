@@ -915,7 +915,10 @@ describe('wrong keys of the config file', () => {
       'servers:\n  - address: x\n    rcon: { pasword: y }',
       'line 3: servers[0].rcon.pasword: unknown setting; did you mean rcon.password?',
     ],
-    ['servers: [{ address: x, host: y }]', 'line 1: servers[0].host: unknown setting; did you mean address? It is host or host:port'],
+    [
+      'servers: [{ address: x, host: y }]',
+      'line 1: servers[0].host: unknown setting; did you mean address? It is host or host:port',
+    ],
     [
       'servers: [{ address: x, rcon: { port: 1 } }]',
       'line 1: servers[0].rcon.port: unknown setting; did you mean rcon.address? It is host or host:port',

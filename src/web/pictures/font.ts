@@ -17,7 +17,7 @@ interface Glyph {
 const box = 'M.08 0V-.7H.52V0ZM.14 -.06H.46V-.64H.14Z'
 const missing: Glyph = { advance: 0.6, path: box }
 /** Joiners and the variation selector of emoji, for other fonts. */
-const isJoiner = /[\u200c\u200d\ufe0f]/
+const isJoiner = /\u200c|\u200d|\ufe0f/
 const nothing: Glyph = { advance: 0, path: '' }
 
 /** The characters of a picture are a few KB of paths; a font has thousands of characters. */
