@@ -181,6 +181,7 @@ describe('tickwarden', () => {
   it.each([
     [['--no-such-flag'], /unknown option '--no-such-flag'\nUse --help for a list of commands and options/],
     [['no-such-command'], /unknown command.*; the commands are serve, status, check, .*\nUse --help/],
+    [['127.0.0.1:99999'], /"127\.0\.0\.1:99999" is not an address; expected host or host:port/],
     [['servee'], /unknown command.*; did you mean serve\?\nUse --help/],
     [['--mc-sever', 'x'], /unknown option '--mc-sever'; did you mean --mc-server\?\nUse --help/],
     [['--mc-rcon-pasword-file=Sekret9'], /; did you mean --mc-rcon-password-file\?\n/],

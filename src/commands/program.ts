@@ -11,9 +11,12 @@ const wrongUsage = 2
 /** Milliseconds in which a process whose command has failed ends by itself. */
 const maxEndMs = 1_000
 
-/** Whether a word is an address rather than a misspelt command. */
+/** Whether a word is an address, even one with a wrong port, rather than a misspelt command. */
 const isAddress = (word: string): boolean =>
-  word.includes('://') || word === 'localhost' || (/[.:]/.test(word) && parseServerAddress(word) !== undefined)
+  word.includes('://') ||
+  word === 'localhost' ||
+  (/[.:]/.test(word) && parseServerAddress(word) !== undefined) ||
+  /^[\w.-]+:\d+\/?$/.test(word)
 
 /** Splits the command line into the name of the command and its arguments. */
 async function route(argv: readonly string[]): Promise<readonly [name: string, args: readonly string[]]> {

@@ -78,6 +78,12 @@ export function checkVariables(env: Texts, hasServer: boolean, problems: string[
     const isServer = !hasServer && !env[serverVariable] && namesOfServer.has(name.toUpperCase())
     const meant = isServer ? serverVariable : closestName(name.toUpperCase(), names, maxDistance(name))
     if (meant !== undefined) problems.push(`${name}: unknown setting; did you mean ${meant}?`)
-    else if (isOwn(name)) warnings.push(`The environment variable ${name} is ignored: unknown setting.`)
+    else if (isOwn(name)) {
+      // Of a Service, Kubernetes sets a URL.
+      const isPort = /^MC_(?:SERVER_)?PORT$/i.test(name) && /^\d+$/.test(value)
+      warnings.push(
+        `The environment variable ${name} is ignored: ${isPort ? 'a port belongs to MC_SERVER, as host:port' : 'unknown setting'}.`,
+      )
+    }
   }
 }

@@ -60,6 +60,9 @@ export interface Place {
   readonly others: readonly string[]
 }
 
+/** Names that users expect an address, or a part of it, to have. */
+const namesOfAddress: ReadonlySet<string> = new Set(['host', 'ip', 'addr', 'url', 'server', 'port'])
+
 /** The message for an unknown key: the most likely mistake and the valid keys. */
 function adviseOn(name: string, section: string, open: string | undefined, { keys, others, entry }: Place): string {
   const names = [...keys.keys(), ...others]
@@ -72,6 +75,8 @@ function adviseOn(name: string, section: string, open: string | undefined, { key
     return 'it is a setting of a server; move it to an entry of servers, indented further than the "-"'
   const removed = entry === '' && removedSettings.find(({ file }) => file === section + name)
   if (removed) return `the setting was removed; ${removed.instead}`
+  if (namesOfAddress.has(name) && keys.has(`${section}address`))
+    return `unknown setting; did you mean ${section}address? It is host or host:port`
   const here = within(section, names)
   const last = new Map(here.map((key) => [key.slice(section.length), key]))
   const elsewhere = section === '' ? names.filter((key) => key.endsWith(`.${name}`)) : []

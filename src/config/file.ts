@@ -42,6 +42,12 @@ export function findConfigFile(problems: string[]): string | undefined {
   return found[0]
 }
 
+/** Warns of files that an editor has saved with a further extension, which Windows does not show. */
+export function findTextFiles(warnings: string[]): void {
+  for (const name of [...fileNames, '.env'])
+    if (!existsSync(name) && existsSync(`${name}.txt`)) warnings.push(`${name}.txt is not read; rename it to ${name}.`)
+}
+
 /**
  * Reads the config file; mistakes are added to `problems`.
  * @returns undefined if the file cannot be read or is not valid YAML

@@ -857,13 +857,23 @@ describe('files in the working directory', () => {
     expect(problems({})).toEqual(['tickwarden.yaml and tickwarden.yml both exist; remove one of them'])
   })
 
+  it('are not read with a further extension, with a warning', () => {
+    for (const name of ['tickwarden.yaml.txt', '.env.txt']) writeFileSync(name, '')
+    expect(loadConfig().warnings).toEqual([
+      'tickwarden.yaml.txt is not read; rename it to tickwarden.yaml.',
+      '.env.txt is not read; rename it to .env.',
+    ])
+    writeFileSync('tickwarden.yml', 'servers: [{ address: a }]')
+    expect(loadConfig().warnings).toEqual([])
+  })
+
   it('include the variables in .env, over which the environment takes precedence', () => {
     writeFileSync('.env', '# ours\nMC_SERVER="from-file:1"\nPOLL_INTERVAL=7s\nMC_PORT=1\n')
     vi.stubEnv('POLL_INTERVAL', '8s')
     const { servers, poll, warnings } = loadConfig()
     expect(addressOf(servers[0]!)).toMatchObject({ host: 'from-file', port: 1 })
     expect(poll.interval).toBe(8000)
-    expect(warnings).toEqual(['The environment variable MC_PORT is ignored: unknown setting.'])
+    expect(warnings).toEqual(['The environment variable MC_PORT is ignored: a port belongs to MC_SERVER, as host:port.'])
     writeFileSync('.env', 'MC_SEVER=x\n')
     expect(() => loadConfig()).toThrow('MC_SEVER: unknown setting; did you mean MC_SERVER?')
     vi.unstubAllEnvs()
@@ -904,6 +914,14 @@ describe('wrong keys of the config file', () => {
     [
       'servers:\n  - address: x\n    rcon: { pasword: y }',
       'line 3: servers[0].rcon.pasword: unknown setting; did you mean rcon.password?',
+    ],
+    [
+      'servers: [{ address: x, host: y }]',
+      'line 1: servers[0].host: unknown setting; did you mean address? It is host or host:port',
+    ],
+    [
+      'servers: [{ address: x, rcon: { port: 1 } }]',
+      'line 1: servers[0].rcon.port: unknown setting; did you mean rcon.address? It is host or host:port',
     ],
     ['zzz: 1', 'line 1: zzz: unknown setting; expected one of '],
     ['address: x', 'line 1: address: it is a setting of a server; move it to an entry of servers'],

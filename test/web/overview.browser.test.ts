@@ -74,6 +74,25 @@ describe.skipIf(!hasTool('chromium'))('the page of all servers in a browser', ()
     }
   })
 
+  it('shows names in full, and needs no scrolling sideways, on a phone with text of twice the usual size', async () => {
+    const { url } = await startOverview(6)
+    const { page, problems } = await openPage(browser, { width: 320, locale: 'de-DE' })
+    const session = await page.context().newCDPSession(page)
+    await session.send('Page.setFontSizes', { fontSizes: { standard: 32 } })
+    await page.goto(url)
+    const down = page.locator('article', { hasText: 'server-4' })
+    await down.scrollIntoViewIfNeeded()
+    await down.locator('.badge').waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    for (const name of ['Game', 'Network', 'server-4']) {
+      const widths = await page
+        .getByRole('heading', { name, exact: true })
+        .evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth] as const)
+      expect(widths[0], name).toBe(widths[1])
+    }
+    expect(problems).toEqual([])
+  })
+
   it('has no barrier with a collapsed group, a hidden line, a filter that finds nothing, and forced colours', async () => {
     const { url } = await startOverview(30)
     const { page, problems } = await openPage(browser)

@@ -2,7 +2,16 @@
  * Invisible characters that change how other text is displayed: controls, marks and overrides of the writing direction,
  * zero-width characters, tags. Line breaks and tabs become spaces.
  */
-const invisible = /[\p{Cc}\p{Cf}\u2028\u2029]|\u034f|\u115f|\u1160|\u17b4|\u17b5|\u3164|\uffa0|[\ufe00-\ufe0f]/gu
+const invisible = /[\p{Cc}\p{Cf}\u2028\u2029]|\u034f|\u115f|\u1160|\u17b4|\u17b5|\u3164|\uffa0|[\ufe00-\ufe0f]/u
+
+/** An emoji of several, such as a family, or in colour, such as a heart. */
+const emoji = /\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?(?:\u200d(?=\p{Extended_Pictographic}))?/u
+
+/** Within words of scripts that are spelled with joiners, such as Persian and Hindi. In others, two names would look the same. */
+const joiner =
+  /[\p{scx=Arab}\p{scx=Beng}\p{scx=Deva}\p{scx=Gujr}\p{scx=Guru}\p{scx=Knda}\p{scx=Mlym}\p{scx=Orya}\p{scx=Sinh}\p{scx=Taml}\p{scx=Telu}][\u200c\u200d](?=\p{L})/u
+
+const visibleOrNot = new RegExp(`(${emoji.source}|${joiner.source})|${invisible.source}`, 'gu')
 
 /** More marks than a letter of any script has: they would cover what is above and below. */
 const manyMarks = /(\p{M}{8})\p{M}+/gu
@@ -11,7 +20,7 @@ const manyMarks = /(\p{M}{8})\p{M}+/gu
 export function cleanText(text: string): string {
   return text
     .replace(/[\n\r\t\u2028\u2029]+/g, ' ')
-    .replace(invisible, '')
+    .replace(visibleOrNot, '$1')
     .replace(manyMarks, '$1')
     .replace(/\p{Surrogate}/gu, '\ufffd')
 }

@@ -305,6 +305,11 @@ describe('Forge and NeoForge', () => {
         tickDurationMean: 0.0625,
       },
     ],
+    [
+      'Dim minecraft:overworld (minecraft:overworld): Mean tick time: 0.520 ms. Mean TPS: 20.000' +
+        'Overall: Mean tick time: 0.700 ms. Mean TPS: 20.000',
+      { dimensions: [overworld], tickDurationMean: 0.0007 },
+    ],
     ['Overworld: 20.000 TPS (0.520 ms/tick)', undefined],
     [`Overall: ${'9'.repeat(400)} TPS (0.520 ms/tick)`, undefined],
   ])('neoforge tps %j', (text, expected) => expect(parseNeoForgeTps(text)).toEqual(expected))

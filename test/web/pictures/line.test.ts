@@ -26,6 +26,10 @@ describe('a line of text', () => {
     expect(await draw(text)).toMatch(/^<g .*<path/)
   })
 
+  it('needs no other font for a character with a variation selector, which is not drawn', async () => {
+    expect(await draw('\u2764\ufe0f x')).toBe(await draw('\u2764 x'))
+  })
+
   it
     .skipIf(!['zh-cn', 'ja', 'ko', 'he', 'ar'].every(hasFont))
     .each(['生存服务器', 'サバイバル', '서바이벌 서버', 'שרת הישרדות', 'خادم البقاء', '<b>生存</b> & "x"'])(

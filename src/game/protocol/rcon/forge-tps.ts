@@ -27,8 +27,11 @@ const neoForge = new RegExp(
 /** Parses Forge's reply to `forge tps`, with its lines joined without a separator; undefined for any other text. */
 export const parseForgeTps = (reply: string): ForgeTps | undefined => parse(reply, forge)
 
-/** Parses NeoForge's reply to `neoforge tps`, with its lines joined without a separator; undefined for any other text. */
-export const parseNeoForgeTps = (reply: string): ForgeTps | undefined => parse(reply, neoForge)
+/**
+ * Parses NeoForge's reply to `neoforge tps`, with its lines joined without a separator; undefined for any other text. Until September
+ * 2024, in Minecraft 1.20.2 to 1.21.1, it was in the form of Forge.
+ */
+export const parseNeoForgeTps = (reply: string): ForgeTps | undefined => parse(reply, neoForge) ?? parse(reply, forge)
 
 function parse(reply: string, line: RegExp): ForgeTps | undefined {
   const lines = [...reply.matchAll(line)]

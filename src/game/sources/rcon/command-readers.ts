@@ -52,18 +52,23 @@ const minutes = 60 * seconds
 const field = <K extends keyof Fields>(name: K, value: Fields[K] | undefined): Partial<Fields> | undefined =>
   value === undefined ? undefined : ({ [name]: value } as Partial<Fields>)
 
-const timeOfDay = (form: TimeForm, command: RconCommand): CommandReader => ({
+type TimeQuery = Extract<RconCommand, `time query ${string}`>
+
+/** Plugins such as EssentialsX replace `time` and `list`; the commands of the game are available by their full names. */
+const withFullName = (command: TimeQuery): readonly RconCommand[] => [command, `minecraft:${command}`]
+
+const timeOfDay = (form: TimeForm, command: TimeQuery): CommandReader => ({
   name: 'timeOfDay',
   intervalMs: 15 * seconds,
-  commands: [command],
+  commands: withFullName(command),
   when: ({ timeForm }) => timeForm === form,
   read: (reply) => field('worldTimeOfDay', parseTimeOfDay(reply)),
 })
 
-const day = (form: TimeForm, command: RconCommand): CommandReader => ({
+const day = (form: TimeForm, command: TimeQuery): CommandReader => ({
   name: 'day',
   intervalMs: minutes,
-  commands: [command],
+  commands: withFullName(command),
   when: ({ timeForm }) => timeForm === form,
   read: (reply) => field('worldDay', parseDay(reply)),
 })
@@ -74,7 +79,7 @@ export const commandReaders: readonly CommandReader[] = [
     name: 'gameTime',
     isInEveryPoll: true,
     intervalMs: 0,
-    commands: ['time query gametime'],
+    commands: withFullName('time query gametime'),
     read(reply, at) {
       const time = parseGameTime(reply)
       return time && { tickCount: { ticks: time.ticks, at } }
@@ -85,7 +90,6 @@ export const commandReaders: readonly CommandReader[] = [
     isInEveryPoll: true,
     isOftenUnchanged: true,
     intervalMs: 0,
-    // Plugins replace `list`; the command of the game is available by its full name.
     commands: ['list uuids', 'minecraft:list uuids', 'list'],
     read(reply) {
       const list = parsePlayerList(reply)
@@ -123,7 +127,8 @@ export const commandReaders: readonly CommandReader[] = [
   {
     name: 'tps',
     intervalMs: 0,
-    commands: ['tps'],
+    // The plugin spark replaces `tps`, and replies later than RCON can read.
+    commands: ['tps', 'spigot:tps'],
     read(reply) {
       return isCuberiteTps(reply) ? {} : field('paperTickRates', parsePaperTps(reply))
     },

@@ -1,5 +1,6 @@
 import { type BackoffOptions, backoffMs } from '../../../util/backoff.ts'
 import type { Fields } from '../../fields.ts'
+import type { RconCommand } from '../../protocol/rcon/commands.ts'
 import type { CommandReader } from './command-readers.ts'
 
 /** Number of consecutive replies that were not understood, after which a command is sent less often. */
@@ -19,6 +20,8 @@ export interface CommandState {
   learned: boolean
   /** Number of consecutive replies that were not understood. */
   misses: number
+  /** The first reply since then that was neither understood nor the error for an unknown command, truncated. */
+  odd: { readonly command: RconCommand; readonly text: string } | undefined
   /** How often consecutively the server supported none of the commands. */
   unsupported: number
   /** Monotonic milliseconds of the last plan in which the command was answered. */
@@ -35,6 +38,7 @@ export const createCommandState = (reader: CommandReader): CommandState => ({
   choice: 0,
   learned: false,
   misses: 0,
+  odd: undefined,
   unsupported: 0,
   plannedAt: Number.NEGATIVE_INFINITY,
   fields: noFields,

@@ -3,6 +3,7 @@ import type { FieldName, Fields } from '../../fields.ts'
 import type { RconCommand } from '../../protocol/rcon/commands.ts'
 import { isUnknownCommand, plainReply } from '../../protocol/rcon/reply.ts'
 import { parseGameTime, type TimeForm } from '../../protocol/rcon/time-query.ts'
+import { truncate } from '../../protocol/text.ts'
 import type { FieldTimes } from '../source.ts'
 import { type CommandReader, commandReaders, type ServerTraits } from './command-readers.ts'
 import { type CommandState, createCommandState, isPaused, missed, noFields, overdueMs, pauseMs } from './command-state.ts'
@@ -11,6 +12,8 @@ import type { UnansweredCommands } from './unanswered-commands.ts'
 
 /** Maximum number of commands per poll: they run on the server's main thread. */
 const maxCommands = 4
+/** Characters of a reply in the log. */
+const maxLogged = 200
 
 export interface PlannedCommand {
   readonly command: RconCommand
@@ -38,7 +41,7 @@ export class CommandPlanner {
   /** Milliseconds until all commands that are not sent in every poll had their turn. */
   #turnMs = 0
 
-  /** @param notUnderstood called with a reply that is neither understood nor the error for an unknown command */
+  /** @param notUnderstood called with the start of a reply that is neither understood nor the error for an unknown command */
   constructor(unanswered: UnansweredCommands, notUnderstood: (command: RconCommand, text: string) => void) {
     this.#unanswered = unanswered
     this.#notUnderstood = notUnderstood
@@ -83,12 +86,16 @@ export class CommandPlanner {
       state.learned = true
       state.choice = index
       state.misses = 0
+      state.odd = undefined
       state.unsupported = 0
       if (state.reader.name === 'gameTime') this.#useTimeForm(parseGameTime(plain)?.form)
       return
     }
     const isUnknown = isUnknownCommand(plain)
-    if (!isUnknown) this.#notUnderstood(command, plain)
+    if (!isUnknown) state.odd ??= { command, text: truncate(plain, maxLogged) }
+    // A plugin may have replaced the command: then another form is understood.
+    const isLast = state.learned || index + 1 === state.reader.commands.length
+    if (isLast && state.odd !== undefined) this.#notUnderstood(state.odd.command, state.odd.text)
     missed(state, index, isUnknown)
   }
 
@@ -185,7 +192,7 @@ export class CommandPlanner {
   }
 }
 
-/** Logs a reply that was not understood, once per command and truncated. */
+/** Logs a reply that was not understood, once per command. */
 export function logOnce(log: Log, server: string): (command: RconCommand, text: string) => void {
   /** Created for the first reply: most servers send none. */
   let seen: Set<RconCommand> | undefined
@@ -193,7 +200,6 @@ export function logOnce(log: Log, server: string): (command: RconCommand, text: 
     seen ??= new Set()
     if (seen.has(command)) return
     seen.add(command)
-    const shown = JSON.stringify(text.slice(0, 200))
-    log.warn({ source: 'rcon', command }, `${server}: the reply to "${command}" is not understood: ${shown}`)
+    log.warn({ source: 'rcon', command }, `${server}: the reply to "${command}" is not understood: ${JSON.stringify(text)}`)
   }
 }

@@ -157,6 +157,42 @@ it('a server that closes the connection after each reply is read in full, a conn
   expect(lines).toEqual([...learned, expect.stringContaining('keeps the connection open after a reply again')])
 })
 
+it('with plugins that replace commands, such as EssentialsX and spark, is asked by their full names, without a line of log', async () => {
+  const usage = '§6Display/Change the world time.\n§6/time [set|add] [day|night|dawn|17:30|4pm|4000ticks] [worldname|all]\n'
+  const replies: Readonly<Record<string, string>> = {
+    'time query gametime': usage,
+    'time query daytime': usage,
+    'time query day': usage,
+    'minecraft:time query gametime': 'The time is 50000',
+    'minecraft:time query daytime': 'The time is 2000',
+    'minecraft:time query day': 'The time is 2',
+    'list uuids': '§cError:§4 There is no one online in this group!',
+    'minecraft:list uuids': 'There are 1 of a max of 20 players online: Alice',
+    // spark replies when the command has ended.
+    tps: '',
+    'spigot:tps': '§6TPS from last 1m, 5m, 15m: §a20.0, §a19.97, §e17.5\n',
+  }
+  const peer = await listen(({ socket, id, type, body }) => {
+    if (type === 2) socket.write(packet(id, 0, replies[body] ?? 'Unknown command. Type "/help" for help.\n'))
+  })
+  const clock = manualClock()
+  const { source, lines } = createSource(peer.address, clock)
+  for (let turn = 0; turn < 20; turn++) {
+    await pollFor(source, 20_000, clock)
+    await clock.advance(5_000)
+  }
+  expect((await pollFor(source, 20_000, clock)).fields).toMatchObject({
+    ...{ tickCount: { ticks: 50_000 }, worldTimeOfDay: 2_000, worldDay: 2 },
+    ...{ playersOnline: 1, paperTickRates: { '1m': 20, '5m': 19.97, '15m': 17.5 } },
+  })
+  for (const replaced of ['time query gametime', 'list uuids', 'tps'])
+    expect(
+      peer.commands.filter((command) => command === replaced),
+      replaced,
+    ).toHaveLength(1)
+  expect(lines).toEqual([])
+})
+
 it.each([
   ['is not empty and answers nothing of ours', 999_999, 'text'],
   ['comes without end', 999_999, ''],
