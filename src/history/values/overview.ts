@@ -63,8 +63,9 @@ export class Overview {
     const [from, to] = lastDay(now)
     const counted = JSON.stringify(ids)
     const total = this.#connection.all(
-      `SELECT ${position('?1')}, sum(players_mean) FROM ten_minutes
-        WHERE time >= ?1 AND time < ?2 AND known_ms > 0 AND server IN (SELECT value FROM json_each(?3)) GROUP BY time`,
+      // Most servers are counted: to look for the others is faster.
+      `SELECT ${position('?1')}, sum(players_mean) FROM ten_minutes WHERE time >= ?1 AND time < ?2 AND known_ms > 0
+        AND server NOT IN (SELECT id FROM servers WHERE id NOT IN (SELECT value FROM json_each(?3))) GROUP BY time`,
       ...[from, to, counted],
     )
     const today = Math.floor(now / dayMs) * dayMs
