@@ -54,8 +54,9 @@ export function writeSimulatedPast(folder: string, servers: readonly SimulatedSe
   for (const server of servers) {
     let at = now - stages[0].ago
     const clock = { now: () => at, wall: () => at, after: () => () => {} }
-    const recorded = new RecordedServer(clock)
-    recorded.resume(store.servers([server.name])[0])
+    const [stored] = store.servers([server.name])
+    if (stored === undefined) continue
+    const recorded = new RecordedServer(stored, clock)
     for (const [index, { step }] of stages.entries()) {
       const end = now - (stages[index + 1]?.ago ?? 0)
       for (; at < end; at += step) recorded.observe(snapshotOf(server, at, now), undefined, at)

@@ -1,3 +1,5 @@
+import { cachedPerKey } from '../util/cached.ts'
+import { mapInSlices } from '../util/pauses.ts'
 import type { Incident, IncidentQuery } from './incidents.ts'
 import { FleetRecorder, incidentSaveMs, type RecordingOptions } from './recording/fleet-recorder.ts'
 import type { Session } from './recording/sessions.ts'
@@ -14,6 +16,8 @@ export type HistoryOptions = RecordingOptions & OpenStoreOptions
 const minute = 60_000
 /** With more servers a write or query may take over 10 ms (`npm run bench -- history`). */
 const maxLocalServers = 100
+/** Servers whose overview is kept, of 10 KB each. */
+const maxOverviews = 1_000
 
 /**
  * Opens the history of the watched servers and records their snapshots. What is recorded is written once a minute; each query
@@ -34,8 +38,9 @@ export class History {
   #store: StoreClient
   #recorder: FleetRecorder
   #overviewAt = Number.NEGATIVE_INFINITY
-  /** Resolves when the overview has been read; whoever needs it meanwhile waits too. */
-  #overviewRead: Promise<void> = Promise.resolve()
+  #overviewOf = (server: string) => this.#readOverview(server)
+  /** Resolves when the overview can be read. */
+  #overviewSaved: Promise<void> = Promise.resolve()
   #incidentsWrittenAt = Number.NEGATIVE_INFINITY
   #stopWaiting = () => {}
   #opening: Promise<void> | undefined
@@ -117,17 +122,27 @@ export class History {
     return this.#store.incidents.list(query)
   }
 
-  /** The last 24 hours and 90 days of servers, at most a minute old if many are watched. */
+  /** The last 24 hours and 90 days of servers, read once for all who ask; at most a minute old if many are watched. */
   async overview(servers: readonly string[]): Promise<ReadonlyMap<string, ServerOverview>> {
-    await this.#refreshOverview()
-    return this.#store.overview.of(servers.map((server) => [server, this.#recorder.servers.get(server)?.id ?? -1]))
+    const now = this.#options.clock.now()
+    if (now - this.#overviewAt >= (this.#isLarge ? minute : minute / 12)) {
+      this.#overviewAt = now
+      this.#overviewOf = cachedPerKey((server) => this.#readOverview(server), maxOverviews)
+      this.#overviewSaved = this.#saveFew()
+    }
+    const overviewOf = this.#overviewOf
+    await this.#overviewSaved
+    const read = await mapInSlices(servers, (server) => [server, overviewOf(server)] as const)
+    const overviews = new Map<string, ServerOverview>()
+    for (const [server, overview] of read) overviews.set(server, await overview)
+    return overviews
   }
 
   /** The players of the last 24 hours, of all servers together and of those with the most. */
   async playerCounts(maxServers: number): Promise<PlayerCounts> {
-    await this.#refreshOverview()
+    await this.#saveFew()
     const ids = Array.from(this.#recorder.servers.values(), ({ id }) => id).filter((id) => id >= 0)
-    return this.#store.overview.playerCounts(ids, maxServers)
+    return this.#store.overview.playerCounts(ids, maxServers, this.#now())
   }
 
   /** The maximum number of players on all servers between two times, Unix milliseconds, by minutes; null if unknown. */
@@ -153,25 +168,21 @@ export class History {
     return this.#recorder.close()
   }
 
-  /** Reads what is shown of all servers: at most once a minute if they are many. Then what was written in that minute is missing. */
-  #refreshOverview(): Promise<void> {
-    const now = this.#options.clock.now()
-    const isLarge = this.#recorder.servers.size > maxLocalServers
-    if (now - this.#overviewAt >= (isLarge ? minute : minute / 12)) {
-      this.#overviewAt = now
-      this.#overviewRead = this.#readOverview(isLarge)
-    }
-    return this.#overviewRead
+  #readOverview(server: string): Promise<ServerOverview> {
+    const overview = this.#store.overview.of(this.#recorder.servers.get(server)?.id ?? -1, this.#now())
+    overview.catch(() => {
+      this.#overviewAt = Number.NEGATIVE_INFINITY
+    })
+    return overview
   }
 
-  async #readOverview(isLarge: boolean): Promise<void> {
-    if (!isLarge) await this.#recorder.save(() => true)
-    try {
-      await this.#store.overview.refresh(this.#now())
-    } catch (error) {
-      this.#overviewAt = Number.NEGATIVE_INFINITY
-      throw error
-    }
+  get #isLarge(): boolean {
+    return this.#recorder.servers.size > maxLocalServers
+  }
+
+  /** Of many servers, what was recorded in the last minute is missing in what is read of all. */
+  async #saveFew(): Promise<void> {
+    if (!this.#isLarge) await this.#recorder.save(() => true)
   }
 
   #stop(): void {

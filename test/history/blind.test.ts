@@ -197,8 +197,7 @@ it('keeps the order of what could not be written, if several writes fail at once
   await open({ Server: { status } })
   const store = await openLocalStore({ path: join(folder, 'history.db') })
   const writer = new BatchWriter(store, { log, clock })
-  const recorded = new RecordedServer(clock)
-  recorded.resume((await store.servers(['Other']))[0])
+  const recorded = new RecordedServer((await store.servers(['Other']))[0]!, clock)
   const observe = (up: boolean) =>
     recorded.observe({ ...fleet.watchers[0]!.snapshot(), up, knownUntil: hour }, undefined, clock.wall())
   const unlock = lock()

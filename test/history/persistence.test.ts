@@ -373,6 +373,16 @@ it('has the overview for all who need it while it is read', async () => {
   expect(overviews.map((overview) => overview.get('Server')?.up.at(-1))).toEqual([1, 1])
 })
 
+it('reads the overview again at once after it could not be read', async () => {
+  await open({ Server: { status: status(3) } })
+  await fleet.pollAll()
+  await run(2 * minute)
+  onFile('ALTER TABLE days RENAME TO gone')
+  await expect(history.overview(['Server'])).rejects.toThrow('no such table')
+  onFile('ALTER TABLE gone RENAME TO days')
+  expect((await history.overview(['Server'])).get('Server')?.up.at(-1)).toBe(1)
+})
+
 it('answers from a thread of its own as it does without', async () => {
   const answers: unknown[] = []
   for (const inThread of [false, true]) {

@@ -35,6 +35,8 @@ export class FleetRecorder {
   readonly #store: StoreClient
   readonly #writer: BatchWriter
   readonly #servers = new Map<string, RecordedServer>()
+  /** Names of those that are watched, but not recorded before it is known what is stored of them. */
+  readonly #added = new Set<string>()
   /** Position of the next servers to be written. */
   #next = 0
   #bytes = 0
@@ -53,7 +55,7 @@ export class FleetRecorder {
     this.#writer = new BatchWriter(store, options)
   }
 
-  /** Those that are watched, by name. */
+  /** Those that are recorded, by name. */
   get servers(): ReadonlyMap<string, RecordedServer> {
     return this.#servers
   }
@@ -84,9 +86,9 @@ export class FleetRecorder {
 
   /** Writes what is recorded of a server so far. @returns its number in the database; -1 if there is none */
   async saved(server: string): Promise<number> {
+    await this.#loading
     const recorded = this.#servers.get(server)
     if (recorded === undefined) return -1
-    await this.#loading
     await this.#save([recorded])
     return recorded.id
   }
@@ -137,36 +139,37 @@ export class FleetRecorder {
     })
   }
 
-  /** Nothing is recorded of a server before it is known what is stored of it. */
   #add(names: readonly string[]): Promise<void> {
-    const { clock, maintainedSince } = this.#options
-    const added = names.map((name) => [name, new RecordedServer(clock, () => maintainedSince?.(name))] as const)
-    for (const [name, recorded] of added) this.#servers.set(name, recorded)
+    for (const name of names) this.#added.add(name)
     // Without the results, each of which would keep the one before it for as long as servers are added.
-    this.#loading = Promise.all([this.#loading, this.#load(added)]).then(() => {})
+    this.#loading = Promise.all([this.#loading, this.#load(names)]).then(() => {})
     return this.#loading
   }
 
   /** Reads what is stored of servers, and records them from then on: later if the database cannot be used now. */
-  async #load(added: readonly (readonly [name: string, recorded: RecordedServer])[]): Promise<void> {
-    const { clock, fleet } = this.#options
+  async #load(names: readonly string[]): Promise<void> {
+    const { clock, fleet, maintainedSince } = this.#options
     try {
-      for (const some of chunks(added)) {
-        const stored = await this.#store.servers(some.map(([name]) => name))
-        for (const [index, [name, recorded]] of some.entries()) {
-          recorded.resume(stored[index])
-          const newest = this.#servers.get(name) === recorded ? fleet.get(name)?.snapshot() : undefined
+      for (const some of chunks(names)) {
+        const found = await this.#store.servers(some)
+        for (const [index, name] of some.entries()) {
+          const stored = found[index]
+          // It may have been removed meanwhile.
+          if (stored === undefined || !this.#added.delete(name)) continue
+          this.#servers.set(name, new RecordedServer(stored, clock, () => maintainedSince?.(name)))
+          const newest = fleet.get(name)?.snapshot()
           if (newest !== undefined) this.#observe(newest)
         }
       }
     } catch (error) {
       this.#writer.report(error)
       this.#cancelLoad()
-      this.#cancelLoad = clock.after(loadPauseMs, () => void this.#load([...this.#servers].filter(([, { id }]) => id < 0)))
+      this.#cancelLoad = clock.after(loadPauseMs, () => void this.#load([...this.#added]))
     }
   }
 
   #remove(server: string): void {
+    this.#added.delete(server)
     const recorded = this.#servers.get(server)
     if (recorded === undefined) return
     this.#servers.delete(server)

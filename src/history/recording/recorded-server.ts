@@ -15,22 +15,13 @@ export class RecordedServer {
   readonly #states = new StateTracker()
   readonly sessions = new SessionTracker()
   readonly incidents = new IncidentTracker()
-  #id = -1
+  /** Its number in the database; -1 if that is read-only and lacks the server. */
+  readonly id: number
 
   /** @param maintainedSince when its maintenance began, Unix milliseconds; undefined if it is in none */
-  constructor(clock: Clock, maintainedSince?: () => number | undefined) {
+  constructor(stored: StoredServer, clock: Clock, maintainedSince?: () => number | undefined) {
     this.#recorder = new Recorder(clock, maintainedSince)
-  }
-
-  /** Its number in the database; -1 before it is known what is stored of the server. */
-  get id(): number {
-    return this.#id
-  }
-
-  /** From now on snapshots are recorded. */
-  resume(stored: StoredServer | undefined): void {
-    if (stored === undefined || this.#id >= 0) return
-    this.#id = stored.id
+    this.id = stored.id
     this.sessions.resume(stored.online, stored.onlineAt)
     this.#states.resume(stored.state, stored.version)
     this.incidents.resume(stored.incident)
@@ -38,7 +29,6 @@ export class RecordedServer {
 
   /** @param players the full list, if that is known; @param now Unix milliseconds */
   observe(snapshot: ServerSnapshot, players: readonly Player[] | undefined, now: number): void {
-    if (this.#id < 0) return
     this.#recorder.observe(snapshot)
     this.#states.observe(snapshot, now)
     this.incidents.observe(snapshot, now)
@@ -55,7 +45,7 @@ export class RecordedServer {
 
   /** Moves what was recorded since the last call, up to now, to the end of these lists. @param now Unix milliseconds */
   moveTo({ slices, sessions, events, incidents }: Lists<Batch>, now: number): void {
-    const server = this.#id
+    const server = this.id
     slices.push(this.#recorder.take(server))
     for (const change of this.sessions.take()) sessions.push({ ...change, server })
     for (const event of this.#states.take()) events.push({ ...event, server })

@@ -159,6 +159,6 @@ export class Buckets {
 const round = (value: number): number => Math.round(value * 1000) / 1000
 
 /** The buckets of server ?1 from ?2 to ?3. Each is looked up: between them are those of all others. */
-const bucketsOf = ({ table, step }: Level): string =>
+export const bucketsOf = ({ table, step }: Level): string =>
   `WITH RECURSIVE starts (start) AS (SELECT ?2 UNION ALL SELECT start + ${step} FROM starts WHERE start + ${step} < ?3)
     SELECT bucket.* FROM starts CROSS JOIN ${table} AS bucket ON bucket.time = start AND bucket.server = ?1`

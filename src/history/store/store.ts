@@ -60,7 +60,7 @@ export class HistoryStore {
     this.buckets = new Buckets(this.#connection)
     this.sessions = new SessionTable(this.#connection)
     this.incidents = new IncidentTable(this.#connection)
-    this.overview = new Overview(this.#connection)
+    this.overview = new Overview(this.#connection, this.buckets)
   }
 
   /** Adds the servers that are new. */
@@ -91,7 +91,6 @@ export class HistoryStore {
     if (this.#options.isReadOnly) return
     this.#connection.transaction(() => {
       this.buckets.write(slices)
-      for (const start of startsOf(slices)) this.overview.change(start)
       for (const change of sessions) this.sessions.write(change)
       for (const { time, server, kind, detail } of events)
         this.#connection.run(

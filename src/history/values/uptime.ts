@@ -1,5 +1,4 @@
 import { dayMs, levels } from './levels.ts'
-import { dateOf } from './overview.ts'
 
 export const maxDays = levels[3].span / dayMs
 
@@ -21,6 +20,9 @@ export interface Uptime {
 }
 
 const ratio = (part: number, whole: number): number => Number((part / whole).toFixed(6))
+
+/** `2026-11-21`. @param day since 1970 */
+const dateOf = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10)
 
 /** Of a day: its start, `known_ms`, `up_ms`, `players_mean`, `players_max` and `players_max_at`. */
 type Row = readonly (number | string | null)[]

@@ -21,10 +21,7 @@ function record(...parts: readonly (readonly [up: boolean, minutes: number])[]) 
     store.write({ slices: slices.take(id), sessions: [], events: [], incidents: [] })
   }
   for (const [up, minutes] of parts) add(up, minutes)
-  const read = (now: number) => {
-    store.overview.refresh(now)
-    return store.overview.of([['Server', id]]).get('Server')!
-  }
+  const read = (now: number) => store.overview.of(id, now)
   return { read, store, id }
 }
 
@@ -63,9 +60,10 @@ it('counts no players of a server whose state is not known', () => {
   slices.add({ up: true, values: [9] }, start, 0)
   store.write({ slices: slices.take(other), sessions: [], events: [], incidents: [] })
   expect(read(start).players.at(-1)).toBe(3)
-  const { total, servers } = store.overview.playerCounts([id, other], 2)
+  const { total, servers } = store.overview.playerCounts([id, other], 2, start)
   expect(total.at(-1)).toBe(3)
   expect(servers.map(({ players }) => players.at(-1))).toEqual([3, null])
+  expect(store.overview.playerCounts([other], 2, start).total.at(-1)).toBeNull()
 })
 
 it('has the last 24 hours', () => {
