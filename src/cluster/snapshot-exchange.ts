@@ -8,7 +8,7 @@ import { type IconStore, iconExpiryMs } from './icon-store.ts'
 import type { Membership } from './membership.ts'
 import { toMilliseconds } from './server-time.ts'
 import { createSnapshotCodec } from './snapshot-codec.ts'
-import { type StreamEntry, toInteger } from './stream-reader.ts'
+import { collectMs, type StreamEntry, toInteger } from './stream-reader.ts'
 
 /** Where a snapshot comes from. The snapshots of one server are ordered by epoch, and those of one member by number. */
 export interface SnapshotOrigin {
@@ -60,8 +60,6 @@ const rejectedMs = 50
 const maxBatch = 64
 /** Maximum number of batches that have been sent, have no reply yet, and are not late. */
 const maxSending = 4
-/** Milliseconds for which snapshots are collected, because a command costs as much as several snapshots. */
-const collectMs = 10
 
 /** The text of a snapshot: `<number> <key as JSON>\t<JSON>`, stored as `<epoch> <time in ms> <text>`. */
 const entryText = /^(\d{1,15}) ("[^\t]*")\t/

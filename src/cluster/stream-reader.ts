@@ -34,6 +34,11 @@ type Reply = readonly (readonly [key: string, entries: readonly (readonly [id: s
 
 /** Maximum number of entries in one reply. */
 const maxEntries = 50
+/**
+ * Milliseconds for which snapshots are collected before they are written, and entries before they are read: a command costs as much as
+ * several snapshots (`npm run bench -- replica`).
+ */
+export const collectMs = 25
 /** Milliseconds for which Redis accepts an entry, at most. */
 const maxTransitMs = 5_000
 const retryMs = 100
@@ -71,6 +76,7 @@ export class StreamReader {
     while (!signal.aborted) {
       try {
         await (this.#isComplete ? this.#read() : this.#load())
+        await delay(collectMs, undefined, { signal })
       } catch {
         // Reported by the connection, or no replica has written a position yet.
         await delay(retryMs, undefined, { signal }).catch(() => {})
