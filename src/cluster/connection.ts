@@ -29,8 +29,6 @@ export interface StateConnectionOptions {
 }
 
 const connectTimeoutMs = 5_000
-/** Number of commands whose shortest duration counts. More than run at the same time: a busy process reads their replies late together. */
-const roundTripCount = 8
 /** Maximum time that a command of the start waits for the first attempt to connect, milliseconds. */
 const maxAttemptMs = 1_000
 const minRetryMs = 50
@@ -48,7 +46,6 @@ export function requireReplies(results: readonly (readonly [error: Error | null,
 
 /** The connections to the shared state: one for commands, one that waits for entries of the stream. Both reconnect automatically. */
 export class StateConnection {
-  /** For the times in replies of both connections. */
   readonly serverTime = new ServerTime()
   readonly keys: ReturnType<typeof createStateKeys>
   readonly #commands: Redis
@@ -58,8 +55,6 @@ export class StateConnection {
   #isClosed = false
   /** Monotonic milliseconds. */
   #reconnectedAt = Number.NEGATIVE_INFINITY
-  /** Durations of the last commands, milliseconds. */
-  #roundTrips: readonly number[] = []
 
   constructor(options: StateConnectionOptions) {
     const { address, prefix, password, clock, log, timeoutMs, maxBlockMs, maxRetryMs } = options
@@ -122,11 +117,6 @@ export class StateConnection {
     return this.#commands.status === 'ready'
   }
 
-  /** Milliseconds from a command to its reply: the shortest of the last few, because a busy process reads replies late; 0 before the first. */
-  get roundTripMs(): number {
-    return this.#roundTrips.length === 0 ? 0 : Math.min(...this.#roundTrips)
-  }
-
   /**
    * Runs a command, with a timeout of a few seconds.
    * @param part the purpose, for error reports: a server that is full, for example, refuses writes but not reads. Commands of `messages` are
@@ -136,10 +126,7 @@ export class StateConnection {
   async run<T>(part: StatePart, command: (redis: Redis) => Promise<T>): Promise<T> {
     const redis = part === 'messages' ? this.#messages : this.#commands
     try {
-      const sentAt = this.#clock.now()
       const result = await command(redis)
-      const took = this.#clock.now() - sentAt
-      if (redis === this.#commands) this.#roundTrips = [...this.#roundTrips.slice(1 - roundTripCount), took]
       this.#reports.remove(part)
       return result
     } catch (error) {

@@ -126,7 +126,7 @@ export class Membership {
     const { clock, connection, heartbeatMs, id, log, onChange } = this.#options
     const sentAt = clock.now()
     const [epoch, time, hasJoined, watched, ...entries] = await this.#send('stay')
-    connection.serverTime.toLocal(Number(time), sentAt, clock.now())
+    connection.serverTime.add(Number(time), sentAt, clock.now())
     if (hasJoined === 1) {
       this.#joinedAt = sentAt
       const seconds = Math.round((sentAt - this.#lastBeat) / 1000)

@@ -14,7 +14,7 @@ local function integer(text)
   return value > 0 and value < 1e15 and math.floor(value) or 0
 end
 local function stateOf(name) return integer(redis.call('HGET', KEYS[2], name)) end
-local function post(epoch, known, kind, data, text)
+local function post(epoch, known, at, kind, data, text)
   local last = stateOf('position')
   if last == 0 then
     local tail = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 1)[1]
@@ -22,7 +22,7 @@ local function post(epoch, known, kind, data, text)
   end
   local position = math.max(last, known, now) + 1
   local entry = {'MINID', '~', string.format('%.0f', math.max(0, position - ${keptMs})), string.format('%.0f-0', position),
-    'after', string.format('%.0f', last), 'epoch', string.format('%.0f', epoch), 'at', string.format('%.0f', now),
+    'after', string.format('%.0f', last), 'epoch', string.format('%.0f', epoch), 'at', string.format('%.0f', at),
     'member', ARGV[1], 'kind', kind, 'data', data, 'text', text or ''}
   local failure = redis.pcall('XADD', KEYS[3], unpack(entry)).err
   if failure then
@@ -67,7 +67,7 @@ local epoch = math.max(stateOf('epoch'), ARGV[3])
 if isChanged or epoch == 0 then epoch = math.max(epoch + 1, now) end
 local watched = math.max(stateOf('watched'), ARGV[6] ~= '0' and now + ARGV[6] or 0)
 redis.call('HSET', KEYS[2], 'epoch', string.format('%.0f', epoch), 'watched', string.format('%.0f', watched))
-post(epoch, ARGV[4], 'beat', '')
+post(epoch, ARGV[4], now, 'beat', '')
 for i = 2, 3 do redis.call('PEXPIRE', KEYS[i], ARGV[7]) end
 local reply = {epoch, now, hasJoined, watched > now and 1 or 0}
 for _, item in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')) do reply[#reply + 1] = item end
@@ -75,16 +75,16 @@ return reply`,
   },
   /**
    * KEYS members, state, stream, then a key for each snapshot that is to be stored; ARGV member, epoch, position, data, expiry of the snapshots in
-   * ms, time of Redis in ms until which they are accepted, then the texts of all snapshots, those to be stored first. Returns the position; 0:
-   * rejected, because the members have changed or it is late.
+   * ms, times of Redis in ms until which they are accepted and at which they were sent, then the texts of all snapshots, those to be stored
+   * first. Returns the position; 0: rejected, because the members have changed or it is late.
    */
   statePost: {
     lua: `${post}
 if redis.call('HGET', KEYS[2], 'epoch') ~= ARGV[2] or not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
 if now > tonumber(ARGV[6]) then return 0 end
-local position = post(ARGV[2], ARGV[3], 'snapshots', ARGV[4], table.concat(ARGV, '\\n', 7))
-local header = ARGV[2] .. ' ' .. string.format('%.0f', now) .. ' '
-for i = 4, #KEYS do redis.call('SET', KEYS[i], header .. ARGV[i + 3], 'PX', ARGV[5]) end
+local position = post(ARGV[2], ARGV[3], ARGV[7], 'snapshots', ARGV[4], table.concat(ARGV, '\\n', 8))
+local header = ARGV[2] .. ' ' .. ARGV[7] .. ' '
+for i = 4, #KEYS do redis.call('SET', KEYS[i], header .. ARGV[i + 4], 'PX', ARGV[5]) end
 return position`,
   },
   /**

@@ -1,49 +1,50 @@
-/** Milliseconds for which a fast reply counts, at least; at most twice as long. */
-const periodMs = 10_000
+/** Number of replies that count, the last ones. */
+const maxSamples = 8
 
 /** Converts the reply to TIME: seconds and microseconds. */
 export const toMilliseconds = ([seconds, microseconds]: readonly (string | number)[]): number =>
   Number(seconds) * 1_000 + Number(microseconds) / 1_000
 
+interface Sample {
+  readonly roundTripMs: number
+  /** Milliseconds from the time of Redis to that here, with an error of at most half a round trip. */
+  readonly offset: number
+}
+
 /**
- * Converts the time of Redis to monotonic time here. A busy process reads replies late, sometimes by seconds, so the reply that was read the
- * fastest decides.
+ * Converts between the time of Redis and monotonic time here. A busy process reads replies late, sometimes by seconds, so the reply with the
+ * shortest round trip decides.
  */
 export class ServerTime {
-  /** Milliseconds from the time of Redis to that here, with the shortest delay of a reply: in the present period, and in the one before. */
-  #shortest = Number.POSITIVE_INFINITY
-  #before = Number.POSITIVE_INFINITY
-  /** Start of the present period, monotonic milliseconds. */
-  #startedAt = Number.NEGATIVE_INFINITY
+  #samples: readonly Sample[] = []
+  #best: Sample = { roundTripMs: 0, offset: 0 }
 
   /**
+   * Adds a reply with the time.
    * @param time of Redis when it replied, milliseconds
-   * @param requestedAt monotonic milliseconds at which the request was sent
+   * @param sentAt monotonic milliseconds at which the request was sent
    * @param readAt monotonic milliseconds at which the reply was read
-   * @returns monotonic milliseconds at which the reply arrived, not later than it was read
    */
-  toLocal(time: number, requestedAt: number, readAt: number): number {
-    const offset = readAt - time
-    if (readAt - this.#startedAt > periodMs) {
-      this.#before = this.#shortest
-      this.#shortest = offset
-      this.#startedAt = readAt
-    }
-    this.#shortest = Math.min(this.#shortest, offset)
-    // It would have arrived before it was requested: the clock of Redis was set back, or this is another Redis.
-    if (time + this.#offset < requestedAt) {
-      this.#shortest = offset
-      this.#before = offset
-    }
-    return time + this.#offset
+  add(time: number, sentAt: number, readAt: number): void {
+    const sample = { roundTripMs: readAt - sentAt, offset: (sentAt + readAt) / 2 - time }
+    // It would have been sent before the request, or after it was read: the clock of Redis was set, or this is another Redis.
+    const isSet = Math.abs(sample.offset - this.#best.offset) > (sample.roundTripMs + this.#best.roundTripMs) / 2 + 1
+    this.#samples = [...(isSet ? [] : this.#samples.slice(1 - maxSamples)), sample]
+    this.#best = this.#samples.reduce((best, one) => (one.roundTripMs < best.roundTripMs ? one : best))
   }
 
-  /** Converts monotonic milliseconds here to the time of Redis, milliseconds; too early by the shortest delay of a reply. */
+  /** Converts the time of Redis, milliseconds, to monotonic milliseconds here. */
+  toLocal(time: number): number {
+    return time + this.#best.offset
+  }
+
+  /** Converts monotonic milliseconds here to the time of Redis, milliseconds. */
   toRemote(at: number): number {
-    return at - this.#offset
+    return at - this.#best.offset
   }
 
-  get #offset(): number {
-    return Math.min(this.#shortest, this.#before)
+  /** Maximum error of both, milliseconds. */
+  get maxErrorMs(): number {
+    return this.#best.roundTripMs / 2
   }
 }

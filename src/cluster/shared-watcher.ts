@@ -210,12 +210,13 @@ export class SharedWatcher implements Watcher {
 
   /** The process that polls the server does the same, but its snapshot may not arrive. */
   #expireContact(now: number): void {
-    const { up, knownUntil, mainThread, ...rest } = this.#current
+    const { up, knownUntil, lastContact, isStale } = this.#current
     const isUnknown = up !== undefined && knownUntil !== undefined && now >= knownUntil
-    const isStale = rest.lastContact !== undefined && now - rest.lastContact.at >= this.settings.staleAfter
-    if (!isUnknown && (!isStale || rest.isStale)) return
-    const state = isUnknown ? {} : { ...(up !== undefined && { up }), ...(knownUntil !== undefined && { knownUntil }) }
-    this.#publish(Object.freeze({ ...rest, ...state, at: now, isStale: true as const }), this.#receivedAt)
+    const isOld = lastContact !== undefined && now - lastContact.at >= this.settings.staleAfter
+    if (!isUnknown && (!isOld || isStale)) return
+    const { mainThread, ...known } = this.#current
+    const { up: _, knownUntil: __, ...unknown } = known
+    this.#publish(Object.freeze({ ...(isUnknown ? unknown : known), at: now, isStale: true as const }), this.#receivedAt)
   }
 
   #isSilentAt(now: number): boolean {

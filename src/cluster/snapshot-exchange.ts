@@ -8,7 +8,7 @@ import { type IconStore, iconExpiryMs } from './icon-store.ts'
 import type { Membership } from './membership.ts'
 import { toMilliseconds } from './server-time.ts'
 import { createSnapshotCodec } from './snapshot-codec.ts'
-import { type StreamEntry, toInteger } from './stream-reader.ts'
+import { collectMs, type StreamEntry, toInteger } from './stream-reader.ts'
 
 /** Where a snapshot comes from. The snapshots of one server are ordered by epoch, and those of one member by number. */
 export interface SnapshotOrigin {
@@ -60,8 +60,6 @@ const rejectedMs = 50
 const maxBatch = 64
 /** Maximum number of batches that have been sent, have no reply yet, and are not late. */
 const maxSending = 4
-/** Milliseconds for which snapshots are collected, because a command costs as much as several snapshots. */
-const collectMs = 10
 
 /** The text of a snapshot: `<number> <key as JSON>\t<JSON>`, stored as `<epoch> <time in ms> <text>`. */
 const entryText = /^(\d{1,15}) ("[^\t]*")\t/
@@ -210,10 +208,10 @@ export class SnapshotExchange {
   async #write({ epoch, pending }: Batch, number: number): Promise<boolean> {
     const { connection, clock, icons, position, lateMs, expiryMs, membership } = this.#options
     const now = clock.now()
-    const { keys, roundTripMs, serverTime } = connection
-    const sentAt = now + roundTripMs / 2
-    // If it is executed later, it has been applied here, and newer ones may have been.
-    const deadline = Math.round(serverTime.toRemote(now + roundTripMs + lateMs))
+    const { keys, serverTime } = connection
+    // Readers count the time from then on. If it is executed after the deadline, it has been applied here, and newer ones may have been.
+    const sentAt = Math.round(serverTime.toRemote(now))
+    const deadline = Math.round(sentAt + lateMs + serverTime.maxErrorMs)
     const newIcons = icons.toWrite(
       pending.map(({ snapshot }) => snapshot),
       now,
@@ -223,9 +221,9 @@ export class SnapshotExchange {
     const stored = pending.filter(isStored)
     const used = [keys.members, keys.state, keys.stream, ...stored.map(({ key }) => keys.snapshot(key))]
     const texts = [...stored, ...pending.filter((one) => !isStored(one))].map(
-      ({ key, snapshot, number }) => `${number} ${JSON.stringify(key)}\t${this.#codec.encode(snapshot, sentAt)}`,
+      ({ key, snapshot, number }) => `${number} ${JSON.stringify(key)}\t${this.#codec.encode(snapshot, now)}`,
     )
-    const args = [...used, membership.id, epoch, position(), number, expiryMs, deadline, ...texts]
+    const args = [...used, membership.id, epoch, position(), number, expiryMs, deadline, sentAt, ...texts]
     const replies = await connection.run('snapshots', async (redis) => {
       const pipeline = redis.pipeline()
       for (const [hash, icon] of newIcons) pipeline.set(keys.icon(hash), icon, 'PX', iconExpiryMs)
@@ -263,12 +261,18 @@ export class SnapshotExchange {
       const results = await redis.pipeline().mget(batch.map(keys.snapshot)).time().hget(keys.state, 'position').exec()
       return requireReplies(results) as [readonly (string | null)[], readonly [string, string], string | null]
     })
-    const now = toMilliseconds(time)
-    const sentAt = connection.serverTime.toLocal(now, requestedAt, clock.now()) - connection.roundTripMs / 2
+    const readAt = clock.now()
+    connection.serverTime.add(toMilliseconds(time), requestedAt, readAt)
     const stored = texts.flatMap((text) => {
       const [header, epoch, at] = storedHeader.exec(text ?? '') ?? []
       if (text === null || header === undefined) return []
-      return [{ text: text.slice(header.length), epoch: Number(epoch), postedAt: sentAt - Math.max(0, now - Number(at)) }]
+      return [
+        {
+          text: text.slice(header.length),
+          epoch: Number(epoch),
+          postedAt: Math.min(readAt, connection.serverTime.toLocal(Number(at))),
+        },
+      ]
     })
     await this.readIcons(stored.map(({ text }) => text)).catch(() => {})
     for (const { text, epoch, postedAt } of stored) {

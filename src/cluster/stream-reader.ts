@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../util/clock.ts'
 import type { StateConnection } from './connection.ts'
-import { toMilliseconds } from './server-time.ts'
 
 /** An entry of the stream. */
 export interface StreamEntry {
@@ -11,7 +10,7 @@ export interface StreamEntry {
   readonly kind: string
   readonly data: string
   readonly text: string
-  /** Monotonic milliseconds at which it was posted, estimated. */
+  /** Monotonic milliseconds at which it was sent to Redis, estimated. */
   readonly postedAt: number
 }
 
@@ -35,6 +34,13 @@ type Reply = readonly (readonly [key: string, entries: readonly (readonly [id: s
 
 /** Maximum number of entries in one reply. */
 const maxEntries = 50
+/**
+ * Milliseconds for which snapshots are collected before they are written, and entries before they are read: a command costs as much as
+ * several snapshots (`npm run bench -- replica`).
+ */
+export const collectMs = 25
+/** Milliseconds for which Redis accepts an entry, at most. */
+const maxTransitMs = 5_000
 const retryMs = 100
 
 /** Reads the stream from its end on, in order, until it is closed. */
@@ -45,12 +51,11 @@ export class StreamReader {
   /** Id of the last entry that was read, also of another program. */
   #cursor = ''
   #isComplete = false
-  /** Monotonic milliseconds at which the last reply with all entries arrived: others were posted later. */
-  #readAt: number
+  /** Monotonic milliseconds of the last request that returned all entries: others were posted later. */
+  #requestedAt = 0
 
   constructor(options: StreamReaderOptions) {
     this.#options = options
-    this.#readAt = options.clock.now()
   }
 
   start(): void {
@@ -71,6 +76,7 @@ export class StreamReader {
     while (!signal.aborted) {
       try {
         await (this.#isComplete ? this.#read() : this.#load())
+        await delay(collectMs, undefined, { signal })
       } catch {
         // Reported by the connection, or no replica has written a position yet.
         await delay(retryMs, undefined, { signal }).catch(() => {})
@@ -80,30 +86,27 @@ export class StreamReader {
 
   async #load(): Promise<void> {
     const { connection, clock, onGap } = this.#options
+    this.#requestedAt = clock.now()
     const position = toInteger(await connection.run('messages', (redis) => redis.hget(connection.keys.state, 'position')))
     if (position === undefined) throw new RangeError('no position')
     this.#position = position
     this.#cursor = `${this.#position}-0`
     this.#isComplete = true
     onGap()
-    this.#readAt = clock.now()
   }
 
   async #read(): Promise<void> {
     const { connection, clock, blockMs, prepare, onEntry } = this.#options
     const requestedAt = clock.now()
-    const results = await connection.run('messages', async (redis) => {
-      const reading = redis.xread('COUNT', maxEntries, 'BLOCK', blockMs, 'STREAMS', connection.keys.stream, this.#cursor)
-      const [reply, time] = await Promise.all([reading, redis.time()])
-      return { reply: reply as Reply, time }
-    })
-    const entries = (results.reply?.[0]?.[1] ?? []).map(([id, fields]) => ({ id, values: readFields(fields) }))
+    const reply: Reply = await connection.run('messages', (redis) =>
+      redis.xread('COUNT', maxEntries, 'BLOCK', blockMs, 'STREAMS', connection.keys.stream, this.#cursor),
+    )
+    const readAt = clock.now()
+    const entries = (reply?.[0]?.[1] ?? []).map(([id, fields]) => ({ id, values: readFields(fields) }))
     // Heartbeats are missing: the server may have lost the stream, and its positions with it.
     if (entries.length === 0) this.#isComplete = false
-    const now = toMilliseconds(results.time)
-    const arrivedAt = connection.serverTime.toLocal(now, requestedAt, clock.now())
-    const elapsedMs = arrivedAt - this.#readAt
-    if (entries.length < maxEntries) this.#readAt = arrivedAt
+    const earliest = this.#requestedAt - maxTransitMs
+    if (entries.length < maxEntries) this.#requestedAt = requestedAt
     await prepare?.(entries.map(({ values }) => values.get('text') ?? '')).catch(() => {})
     for (const { id, values } of entries) {
       const value = (name: string) => values.get(name) ?? ''
@@ -116,8 +119,6 @@ export class StreamReader {
         return
       }
       this.#position = position
-      // The clock of the server may be set in the meantime.
-      const waitedMs = Math.max(0, Math.min(now - at, elapsedMs))
       onEntry({
         position,
         epoch,
@@ -125,7 +126,8 @@ export class StreamReader {
         kind: value('kind'),
         data: value('data'),
         text: value('text'),
-        postedAt: arrivedAt - waitedMs - connection.roundTripMs / 2,
+        // The clock of the server may have been set.
+        postedAt: Math.max(earliest, Math.min(connection.serverTime.toLocal(at), readAt)),
       })
     }
   }

@@ -8,37 +8,44 @@ import { separateTestEnds } from '../helpers/test-end.ts'
 import { until } from '../helpers/until.ts'
 
 describe('ServerTime', () => {
-  it('knows from faster replies when a reply arrived that was read late', () => {
+  it('knows from the fastest reply what time it is, also when another one is read late', () => {
     const time = new ServerTime()
-    expect(time.toLocal(50_000, 1_000, 1_300)).toBe(1_300)
-    expect(time.toLocal(50_100, 1_300, 1_302)).toBe(1_302)
+    time.add(50_000, 1_000, 1_300)
+    expect(time.toLocal(50_000)).toBe(1_150)
+    expect(time.maxErrorMs).toBe(150)
+    time.add(50_100, 1_300, 1_302)
+    expect(time.toLocal(50_100)).toBe(1_301)
     // Read after 900 ms.
-    expect(time.toLocal(51_100, 1_302, 3_202)).toBe(2_302)
+    time.add(51_100, 2_300, 3_202)
+    expect(time.toLocal(51_100)).toBe(2_301)
+    expect(time.toRemote(2_301)).toBe(51_100)
+    expect(time.maxErrorMs).toBe(1)
   })
 
-  it.for([3_600_000, -3_600_000, -1_500])('follows a clock that was set by %i ms', (step) => {
+  it.for([3_600_000, -3_600_000, -1_500, 10])('follows a clock that was set by %i ms', (step) => {
     const time = new ServerTime()
-    expect(time.toLocal(50_000, 1_000, 1_001)).toBe(1_001)
-    // Each request waits for a second.
-    for (let at = 2_000; at < 5_000; at += 1_000) expect(time.toLocal(49_000 + at + step, at - 999, at)).toBe(at)
+    time.add(50_000, 1_000, 1_001)
+    time.add(51_000 + step, 2_000, 2_001)
+    expect(time.toLocal(51_000 + step)).toBe(2_000.5)
   })
 
-  it('follows a clock that was set back by less than a request waits, once fast replies no longer count', () => {
+  it('follows a clock that was set by less than a reply takes, once faster replies no longer count', () => {
     const time = new ServerTime()
-    const replies = Array.from({ length: 30 }, (_, second) => {
+    const errors = Array.from({ length: 20 }, (_, second) => {
       const at = 1_000 * (second + 1)
-      return at - time.toLocal(50_000 + at - (second < 5 ? 0 : 400), at - 999, at)
+      const remote = 50_000 + at - (second < 5 ? 0 : 400)
+      time.add(remote, at - (second < 5 ? 1 : 500), at + (second < 5 ? 1 : 500))
+      return at - time.toLocal(remote)
     })
-    expect(replies.slice(0, 5)).toEqual([0, 0, 0, 0, 0])
-    expect(Math.max(...replies)).toBeLessThanOrEqual(400)
-    expect(replies.slice(25)).toEqual([0, 0, 0, 0, 0])
+    expect(errors.slice(0, 5)).toEqual([0, 0, 0, 0, 0])
+    expect(Math.max(...errors)).toBeLessThanOrEqual(400)
+    expect(errors.slice(15).every((error) => error === 0)).toBe(true)
   })
 
   it('follows a clock that is slower', () => {
     const time = new ServerTime()
-    let reply = 0
-    for (let at = 0; at < 3_600_000; at += 1_000) reply = time.toLocal(0.9995 * at, at - 1_000, at)
-    expect(Math.abs(reply - 3_599_000)).toBeLessThan(20)
+    for (let at = 0; at < 3_600_000; at += 1_000) time.add(0.9995 * at, at - 10, at + 10)
+    expect(Math.abs(time.toLocal(0.9995 * 3_600_000) - 3_600_000)).toBeLessThan(20)
   })
 })
 

@@ -452,7 +452,7 @@ async function receive(entry: object): Promise<unknown> {
     },
   }
   const connection = {
-    ...{ keys, isUp: true, isConnected: true, roundTripMs: 1, serverTime: new ServerTime() },
+    ...{ keys, isUp: true, isConnected: true, serverTime: new ServerTime() },
     run: async (_part: string, use: (given: typeof redis) => unknown) => use(redis),
   }
   const common = { connection: connection as never, clock: systemClock }
