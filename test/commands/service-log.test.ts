@@ -4,8 +4,7 @@ import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
 
 async function start(...args: readonly string[]) {
-  const child = fork(new URL('../helpers/service-log-child.ts', import.meta.url), args, {
-    execArgv: ['--import', 'tsx'],
+  const child = fork(new URL('../helpers/service-log-child.mjs', import.meta.url), args, {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { bundleChild } from '../helpers/bundle-child.ts'
 import { parses } from './coverage.ts'
 import type { CoverageReply, CoverageRequest } from './coverage-child.ts'
 import { fromText, toText } from './input-text.ts'
@@ -54,10 +55,13 @@ it('keeps inputs of no reader that is gone', () => {
   expect(readdirSync(corpus).filter((file) => !files.includes(join(corpus, file)))).toEqual([])
 })
 
+/** Loads in a fifth of the CPU time. Only the coverage needs the files of the source. */
+const runChild = await bundleChild(join(import.meta.dirname, 'run-child.ts'))
+
 console.log(`FUZZ_SEED=${seed}`)
 
 describe(`seed ${seed}`, () => {
-  const running = new ReaderProcesses<RunRequest, RunReply>('run-child.ts', processCount)
+  const running = new ReaderProcesses<RunRequest, RunReply>(runChild, processCount)
   const counting = new ReaderProcesses<CoverageRequest, CoverageReply>('coverage-child.ts', 1)
   afterAll(() => {
     running.close()

@@ -26,7 +26,10 @@ export async function bundleChild(file: string): Promise<string> {
       platform: 'node',
       format: 'esm',
       target: 'node20',
+      sourcemap: true,
     },
+    // Not the form of jsonc-parser that finds its parts only while it runs.
+    mainFields: ['module', 'main'],
     // For the dependencies that are CommonJS.
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
   })

@@ -145,7 +145,7 @@ describe.skipIf(!hasTool('openssl'))('the fingerprint of a keystore', () => {
     const service = `
       import { ChildProcess } from 'node:child_process'
       import { readFileSync } from 'node:fs'
-      const { keystoreFingerprint } = await import(${JSON.stringify(import.meta.resolve('../../../../src/game/sources/management/keystore.ts'))})
+      const { keystoreFingerprint } = await import(${JSON.stringify(import.meta.resolve('../../../../dist/src/game/sources/management/keystore.js'))})
       const { spawn } = ChildProcess.prototype
       ChildProcess.prototype.spawn = function (...options) {
         const result = spawn.apply(this, options)
@@ -155,7 +155,7 @@ describe.skipIf(!hasTool('openssl'))('the fingerprint of a keystore', () => {
         return result
       }
       void keystoreFingerprint(readFileSync(${JSON.stringify(made.keystore)}), 'secret')`
-    const args = ['--import', 'tsx', '--input-type=module', '--eval', service]
+    const args = ['--input-type=module', '--eval', service]
     const pid = await new Promise<number>((resolve, reject) => {
       execFile(execPath, args, (error, text) => (error ? reject(error) : resolve(Number(text))))
     })
