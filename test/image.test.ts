@@ -1,16 +1,16 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { nodeVersions } from './helpers/node-versions.ts'
 import { hasTool, isSupported } from './helpers/require-tool.ts'
 import { freePort } from './helpers/run-tool.ts'
 import { until } from './helpers/until.ts'
-import { ensure } from './tools/ensure.mjs'
+import { userCache } from './helpers/user-cache.ts'
 
 const root = join(import.meta.dirname, '..')
-const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'tickwarden')
 const base = 'localhost/node-of-test:24'
 const maxMemory = 128 * 1024 * 1024
 const run = (program: string, ...args: readonly string[]): string =>
@@ -18,10 +18,10 @@ const run = (program: string, ...args: readonly string[]): string =>
 
 /** A small Debian, made once by debootstrap, which takes minutes. */
 function debian(): string {
-  const made = join(cache, 'debian')
+  const made = join(userCache, 'debian')
   if (existsSync(made)) return made
-  mkdirSync(cache, { recursive: true })
-  const folder = mkdtempSync(join(cache, 'debian-'))
+  mkdirSync(userCache, { recursive: true })
+  const folder = mkdtempSync(join(userCache, 'debian-'))
   run('debootstrap', '--variant=minbase', 'bookworm', folder)
   renameSync(folder, made)
   return made
@@ -29,10 +29,10 @@ function debian(): string {
 
 /** An archive of that Debian with Node.js 24, npm and the user node, as in the official image. */
 async function baseArchive(folder: string): Promise<string> {
-  await ensure('test/nodes')
+  const binaryOf = await nodeVersions()
   const system = join(folder, 'base')
   run('cp', '--archive', debian(), system)
-  cpSync(join(root, 'test/nodes/node_modules/node-24/bin/node'), join(system, 'usr/local/bin/node'))
+  cpSync(binaryOf('node-24'), join(system, 'usr/local/bin/node'))
   const npm = join(system, 'usr/local/lib/node_modules/npm')
   cpSync(join(run('npm', 'root', '--global'), 'npm'), npm, { recursive: true })
   run('ln', '--symbolic', '../lib/node_modules/npm/bin/npm-cli.js', join(system, 'usr/local/bin/npm'))
