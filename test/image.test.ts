@@ -4,11 +4,11 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, r
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { nodeVersions } from './helpers/node-versions.ts'
 import { hasTool, isSupported } from './helpers/require-tool.ts'
 import { freePort } from './helpers/run-tool.ts'
 import { until } from './helpers/until.ts'
-import { userCache } from './helpers/user-cache.ts'
+import { ensure } from './tools/ensure.mjs'
+import { userCache } from './tools/user-cache.mjs'
 
 const root = join(import.meta.dirname, '..')
 const base = 'localhost/node-of-test:24'
@@ -29,10 +29,10 @@ function debian(): string {
 
 /** An archive of that Debian with Node.js 24, npm and the user node, as in the official image. */
 async function baseArchive(folder: string): Promise<string> {
-  const binaryOf = await nodeVersions()
+  await ensure('test/nodes')
   const system = join(folder, 'base')
   run('cp', '--archive', debian(), system)
-  cpSync(binaryOf('node-24'), join(system, 'usr/local/bin/node'))
+  cpSync(join(root, 'test/nodes/node_modules/node-24/bin/node'), join(system, 'usr/local/bin/node'))
   const npm = join(system, 'usr/local/lib/node_modules/npm')
   cpSync(join(run('npm', 'root', '--global'), 'npm'), npm, { recursive: true })
   run('ln', '--symbolic', '../lib/node_modules/npm/bin/npm-cli.js', join(system, 'usr/local/bin/npm'))

@@ -15,9 +15,9 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { nodeVersions } from './helpers/node-versions.ts'
 import { packProject } from './helpers/packed-project.ts'
 import { hasRegistry, isSupported } from './helpers/require-tool.ts'
+import { ensure } from './tools/ensure.mjs'
 
 const root = join(import.meta.dirname, '..')
 const run = promisify(execFile)
@@ -26,7 +26,7 @@ type Version = (typeof versions)[number]
 /** Installs the package with each version. */
 const isLong = process.env.LONG_TESTS === '1'
 
-let binaryOf: Awaited<ReturnType<typeof nodeVersions>>
+const binaryOf = (version: Version | 'node-18'): string => join(root, 'test', 'nodes', 'node_modules', version, 'bin', 'node')
 
 /** As in a shell: with the variables of `npm test`, npm would operate on this project. */
 const environment = (node: string) => ({
@@ -78,7 +78,7 @@ describe.skipIf(!isPossible)('the packed tarball, installed in an empty folder',
 
   // One installation serves all versions, because no dependency is compiled for one of them.
   beforeAll(async () => {
-    binaryOf = await nodeVersions()
+    await ensure('test/nodes')
     tarball = (await packProject()).tarball
     installation = await runNpm('node-20', folder, 'install', tarball)
   }, 600_000)

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
+import { userCache } from '../tools/user-cache.mjs'
 import { isSupported } from './require-tool.ts'
-import { userCache } from './user-cache.ts'
 
 /** Where `.ci/run` puts it. */
 const compiled = join(userCache, 'helm')

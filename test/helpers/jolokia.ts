@@ -2,8 +2,8 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { cachedFolder } from '../tools/user-cache.mjs'
 import { freePort } from './run-tool.ts'
-import { cachedFolder } from './user-cache.ts'
 
 const source = join(import.meta.dirname, 'java', 'TickServer.java')
 const artifact = 'org.jolokia:jolokia-agent-jvm:2.2.9:jar:javaagent'

@@ -2,9 +2,9 @@ import { execFile, spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
+import { cachedFolder } from '../tools/user-cache.mjs'
 import { isInstalled, isSupported } from './require-tool.ts'
 import { freePort } from './run-tool.ts'
-import { cachedFolder } from './user-cache.ts'
 
 const version = '2026.08.28-26.2'
 const minJava = 25

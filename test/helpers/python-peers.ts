@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { cachedFolder } from './user-cache.ts'
+import { cachedFolder } from '../tools/user-cache.mjs'
 
 const requirements = join(import.meta.dirname, '../peers/requirements.txt')
 

@@ -1,11 +1,10 @@
 // Changes the code of a part in one place after another, and lists the changes that no test of the part notices:
 // `npm run mutation -- PART [TEST...]`. `survivors.md` has the figures, and the changes that no test can notice.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ensure } from '../tools/ensure.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const packages = join(root, 'test/mutation/node_modules/@stryker-mutator')
@@ -21,7 +20,14 @@ if (!isFile && !existsSync(join(root, `src/${part}`))) {
   )
   process.exit(2)
 }
-await ensure('test/mutation')
+// Not in the cache of the user, as the other tools: the runner imports vitest of this checkout.
+const [lockFile, installed] = ['package-lock.json', 'node_modules/.package-lock.json'].map((name) =>
+  join(root, 'test/mutation', name),
+)
+if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(lockFile).mtimeMs) {
+  const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: join(root, 'test/mutation'), stdio: 'inherit' })
+  if (status !== 0) process.exit(1)
+}
 
 const tests = given.length > 0 ? given : (testsOf[part] ?? [part])
 const include = tests.map((test) =>

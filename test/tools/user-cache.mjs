@@ -10,15 +10,11 @@ export const userCache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.ca
 /**
  * A folder in the cache of the user that is filled once, and afterwards only read. Test files and checkouts that need it at the same
  * time wait for each other.
- * @param key everything that decides the content
- * @param fill is called with the empty folder, which keeps its path
+ * @param {string} name
+ * @param {string} key everything that decides the content
+ * @param {(folder: string) => Promise<unknown>} fill is called with the empty folder, which keeps its path
  */
-export async function cachedFolder(
-  name: string,
-  key: string,
-  fill: (folder: string) => Promise<unknown>,
-  cache = userCache,
-): Promise<string> {
+export async function cachedFolder(name, key, fill, cache = userCache) {
   const folder = join(cache, `${name}-${createHash('sha256').update(key).digest('hex').slice(0, 16)}`)
   const mark = join(folder, '.complete')
   if (existsSync(mark)) return folder

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
-import { cachedFolder } from './user-cache.ts'
+import { cachedFolder } from './user-cache.mjs'
 
 let cache = ''
 beforeEach(() => {
