@@ -127,6 +127,8 @@ it('has the failures of parts, which are the same while the same parts fail', as
   states.ok(rcon, 0.25, failures.slice(1))
   const other = { code: 'timeout', message: 'no ticks', at: wallAt(2_000) }
   expect(states.of(rcon).lastError).toStrictEqual(other)
+  expect(logged).toHaveLength(2)
+  expect(logged[1]?.[2]).toBe('lobby: parts of rcon failed (timeout): no ticks')
   await clock.advance(1_000)
   states.ok(rcon, 0.25)
   expect(states.of(rcon)).toMatchObject({ state: 'ok', lastError: other })
