@@ -11,7 +11,7 @@ const wrongUsage = 2
 /** Milliseconds in which a process whose command has failed ends by itself. */
 const maxEndMs = 1_000
 
-/** Whether a word is an address, even one with a wrong port, rather than a misspelt command. */
+/** Whether a word is an address, perhaps with a wrong port, rather than a misspelt command. */
 const isAddress = (word: string): boolean =>
   word.includes('://') ||
   word === 'localhost' ||

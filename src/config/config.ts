@@ -13,7 +13,7 @@ import { findDeprecated, type ReadSettings, readSettings, type Texts } from '../
 import { checked, type SettingTable } from '../settings/setting.ts'
 import { formatHostPort } from '../util/address.ts'
 import { checkVariables, configVariable, withEnvFile } from './environment.ts'
-import { type FileContents, findConfigFile, findTextFiles, readConfigFile } from './file.ts'
+import { type FileContents, findConfigFile, readConfigFile, warnOfTextFiles } from './file.ts'
 import { readEntry } from './parse-servers.ts'
 import { readServer, toServer } from './read-server.ts'
 import { findWithoutServer } from './server-names.ts'
@@ -91,7 +91,7 @@ export function readConfig({ flags = {}, env: given, file }: ConfigInput, proble
   const env = given ?? environment(problems)
   /** Path of the config file; undefined if there is none. */
   const path = file || env[configVariable] || findConfigFile(problems)
-  if (path === undefined) findTextFiles(warnings)
+  if (path === undefined) warnOfTextFiles(warnings)
   checkVariables(env, Boolean(flags.MC_SERVER || path), problems, warnings)
   /** Undefined if the file cannot be read. */
   const contents = path === undefined ? noFile : readConfigFile(path, problems)

@@ -79,7 +79,7 @@ export function checkVariables(env: Texts, hasServer: boolean, problems: string[
     const meant = isServer ? serverVariable : closestName(name.toUpperCase(), names, maxDistance(name))
     if (meant !== undefined) problems.push(`${name}: unknown setting; did you mean ${meant}?`)
     else if (isOwn(name)) {
-      // Of a Service, Kubernetes sets a URL.
+      // Kubernetes sets it to a URL.
       const isPort = /^MC_(?:SERVER_)?PORT$/i.test(name) && /^\d+$/.test(value)
       warnings.push(
         `The environment variable ${name} is ignored: ${isPort ? 'a port belongs to MC_SERVER, as host:port' : 'unknown setting'}.`,

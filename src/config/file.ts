@@ -42,8 +42,8 @@ export function findConfigFile(problems: string[]): string | undefined {
   return found[0]
 }
 
-/** Warns of files that an editor has saved with a further extension, which Windows does not show. */
-export function findTextFiles(warnings: string[]): void {
+/** Warns of files to which an editor has added the extension .txt, which Windows does not show. */
+export function warnOfTextFiles(warnings: string[]): void {
   for (const name of [...fileNames, '.env'])
     if (!existsSync(name) && existsSync(`${name}.txt`)) warnings.push(`${name}.txt is not read; rename it to ${name}.`)
 }
