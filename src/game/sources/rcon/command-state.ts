@@ -20,8 +20,8 @@ export interface CommandState {
   learned: boolean
   /** Number of consecutive replies that were not understood. */
   misses: number
-  /** The first reply since then that was neither understood nor the error for an unknown command, truncated. */
-  odd: { readonly command: RconCommand; readonly text: string } | undefined
+  /** The first reply, since one was understood, that was not the error for an unknown command either: for the log, truncated. */
+  notUnderstood: { readonly command: RconCommand; readonly text: string } | undefined
   /** How often consecutively the server supported none of the commands. */
   unsupported: number
   /** Monotonic milliseconds of the last plan in which the command was answered. */
@@ -38,7 +38,7 @@ export const createCommandState = (reader: CommandReader): CommandState => ({
   choice: 0,
   learned: false,
   misses: 0,
-  odd: undefined,
+  notUnderstood: undefined,
   unsupported: 0,
   plannedAt: Number.NEGATIVE_INFINITY,
   fields: noFields,

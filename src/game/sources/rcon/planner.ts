@@ -86,16 +86,16 @@ export class CommandPlanner {
       state.learned = true
       state.choice = index
       state.misses = 0
-      state.odd = undefined
+      state.notUnderstood = undefined
       state.unsupported = 0
       if (state.reader.name === 'gameTime') this.#useTimeForm(parseGameTime(plain)?.form)
       return
     }
     const isUnknown = isUnknownCommand(plain)
-    if (!isUnknown) state.odd ??= { command, text: truncate(plain, maxLogged) }
-    // A plugin may have replaced the command: then another form is understood.
+    if (!isUnknown) state.notUnderstood ??= { command, text: truncate(plain, maxLogged) }
+    // Reported once no other form of the command is left: a plugin may have replaced only this one.
     const isLast = state.learned || index + 1 === state.reader.commands.length
-    if (isLast && state.odd !== undefined) this.#notUnderstood(state.odd.command, state.odd.text)
+    if (isLast && state.notUnderstood !== undefined) this.#notUnderstood(state.notUnderstood.command, state.notUnderstood.text)
     missed(state, index, isUnknown)
   }
 
