@@ -16,7 +16,7 @@ export type HistoryOptions = RecordingOptions & OpenStoreOptions
 const minute = 60_000
 /** With more servers a write or query may take over 10 ms (`npm run bench -- history`). */
 const maxLocalServers = 100
-/** Servers whose overview is kept, of 10 KB each. */
+/** Maximum number of servers whose overview is kept: about 10 KB each. */
 const maxOverviews = 1_000
 
 /**
@@ -38,8 +38,9 @@ export class History {
   #store: StoreClient
   #recorder: FleetRecorder
   #overviewAt = Number.NEGATIVE_INFINITY
+  /** Reads the overview of a server, once for all who ask. */
   #overviewOf = (server: string) => this.#readOverview(server)
-  /** Resolves when the overview can be read. */
+  /** Resolves when what was recorded of few servers is written, so that the overview includes it. */
   #overviewSaved: Promise<void> = Promise.resolve()
   #incidentsWrittenAt = Number.NEGATIVE_INFINITY
   #stopWaiting = () => {}

@@ -63,7 +63,7 @@ export class Overview {
     const [from, to] = lastDay(now)
     const counted = JSON.stringify(ids)
     const total = this.#connection.all(
-      // Most servers are counted: to look for the others is faster.
+      // Most servers are counted, so it is faster to exclude the others.
       `SELECT ${position('?1')}, sum(players_mean) FROM ten_minutes WHERE time >= ?1 AND time < ?2 AND known_ms > 0
         AND server NOT IN (SELECT id FROM servers WHERE id NOT IN (SELECT value FROM json_each(?3))) GROUP BY time`,
       ...[from, to, counted],
@@ -72,7 +72,7 @@ export class Overview {
     const largest = this.#connection.all(
       `SELECT value, name FROM (
           SELECT key, value, (SELECT sum(players_mean * players_known_ms) FROM days WHERE time IN (?2, ?3) AND server = value) AS played
-          FROM json_each(?1) ORDER BY played DESC LIMIT ?4
+          FROM json_each(?1) ORDER BY played DESC, key LIMIT ?4
         ) JOIN servers ON id = value ORDER BY key`,
       ...[counted, today - dayMs, today, maxServers],
     )
@@ -98,7 +98,7 @@ function lastDay(now: number): readonly [from: number, to: number] {
   return [to - dayMs, to]
 }
 
-/** The number of the ten minutes since `from`. Parameters are no integers. */
+/** SQL for the index of the ten minutes, from 0 at `from` on. Numbers are bound as REAL, so the quotient is not an integer. */
 const position = (from: string): string => `CAST((time - ${from}) / ${tenMinutes.step} AS INTEGER)`
 
 /** Numbers of players with one decimal; null where unknown. */
