@@ -16,8 +16,8 @@ interface Glyph {
 /** The path of a character that is missing in the font: an empty box. */
 const box = 'M.08 0V-.7H.52V0ZM.14 -.06H.46V-.64H.14Z'
 const missing: Glyph = { advance: 0.6, path: box }
-/** Joiners and the variation selector of emoji, for other fonts. */
-const isJoiner = /\u200c|\u200d|\ufe0f/
+/** Joiners, and the variation selector of emoji: only fonts with ligatures or colours need them. */
+const joiner = /\u200c|\u200d|\ufe0f/
 const nothing: Glyph = { advance: 0, path: '' }
 
 /** The characters of a picture are a few KB of paths; a font has thousands of characters. */
@@ -31,7 +31,7 @@ const openFont = cachedPerKey((file: string) => {
   // Glyphs are parsed when they are first used: parsing all of them takes almost a second.
   const font = load<typeof opentype>('opentype.js').parse(new Uint8Array(bytes).buffer, { lowMemory: true })
   const glyph = cachedPerKey((character: string): Glyph => {
-    if (isJoiner.test(character)) return nothing
+    if (joiner.test(character)) return nothing
     const found = font.charToGlyph(character)
     if (found.index === 0) return missing
     return { advance: (found.advanceWidth ?? 0) / font.unitsPerEm, path: found.getPath(0, 0, 1).toPathData(decimals) }

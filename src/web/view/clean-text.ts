@@ -4,14 +4,15 @@
  */
 const invisible = /[\p{Cc}\p{Cf}\u2028\u2029]|\u034f|\u115f|\u1160|\u17b4|\u17b5|\u3164|\uffa0|[\ufe00-\ufe0f]/u
 
-/** An emoji of several, such as a family, or in colour, such as a heart. */
+/** An emoji, with the variation selector that shows it in colour, and the joiner to the next part, as in a family. */
 const emoji = /\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?(?:\u200d(?=\p{Extended_Pictographic}))?/u
 
-/** Within words of scripts that are spelled with joiners, such as Persian and Hindi. In others, two names would look the same. */
+/** A joiner in a word of Persian, Hindi or another language that is spelled with joiners. In other words it only makes names look equal. */
 const joiner =
   /[\p{scx=Arab}\p{scx=Beng}\p{scx=Deva}\p{scx=Gujr}\p{scx=Guru}\p{scx=Knda}\p{scx=Mlym}\p{scx=Orya}\p{scx=Sinh}\p{scx=Taml}\p{scx=Telu}][\u200c\u200d](?=\p{L})/u
 
-const visibleOrNot = new RegExp(`(${emoji.source}|${joiner.source})|${invisible.source}`, 'gu')
+/** What is kept, as a group, or an invisible character. */
+const keptOrInvisible = new RegExp(`(${emoji.source}|${joiner.source})|${invisible.source}`, 'gu')
 
 /** More marks than a letter of any script has: they would cover what is above and below. */
 const manyMarks = /(\p{M}{8})\p{M}+/gu
@@ -20,7 +21,7 @@ const manyMarks = /(\p{M}{8})\p{M}+/gu
 export function cleanText(text: string): string {
   return text
     .replace(/[\n\r\t\u2028\u2029]+/g, ' ')
-    .replace(visibleOrNot, '$1')
+    .replace(keptOrInvisible, '$1')
     .replace(manyMarks, '$1')
     .replace(/\p{Surrogate}/gu, '\ufffd')
 }
