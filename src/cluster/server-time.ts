@@ -1,4 +1,4 @@
-/** Number of replies that count, the last ones. */
+/** Number of the newest replies that count. */
 const maxSamples = 8
 
 /** Converts the reply to TIME: seconds and microseconds. */
@@ -27,9 +27,9 @@ export class ServerTime {
    */
   add(time: number, sentAt: number, readAt: number): void {
     const sample = { roundTripMs: readAt - sentAt, offset: (sentAt + readAt) / 2 - time }
-    // It would have been sent before the request, or after it was read: the clock of Redis was set, or this is another Redis.
-    const isSet = Math.abs(sample.offset - this.#best.offset) > (sample.roundTripMs + this.#best.roundTripMs) / 2 + 1
-    this.#samples = [...(isSet ? [] : this.#samples.slice(1 - maxSamples)), sample]
+    // Both cannot be right: the clock of Redis was set, or this is another Redis. Its times may be rounded down to a millisecond.
+    const isClockSet = Math.abs(sample.offset - this.#best.offset) > (sample.roundTripMs + this.#best.roundTripMs) / 2 + 1
+    this.#samples = [...(isClockSet ? [] : this.#samples.slice(1 - maxSamples)), sample]
     this.#best = this.#samples.reduce((best, one) => (one.roundTripMs < best.roundTripMs ? one : best))
   }
 
