@@ -13,7 +13,7 @@ const heartbeatMs = isLong ? 5_000 : 2_000
 /** Long enough that polls leave the replicas most of their share of a busy machine. */
 const pollMs = 2_000
 /** For how long the polls of all servers are counted in the steady state. */
-const countedMs = isLong ? 60_000 : 2_000
+const countedMs = isLong ? 60_000 : 2 * pollMs
 /** For how long Redis is away and a replica is suspended, at least. */
 const awayMs = isLong ? 30_000 : 0
 const timeoutMs = isLong ? 380_000 : 300_000
