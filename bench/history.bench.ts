@@ -55,7 +55,7 @@ const cpuMs = (): number => {
 }
 
 /**
- * Does the same several times: what runs beside it on the machine blocks the event loop for longer in some of the rounds.
+ * Repeats an action. Other programs on the machine make the longest block of the event loop much longer in some of the rounds.
  * @returns the longest block of the median round, milliseconds
  */
 async function longestBlock(rounds: number, action: () => Promise<unknown>): Promise<number> {
@@ -151,7 +151,7 @@ export async function run({ quick = false }: { readonly quick?: boolean } = {}):
     record('recording', ofCore, 'cores', '0.02')
     const memory = (process.memoryUsage().rss - rssBefore) / count / 1024
     console.log(
-      `  memory ${memory.toFixed(1)} KiB for each; event loop blocked for at most ${block.toFixed(1)} ms, without history ${blockWithout.toFixed(1)} ms; load of the machine ${loadavg()[0]?.toFixed(1)}`,
+      `  memory ${memory.toFixed(1)} KiB for each; longest block of the event loop in the median round ${block.toFixed(1)} ms, without history ${blockWithout.toFixed(1)} ms; load of the machine ${loadavg()[0]?.toFixed(1)}`,
     )
     record('memory for each server', memory, 'KiB', '10')
     record('longest block of the event loop while recording', block, 'ms', '10')
@@ -181,7 +181,7 @@ export async function run({ quick = false }: { readonly quick?: boolean } = {}):
       return history.overview(names.slice(0, 24))
     })
     await time('players of all servers', () => history.playerCounts(8))
-    console.log(`  event loop blocked for at most ${blockOfReading.toFixed(1)} ms by these`)
+    console.log(`  longest block of the event loop by these, in the median round: ${blockOfReading.toFixed(1)} ms`)
     record('longest block of the event loop while reading', blockOfReading, 'ms', '10')
     await history.close()
   } finally {
