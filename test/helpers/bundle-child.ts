@@ -28,7 +28,7 @@ export async function bundleChild(file: string): Promise<string> {
       target: 'node20',
       sourcemap: true,
     },
-    // Not the form of jsonc-parser that finds its parts only while it runs.
+    // The `main` file of jsonc-parser requires its other files in a way that a bundler cannot follow.
     mainFields: ['module', 'main'],
     // For the dependencies that are CommonJS.
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
