@@ -20,8 +20,11 @@ const processCount = Number(process.env.FUZZ_PROCESSES ?? 1)
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
 const root = join(import.meta.dirname, '..', '..')
 const corpus = join(import.meta.dirname, 'corpus')
-/** Blocks of code that an input may take, and how many more for each of its bytes: twice what the slowest reader takes. */
-const [fixedSteps, stepsPerByte] = [5_000, 500]
+/**
+ * Blocks of code that an input may take, and how many more for each of its bytes: twice what the slowest reader takes. A request by HTTP
+ * takes about 8,000, however short the input is, and some hundred more if it arrives in other pieces.
+ */
+const [fixedSteps, stepsPerByte] = [16_000, 500]
 /** How many inputs of a long run are looked at for ones that execute other code than those before them, and are kept. */
 const triedCount = process.env.FUZZ_KEEP ? 2_000 : 0
 /** Characters, bytes or elements of an input in which work that grows with the square of the size exceeds these steps. */
