@@ -48,20 +48,22 @@ export const createCommandState = (reader: CommandReader): CommandState => ({
 
 /**
  * Counts a reply that was not understood. A command that was understood before is kept for some replies, since another RCON client may
- * have mixed its replies into this one.
+ * have mixed its replies into this one; after them another form is tried, since a plugin may have replaced the command.
  */
-export function missed(state: CommandState, index: number, isUnknown: boolean): void {
+export function missed(state: CommandState, index: number): void {
+  const { length } = state.reader.commands
   state.misses++
-  const hasOther = index + 1 < state.reader.commands.length
-  if (isUnknown ? state.learned && state.misses < maxMisses : state.learned || !hasOther) return
-  if (hasOther) {
-    state.choice = index + 1
+  if (state.learned && state.misses < maxMisses) return
+  const isLast = index + 1 === length
+  if (state.learned && length > 1) {
     state.learned = false
     state.misses = 0
-  } else {
-    state.choice = 0
-    state.unsupported++
+  } else if (isLast) {
+    // A reply to another client says nothing about what the server supports.
+    if (state.notUnderstood === undefined) state.unsupported++
+    state.notUnderstood = undefined
   }
+  state.choice = isLast ? 0 : index + 1
 }
 
 /** Returns whether the server supports none of the commands, and they must not be sent yet. */
@@ -69,8 +71,8 @@ export const isPaused = ({ unsupported, choice, plannedAt }: CommandState, now: 
   unsupported > 0 && choice === 0 && now - plannedAt < backoffMs(unsupported, unsupportedPauses)
 
 /** Returns the minimum milliseconds between two reads of a command. */
-export const pauseMs = ({ reader, misses }: CommandState): number =>
-  misses >= maxMisses ? Math.max(rareIntervalMs, reader.intervalMs) : reader.intervalMs
+export const pauseMs = ({ reader, misses, choice }: CommandState): number =>
+  misses >= maxMisses && choice === 0 ? Math.max(rareIntervalMs, reader.intervalMs) : reader.intervalMs
 
 export function overdueMs({ plannedAt, reader }: CommandState, now: number): number {
   return plannedAt === Number.NEGATIVE_INFINITY ? Number.MAX_VALUE : now - plannedAt - reader.intervalMs

@@ -91,12 +91,11 @@ export class CommandPlanner {
       if (state.reader.name === 'gameTime') this.#useTimeForm(parseGameTime(plain)?.form)
       return
     }
-    const isUnknown = isUnknownCommand(plain)
-    if (!isUnknown) state.notUnderstood ??= { command, text: truncate(plain, maxLogged) }
+    if (!isUnknownCommand(plain)) state.notUnderstood ??= { command, text: truncate(plain, maxLogged) }
     // Reported once no other form of the command is left: a plugin may have replaced only this one.
     const isLast = state.learned || index + 1 === state.reader.commands.length
     if (isLast && state.notUnderstood !== undefined) this.#notUnderstood(state.notUnderstood.command, state.notUnderstood.text)
-    missed(state, index, isUnknown)
+    missed(state, index)
   }
 
   /** Drops the fields of earlier replies to a command, because it was not answered. */

@@ -370,7 +370,44 @@ describe('the commands', () => {
     expect(peer.commands.filter((command) => command.endsWith('time query gametime'))).toEqual([
       'time query gametime',
       'minecraft:time query gametime',
+      'time query gametime',
+      'minecraft:time query gametime',
     ])
+  })
+
+  it('are sent in another form once a plugin has replaced them while the connection is open, and back', async () => {
+    const clock = manualClock()
+    const replies: Record<string, string> = { 'time query gametime': 'The time is 5', 'list uuids': listOf(['Alice']) }
+    const peer = await peerWith((request) => replying(replies)(request))
+    const source = sourceOf(peer.address, 'secret', clock)
+    const pollFor = async (polls: number) => {
+      for (let turn = 1; turn < polls; turn++) {
+        await poll(source)
+        await clock.advance(5_000)
+      }
+      return (await poll(source)).fields
+    }
+    expect(await pollFor(4)).toMatchObject({ tickCount: { ticks: 5 } })
+    replies['time query gametime'] = 'Usage of time: day or night'
+    replies['minecraft:time query gametime'] = 'The time is 6'
+    expect(await pollFor(1)).not.toHaveProperty('tickCount')
+    expect(await pollFor(4)).toMatchObject({ tickCount: { ticks: 6 } })
+    delete replies['minecraft:time query gametime']
+    replies['time query gametime'] = 'The time is 7'
+    expect(await pollFor(5)).toMatchObject({ tickCount: { ticks: 7 } })
+    expect(peer.logins).toBe(1)
+  })
+
+  it('of several forms are sent again at once if the first reply was that to another client', async () => {
+    let isFirst = true
+    const peer = await peerWith((request) => {
+      replying({ 'time query gametime': isFirst ? '' : 'The time is 5' })(request)
+      isFirst = false
+    })
+    const source = sourceOf(peer.address, 'secret', manualClock())
+    await poll(source)
+    await poll(source)
+    expect((await poll(source)).fields).toMatchObject({ tickCount: { ticks: 5 } })
   })
 
   it('are sent at least once per poll, even if the server supports none, to detect whether it is up', async () => {
