@@ -7,9 +7,11 @@ const invisible = /[\p{Cc}\p{Cf}\u2028\u2029]|\u034f|\u115f|\u1160|\u17b4|\u17b5
 /** An emoji, with the variation selector that shows it in colour, and the joiner to the next part, as in a family. */
 const emoji = /\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?(?:\u200d(?=\p{Extended_Pictographic}))?/u
 
-/** A joiner in a word of Persian, Hindi or another language that is spelled with joiners. In other words it only makes names look equal. */
-const joiner =
-  /[\p{scx=Arab}\p{scx=Beng}\p{scx=Deva}\p{scx=Gujr}\p{scx=Guru}\p{scx=Knda}\p{scx=Mlym}\p{scx=Orya}\p{scx=Sinh}\p{scx=Taml}\p{scx=Telu}][\u200c\u200d](?=\p{L})/u
+/** A letter of a script whose words are spelled with joiners, such as Persian and Hindi. */
+const spelled =
+  /[\p{scx=Arab}\p{scx=Beng}\p{scx=Deva}\p{scx=Gujr}\p{scx=Guru}\p{scx=Knda}\p{scx=Mlym}\p{scx=Orya}\p{scx=Sinh}\p{scx=Taml}\p{scx=Telu}]/u
+/** A joiner within such a word. In other words it only makes names look equal. */
+const joiner = new RegExp(`${spelled.source}[\u200c\u200d](?=\\p{L})(?=${spelled.source})`, 'u')
 
 /** What is kept, as a group, or an invisible character. */
 const keptOrInvisible = new RegExp(`(${emoji.source}|${joiner.source})|${invisible.source}`, 'gu')
