@@ -170,7 +170,7 @@ export class History {
   }
 
   #readOverview(server: string): Promise<ServerOverview> {
-    const overview = this.#store.overview.of(this.#recorder.servers.get(server)?.id ?? -1, this.#now())
+    const overview = this.#recorder.idOf(server).then((id) => this.#store.overview.of(id, this.#now()))
     overview.catch(() => {
       this.#overviewAt = Number.NEGATIVE_INFINITY
     })

@@ -373,6 +373,16 @@ it('has the overview for all who need it while it is read', async () => {
   expect(overviews.map((overview) => overview.get('Server')?.up.at(-1))).toEqual([1, 1])
 })
 
+it('has the overview of one of many servers that has just been added again', async () => {
+  await open(Object.fromEntries(Array.from({ length: 102 }, (_, index) => [`Server ${index}`, { status: status(3) }])))
+  const { servers } = fleet
+  await run(minute)
+  fleet.update(servers.slice(1))
+  await run(minute)
+  fleet.update(servers)
+  expect((await history.overview(['Server 0'])).get('Server 0')?.up.at(-1)).toBe(1)
+})
+
 it('reads the overview again at once after it could not be read', async () => {
   await open({ Server: { status: status(3) } })
   await fleet.pollAll()

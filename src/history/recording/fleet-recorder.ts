@@ -84,6 +84,12 @@ export class FleetRecorder {
     this.#schedule()
   }
 
+  /** The number of a server in the database, when that is known; -1 if there is none. */
+  async idOf(server: string): Promise<number> {
+    await this.#loading
+    return this.#servers.get(server)?.id ?? -1
+  }
+
   /** Writes what is recorded of a server so far. @returns its number in the database; -1 if there is none */
   async saved(server: string): Promise<number> {
     await this.#loading
