@@ -12,7 +12,11 @@ it.each([
 it.each([
   ['joiners between other letters', 'ad\u200cm\u200din\ufe0f', 'admin'],
   ['joiners that join nothing', '\u200d\u0645\u200c \u2764\u200d \u0645\u200c\u200c\u0645', '\u0645 \u2764 \u0645\u0645'],
-  ['joiners between letters of different scripts', '\u0627\u200cA \u0640\u200dA \u0915\u094d\u200dA', '\u0627A \u0640A \u0915\u094dA'],
+  [
+    'joiners between letters of different scripts',
+    '\u0627\u200cA \u0640\u200dA \u0915\u094d\u200dA',
+    '\u0627A \u0640A \u0915\u094dA',
+  ],
   ['more than one variation selector', '\u2764\ufe0f\ufe0f\ufe0e', '\u2764\ufe0f'],
   ['other invisible characters', '\u200ba\u202eb\u2066c\u{e0041}\ufeff\u3164', 'abc'],
   ['line breaks and tabs, as spaces', 'a\r\n\tb', 'a b'],
