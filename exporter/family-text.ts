@@ -65,7 +65,7 @@ export class FamilyText<T> {
   readonly add: AddSample = (value, ...values) => {
     // Checked first, because most values of a server are unknown.
     if (value === undefined) return
-    const known = Number(value)
+    const known = typeof value === 'boolean' ? Number(value) : value
     if (!Number.isFinite(known)) return
     const { number, label } = this.#server
     if (number !== this.#last) {
