@@ -51,6 +51,8 @@ export class StreamReader {
   /** Id of the last entry that was read, also of another program. */
   #cursor = ''
   #isComplete = false
+  /** Whether there were as many entries as fit into a reply, so that more are waiting. */
+  #isBehind = false
   /** Monotonic milliseconds of the last request that returned all entries: others were posted later. */
   #requestedAt = 0
 
@@ -76,7 +78,7 @@ export class StreamReader {
     while (!signal.aborted) {
       try {
         await (this.#isComplete ? this.#read() : this.#load())
-        await delay(collectMs, undefined, { signal })
+        if (!this.#isBehind) await delay(collectMs, undefined, { signal })
       } catch {
         // Reported by the connection, or no replica has written a position yet.
         await delay(retryMs, undefined, { signal }).catch(() => {})
@@ -106,7 +108,8 @@ export class StreamReader {
     // Heartbeats are missing: the server may have lost the stream, and its positions with it.
     if (entries.length === 0) this.#isComplete = false
     const earliest = this.#requestedAt - maxTransitMs
-    if (entries.length < maxEntries) this.#requestedAt = requestedAt
+    this.#isBehind = entries.length >= maxEntries
+    if (!this.#isBehind) this.#requestedAt = requestedAt
     await prepare?.(entries.map(({ values }) => values.get('text') ?? '')).catch(() => {})
     for (const { id, values } of entries) {
       const value = (name: string) => values.get(name) ?? ''
