@@ -11,7 +11,7 @@ export default defineConfig(({ mode }) => {
     hookTimeout: 300_000,
     expect: { poll: { timeout: 120_000 } },
     // On two cores: many tests wait for other processes most of the time, so that fewer workers leave the cores idle.
-    maxWorkers: 5,
+    maxWorkers: 6,
     // The young generation starts at its maximum size instead of 1 MiB: with fewer garbage collections, a file that takes four seconds of
     // CPU time takes a tenth less.
     execArgv: ['--min-semi-space-size=16'],
