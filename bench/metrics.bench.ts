@@ -5,6 +5,7 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import { serverFamilies } from '../exporter/families/index.ts'
 import { createFleetWriter } from '../exporter/fleet-text.ts'
 import { toChunks } from '../exporter/metrics-route.ts'
+import { knownValue } from '../exporter/text.ts'
 import type { Fields } from '../src/game/fields.ts'
 import { merge } from '../src/game/merge.ts'
 import type { ServerSnapshot } from '../src/game/snapshot.ts'
@@ -74,8 +75,8 @@ function createPromClient() {
       metric.reset()
       for (const snapshot of snapshots) {
         family.read(snapshot, (value, ...labels) => {
-          const known = Number(value)
-          if (!Number.isFinite(known)) return
+          const known = knownValue(value)
+          if (known === undefined) return
           const given = Object.fromEntries([
             ['server', snapshot.server],
             ...family.labels.map((label, position) => [label, labels[position] ?? '']),

@@ -1,6 +1,6 @@
 import { haveSameItems } from '../src/util/same-items.ts'
 import type { AddSample, Family } from './families/family.ts'
-import { type Format, familyHeader, labelText } from './text.ts'
+import { type Format, familyHeader, knownValue, labelText } from './text.ts'
 
 /**
  * Characters that are kept as a string before they become bytes. With eight times as many a scrape of 10,000 servers takes 1.2 times the
@@ -63,10 +63,8 @@ export class FamilyText<T> {
    * duplicates. A family without samples has no text.
    */
   readonly add: AddSample = (value, ...values) => {
-    // Checked first, because most values of a server are unknown.
-    if (value === undefined) return
-    const known = typeof value === 'boolean' ? Number(value) : value
-    if (!Number.isFinite(known)) return
+    const known = knownValue(value)
+    if (known === undefined) return
     const { number, label } = this.#server
     if (number !== this.#last) {
       this.#last = number

@@ -1,3 +1,5 @@
+import type { AddSample } from './families/family.ts'
+
 /** The two text formats: Prometheus 0.0.4 and OpenMetrics 1.0.0. They differ in headers, bucket bounds and the ending. */
 export type Format = 'prometheus' | 'openmetrics'
 
@@ -58,6 +60,12 @@ export function familyHeader({ name, type, help }: { name: string; type: string;
   const unit = unitOf(family)
   const unitLine = unit === undefined ? '' : `# UNIT ${family} ${unit}\n`
   return `# HELP ${family} ${escaped.replaceAll('"', '\\"')}\n# TYPE ${family} ${type}\n${unitLine}`
+}
+
+/** The value as a number; undefined if it is unknown. */
+export function knownValue(value: Parameters<AddSample>[0]): number | undefined {
+  if (typeof value === 'boolean') return value ? 1 : 0
+  return value !== undefined && Number.isFinite(value) ? value : undefined
 }
 
 export function labelText(names: readonly string[], values: readonly string[]): string {
