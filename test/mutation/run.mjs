@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { install } from '../tools/ensure.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const packages = join(root, 'test/mutation/node_modules/@stryker-mutator')
@@ -24,10 +25,8 @@ if (!isFile && !existsSync(join(root, `src/${part}`))) {
 const [lockFile, installed] = ['package-lock.json', 'node_modules/.package-lock.json'].map((name) =>
   join(root, 'test/mutation', name),
 )
-if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(lockFile).mtimeMs) {
-  const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: join(root, 'test/mutation'), stdio: 'inherit' })
-  if (status !== 0) process.exit(1)
-}
+if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(lockFile).mtimeMs)
+  await install('test/mutation', join(root, 'test/mutation'))
 
 const tests = given.length > 0 ? given : (testsOf[part] ?? [part])
 const include = tests.map((test) =>

@@ -32,7 +32,8 @@ export async function ensure(name) {
   }
 }
 
-async function install(name, folder) {
+/** Installs what the lock file in a folder says. @param {string} name for the message */
+export async function install(name, folder) {
   console.error(`installing ${name} (only when its lock file changes) ...`)
   const npm = spawn('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: folder,
