@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Replica } from '../../src/cluster/replica.ts'
@@ -30,12 +28,6 @@ async function startDemo(): Promise<DemoServer> {
   const demo = await startDemoServer({ seed: 7 })
   onTestFinished(() => demo.close())
   return demo
-}
-
-/** Runs a command of Redis without blocking this process, in which the replicas and the game server run. @returns what it prints */
-async function ask({ port }: RedisServer, ...command: readonly string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)('redis-cli', ['-p', String(port), ...command])
-  return stdout.trim()
 }
 
 /** The whole service in this process. */
@@ -136,8 +128,8 @@ describe.skipIf(!hasTool('redis-server'))('Replica', () => {
       events.some(({ event, data }) => event === 'join' && JSON.stringify(data).includes(name))
     const first = await openEvents(`${owner.url}/api/v1/events`)
     // Until the other one records events too: from the first snapshot on after it was told of the client.
-    await until(async () => (await ask(redis, 'hget', '{tickwarden}:3:state', 'watched')) > '1')
-    const beats = async () => (await ask(redis, 'zrange', '{tickwarden}:3:members', '0', '-1', 'withscores')).split('\n')
+    await until(async () => (await redis.ask('hget', '{tickwarden}:3:state', 'watched')) > '1')
+    const beats = async () => (await redis.ask('zrange', '{tickwarden}:3:members', '0', '-1', 'withscores')).split('\n')
     for (let round = 0; round < 2; round++) {
       const before = await beats()
       await until(async () => (await beats()).every((value, index) => index % 2 === 0 || Number(value) > Number(before[index])))
@@ -161,8 +153,8 @@ describe.skipIf(!hasTool('redis-server'))('Replica', () => {
     const [redis, demo] = [await startRedis(), await startDemo()]
     const both = await startTwo(redis, demo)
     for (let round = 0; round < 10; round++) {
-      await ask(redis, 'flushall')
-      await until(async () => (await ask(redis, 'dbsize')) !== '0')
+      await redis.ask('flushall')
+      await until(async () => (await redis.ask('dbsize')) !== '0')
       for (const { url } of both) expect((await fetch(`${url}/api/v1/getall`)).status).toBe(200)
     }
     demo.world.join('AfterEviction')
@@ -191,11 +183,11 @@ describe.skipIf(!hasTool('redis-server'))('Replica', () => {
   it('reports once that Redis is full, while changes still reach the others', async () => {
     const [redis, demo] = [await startRedis(), await startDemo()]
     const [owner, other] = await startTwo(redis, demo)
-    await ask(redis, 'config', 'set', 'maxmemory', '1')
+    await redis.ask('config', 'set', 'maxmemory', '1')
     await until(() => owner.lines.some((line) => line.includes('it is full')))
     demo.world.join('WhileFull')
     await until(async () => (await other.text('/api/v1/playernames')).includes('WhileFull'))
-    await ask(redis, 'config', 'set', 'maxmemory', '0')
+    await redis.ask('config', 'set', 'maxmemory', '0')
     await until(() => owner.lines.some((line) => line.includes('is available again')))
     expect(owner.lines.filter((line) => line.includes('is unavailable: it is full'))).toHaveLength(1)
   })
@@ -210,7 +202,7 @@ describe.skipIf(!hasTool('redis-server'))('Replica', () => {
     expect(problems()).toEqual([
       expect.stringContaining('the database does not exist: change the number at the end of STATE_URL'),
     ])
-    expect(await ask(redis, 'dbsize')).toBe('0')
+    expect(await redis.ask('dbsize')).toBe('0')
     expect((await fetch(`${replica.url}/readyz`)).status).toBe(503)
   })
 
@@ -310,7 +302,7 @@ describe.skipIf(!hasTool('redis-server'))('Replica', () => {
     const id = other.membership.members.find((member) => member !== 'other') ?? ''
     const hasRejoined = () => log.lines.some((line) => line.includes('it rejoins now'))
     await until(async () => {
-      if (!hasRejoined()) await ask(redis, 'zrem', keys.members, id)
+      if (!hasRejoined()) await redis.ask('zrem', keys.members, id)
       return hasRejoined()
     })
     const enough = polls + 20
@@ -355,7 +347,7 @@ describe.skipIf(!hasTool('redis-server'))('Replica', () => {
     })
     replica.start(fleet)
     fleet.start()
-    await until(async () => (await ask(redis, 'keys', '*')).includes('snapshot') && fleet.get('survival')?.snapshot().up === true)
+    await until(async () => (await redis.ask('keys', '*')).includes('snapshot') && fleet.get('survival')?.snapshot().up === true)
     // Until it has come back with the stream.
     await until(() => Number.isFinite(replica.order.completeFrom()))
     const states: (boolean | undefined)[] = []

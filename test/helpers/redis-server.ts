@@ -1,8 +1,9 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { needTool } from './require-tool.ts'
 import { freePort } from './run-tool.ts'
 import { onTestFinished } from './test-end.ts'
@@ -18,6 +19,8 @@ export interface RedisServer {
   restart(...options: readonly string[]): Promise<void>
   /** Runs a command through redis-cli. @returns what it prints */
   cli(...command: readonly string[]): string
+  /** The same without blocking this process, in which replicas and game servers may run. */
+  ask(...command: readonly string[]): Promise<string>
 }
 
 /** Starts redis-server. @returns its process, once it has printed `ready` */
@@ -61,6 +64,10 @@ export async function startRedis(...options: readonly string[]): Promise<RedisSe
     },
     kill,
     cli: (...command) => execFileSync('redis-cli', ['-p', String(port), ...command], { encoding: 'utf8' }).trim(),
+    async ask(...command) {
+      const { stdout } = await promisify(execFile)('redis-cli', ['-p', String(port), ...command])
+      return stdout.trim()
+    },
     async restart(...more) {
       child = await start(more.length > 0 ? more : options)
     },
